@@ -1,0 +1,33 @@
+/* The message of the last failure, one per thread. Everything that can fail calls td_fail once, at the source, with the
+ * value found, the value needed and the fix; the facade alone adds who called (td_fail_context). Nothing here prints. */
+#ifndef TD_STATUS_H
+#define TD_STATUS_H
+
+#include "tensordoor.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#if defined(__GNUC__)
+#define TD_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TD_PRINTF(fmt, args)
+#endif
+
+#define TD_MESSAGE_BYTES 4096
+
+/* Sets this thread's message and returns `status`, so that a caller writes `return td_fail(...)`. */
+td_status td_fail(td_status status, const char *fmt, ...) TD_PRINTF(2, 3);
+
+/* Puts text in front of (prefix) or behind (a new line) this thread's message; the facade's tools. */
+void td_fail_prefix(const char *fmt, ...) TD_PRINTF(1, 2);
+void td_fail_append(const char *fmt, ...) TD_PRINTF(1, 2);
+
+/* The usual message when an allocation of `bytes` is refused. */
+td_status td_fail_alloc(size_t bytes);
+
+/* a * b and a + b in 63 bits; false when they do not fit, and *out is untouched. */
+bool td_mul_fits(uint64_t a, uint64_t b, uint64_t *out);
+bool td_add_fits(uint64_t a, uint64_t b, uint64_t *out);
+
+#endif

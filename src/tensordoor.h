@@ -1,0 +1,267 @@
+/* tensordoor: whole tensors in and out of simulated memories, through the back door.
+ *
+ * This header is the manual of the C library. It goes from the first working program to the details:
+ *
+ *   1. Introduction          4. Memories            7. Matrices and tensors
+ *   2. Status and messages   5. Layouts             8. Files
+ *   3. Tensors               6. Words               9. What a layout touches
+ *
+ * -- 1. Introduction --------------------------------------------------------------------------------------------------
+ *
+ * There are three nouns. A *tensor* is a dtype, a shape and row-major data. A *memory* is `depth` words of `width` bits.
+ * A *layout* says in one line how a tensor lies in a memory. A load puts a tensor into a memory, a dump takes it out:
+ *
+ *     td_tensor *t = NULL;
+ *     td_memory *m = NULL;
+ *     td_layout *l = NULL;
+ *
+ *     if (td_tensor_open("activations.npy", NULL, &t) ||                        // i16, shape (b, w, c)
+ *         td_memory_create("abuf", 64, 1024, &m) ||                             // 1024 words of 64 bits
+ *         td_layout_create("b w (ct cs) -> (b w ct) cs", "cs=4", NULL, &l) ||   // four lanes in each word
+ *         td_backdoor_load_tensor(m, t, l, NULL))
+ *         fprintf(stderr, "%s\n", td_last_error());
+ *
+ *     td_layout_destroy(&l);
+ *     td_memory_destroy(&m);
+ *     td_tensor_destroy(&t);
+ *
+ * Three rules hold for every function here:
+ *   - A function that can fail returns a td_status, and TD_OK is 0. On failure nothing has changed: no word of a memory,
+ *     no element of a tensor, no output argument. td_last_error() says what was found, what was needed, and the fix.
+ *   - `td_x_create(..., td_x **out)` makes an object that the caller owns; `td_x_destroy(td_x **)` frees it, sets the
+ *     pointer to NULL, and does nothing on NULL. Arguments that are `const` are borrowed for the call only.
+ *   - Nothing is printed, and nothing exits. Calls on different objects may run at once on different threads; calls that
+ *     write to one object may not. Layouts never change and may be shared.
+ */
+#ifndef TENSORDOOR_H
+#define TENSORDOOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) || !defined(__GNUC__)
+#define TD_API
+#else
+#define TD_API __attribute__((visibility("default")))
+#endif
+
+typedef struct td_tensor td_tensor;
+typedef struct td_memory td_memory;
+typedef struct td_layout td_layout;
+
+/* -- 2. Status and messages ---------------------------------------------------------------------------------------- */
+
+/* The same numbers stand in sv/td_status.svh; a simulation test compares the two. */
+typedef enum td_status {
+    TD_OK = 0,
+    TD_ARGUMENT = 1,  /* a NULL or senseless argument */
+    TD_HANDLE = 2,    /* a handle from SystemVerilog that is null, stale, or of another kind */
+    TD_DTYPE = 3,     /* an unknown element type, or one that does not fit the call */
+    TD_PATTERN = 4,   /* a pattern that does not parse, or an axis that is not bound */
+    TD_OPTION = 5,    /* an unknown option, or a value it cannot have */
+    TD_ADDRESS = 6,   /* an address expression that does not parse or cannot be evaluated */
+    TD_SHAPE = 7,     /* sizes that contradict the shape, or a group that does not divide */
+    TD_RANGE = 8,     /* a lane past the word, an address past the memory, a value past its type */
+    TD_ALIAS = 9,     /* two elements in one place */
+    TD_OVERFLOW = 10, /* a product of sizes that does not fit in 63 bits */
+    TD_DISAGREE = 11, /* copies of one element that differ in memory */
+    TD_FILE = 12,     /* a file that cannot be opened, read or written */
+    TD_FORMAT = 13,   /* a file whose contents are not what its format says */
+    TD_NO_MEMORY = 14 /* the system refused memory */
+} td_status;
+
+/* The name of a status without its prefix ("RANGE"), or "UNKNOWN". Never NULL; never freed. */
+TD_API const char *td_status_name(td_status status);
+
+/* The message of the last failure on this thread, or "". The first line stands alone; further lines, where there are
+ * any, show the pattern with a caret and the sizes. Valid until the next failing call on this thread. */
+TD_API const char *td_last_error(void);
+
+/* "0.1.0" */
+TD_API const char *td_version(void);
+
+/* Frees what a function of this header says is freed with td_free. */
+TD_API void td_free(void *p);
+
+/* -- 3. Tensors ----------------------------------------------------------------------------------------------------
+ *
+ * A dtype is a name: u1 .. u64 and i1 .. i64 (every width), f16, bf16, f32, f64.
+ *
+ * Data is row-major. An element lies in the smallest of 1, 2, 4 or 8 bytes that holds it, little endian; so an i4 tensor
+ * is one byte per element and an i12 tensor is int16_t. Signed integers are sign-extended into their bytes, everything else
+ * is zero-extended. A load reads only the element's own bits. */
+
+#define TD_MAX_RANK 32
+
+/* A shape by value. Extents are at least 1; rank 0 is a scalar. */
+typedef struct td_shape {
+    size_t rank;
+    uint64_t dim[TD_MAX_RANK];
+} td_shape;
+
+/* TD_SHAPE(2, 3, 4), in C only. */
+#define TD_SHAPE(...) ((td_shape){sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), {__VA_ARGS__}})
+
+/* Reads "2 3 4" (spaces or commas between extents; "" is a scalar). TD_SHAPE on anything else. */
+TD_API td_status td_shape_parse(const char *text, td_shape *out);
+
+/* A tensor of zeros. TD_DTYPE for an unknown name, TD_SHAPE for an extent of 0 or too many dimensions, TD_OVERFLOW when
+ * its bytes do not fit in 63 bits. */
+TD_API td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out);
+TD_API void td_tensor_destroy(td_tensor **tensor);
+
+/* The elements. NULL when the tensor is mapped read-only from a file: read it with td_tensor_data_const. */
+TD_API void *td_tensor_data(td_tensor *tensor);
+TD_API const void *td_tensor_data_const(const td_tensor *tensor);
+TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as the tensor */
+TD_API td_shape td_tensor_shape(const td_tensor *tensor);
+TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
+TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor); /* 1, 2, 4 or 8 */
+
+/* One element by its row-major number, as its own bits (zero-extended). TD_RANGE past the end or, when setting, for bits
+ * above the element's width; TD_ARGUMENT when setting in a tensor that is mapped read-only. */
+TD_API td_status td_tensor_get_bits(const td_tensor *tensor, uint64_t elem, uint64_t *bits);
+TD_API td_status td_tensor_set_bits(td_tensor *tensor, uint64_t elem, uint64_t bits);
+
+/* Every element from a generator: element i is start + i * step, wrapped to the width for integers and rounded to nearest
+ * even for floats (td_tensor_fill_ramp); or uniformly random bits from a seed, without the bit patterns of infinities and
+ * NaNs in floats (td_tensor_fill_random). The same seed gives the same tensor on every machine. */
+TD_API td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step);
+TD_API td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed);
+
+/* -- 4. Memories ---------------------------------------------------------------------------------------------------
+ *
+ * Words of `width` bits, zero at first. Word w lies at byte w * td_memory_word_bytes(m), little endian, bits above `width`
+ * zero: in 1, 2, 4 or 8 bytes up to 64 bits, then in whole 32-bit words. That is how Verilator stores the same array.
+ * Pages come from the system when they are first touched: a memory of 2^40 words is made in microseconds. */
+
+#define TD_MAX_WIDTH_BITS ((uint64_t)1 << 24)
+#define TD_MAX_DEPTH_WORDS ((uint64_t)1 << 40)
+
+/* `name` is used in messages and copied. TD_ARGUMENT for a width or depth of 0 or above the limits, TD_NO_MEMORY when
+ * the address space does not hold it. */
+TD_API td_status td_memory_create(const char *name, uint64_t width_bits, uint64_t depth_words, td_memory **out);
+TD_API void td_memory_destroy(td_memory **memory);
+
+TD_API const char *td_memory_name(const td_memory *memory);
+TD_API uint64_t td_memory_width_bits(const td_memory *memory);
+TD_API uint64_t td_memory_depth_words(const td_memory *memory);
+TD_API size_t td_memory_word_bytes(const td_memory *memory);
+
+/* The storage itself, for a front door that reads and writes single words. Keep the bits above `width` zero. */
+TD_API void *td_memory_data(td_memory *memory);
+
+/* Every word back to zero, its pages back to the system. */
+TD_API td_status td_memory_clear(td_memory *memory);
+
+/* -- 5. Layouts ----------------------------------------------------------------------------------------------------
+ *
+ *     pattern:  b w (ct cs) -> (b w ct) cs
+ *     options:  cs=4 pad=0
+ *     address:  0x100 + 16*b + 4*w + ct
+ *
+ * Pattern. Left of the arrow stands one group per tensor dimension. A group is an axis, or axes in parentheses, the first
+ * the slowest. Right of the arrow stand two groups: the *time* axes (which word) and the *lane* axes (where in the word),
+ * the first the slowest in each. `1` and `()` are a group of one element.
+ *
+ * Options, separated by spaces:
+ *     AXIS=N         the size of an axis; one unknown size per left group is inferred from the shape
+ *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written; without it that is an error
+ *     pad_at=end     where the padding stands in the group: `end` (default) or `begin`
+ *     dtype=T        the layout moves only tensors of this dtype
+ *
+ * Address, in words, over the time axes by name: a constant plus a sum of constant * axis, decimal or 0x, negative factors
+ * allowed; `index` is the number of the word in time order, and the default.
+ *
+ * Lane 0 is at the least significant bit. A load clears the other bits of every word it writes. */
+
+/* `options` and `address` may be NULL or "". TD_PATTERN, TD_OPTION or TD_ADDRESS, with the place in the message. Sizes
+ * are checked against a shape when the layout is used. */
+TD_API td_status td_layout_create(const char *pattern, const char *options, const char *address, td_layout **out);
+TD_API void td_layout_destroy(td_layout **layout);
+
+/* The three strings in canonical form: equal layouts print equal strings. They live as long as the layout. */
+TD_API const char *td_layout_pattern(const td_layout *layout);
+TD_API const char *td_layout_options(const td_layout *layout);
+TD_API const char *td_layout_address(const td_layout *layout);
+
+/* -- 6. Words ------------------------------------------------------------------------------------------------------
+ *
+ * `words` holds `count` words of td_memory_word_bytes(m) each, as the memory stores them. TD_RANGE when an address is past
+ * the memory, or a word or mask has bits above the width. A count of 0 is TD_ARGUMENT. */
+
+TD_API td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words);
+
+/* `bit_mask` is NULL, or `count` masks in the form of words: only bits that are 1 in the mask are written. When an
+ * address stands twice, the later word wins. */
+TD_API td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
+                                   const void *bit_mask);
+
+/* The same with one mask bit per byte of the word: `byte_mask` holds, for each word, (bytes + 7) / 8 bytes where bytes is
+ * (width + 7) / 8; mask bit k enables bits 8k .. 8k+7. */
+TD_API td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
+                                         const void *byte_mask);
+
+/* -- 7. Matrices and tensors ---------------------------------------------------------------------------------------
+ *
+ * A matrix of rank 2 (or 1: a single row) has one row per word, in words [first, last), element 0 at the least significant
+ * bit. A row shorter than the word is zero-extended; of a row longer than the word the bits that fit are moved, and a dump
+ * reads the others as zero. TD_SHAPE when last - first is not the number of rows, TD_RANGE when last is past the memory. */
+
+TD_API td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last);
+TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last);
+
+/* `as` names the dtype that the memory holds; NULL or "" moves the tensor's own bits unchanged. The layout is checked
+ * whole before a word is written: every axis bound, every lane inside the word, every address inside the memory, no
+ * two elements in one place. */
+TD_API td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout,
+                                         const char *as);
+TD_API td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout,
+                                         const char *as);
+
+/* -- 8. Files ------------------------------------------------------------------------------------------------------
+ *
+ * Tensors: `.npy`, versions 1 to 3, either byte order, Fortran order on reading. Native C-order files are mapped, not
+ * read. `dtype` is NULL for the file's own, or says what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file
+ * of small values, which are then checked). Object arrays are refused.
+ *
+ * Memory images, by extension: `.hex`, `.mem`, `.vmem` are $readmemh text (`@address` in words, `_`, both comment styles;
+ * x and z are refused with their line); `.bin` is raw words of (width + 7) / 8 bytes, little endian. Reading writes the
+ * words that the file names, and nothing when any of it is wrong. */
+
+TD_API td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out);
+TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
+
+/* Words [first, first + count) of a memory. */
+typedef struct td_span {
+    uint64_t bank;
+    uint64_t first;
+    uint64_t count;
+} td_span;
+
+TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
+
+/* The depth that an image of `width_bits` needs: its highest address + 1. */
+TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words);
+
+/* Writes the words of the spans, which are ascending; in text `@address` stands where a span does not begin at the word
+ * after the last. In `.bin` words between the spans are written too (a file has no gaps), from word 0. On failure no
+ * file is left behind. */
+TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count);
+
+/* -- 9. What a layout touches --------------------------------------------------------------------------------------
+ *
+ * The words that a load of this tensor through this layout writes, ascending and merged; free *spans with td_free. The
+ * memory gives width and depth; with memory NULL, `width_bits` gives the width and the depth is unlimited: this is how to
+ * learn the depth that a layout needs. */
+TD_API td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
+                                 const td_memory *memory, td_span **spans, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
