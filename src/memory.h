@@ -1,0 +1,19 @@
+/* The memory object as the library sees it: a geometry and lazily touched storage. */
+#ifndef TD_MEMORY_H
+#define TD_MEMORY_H
+
+#include "status.h"
+
+struct td_memory {
+    char *name;
+    uint64_t width_bits;
+    uint64_t depth_words;
+    size_t word_bytes;
+    unsigned char *data; /* depth_words * word_bytes, from mmap */
+    size_t map_bytes;
+};
+
+/* Bytes of one stored word: 1, 2, 4 or 8 up to 64 bits, then whole 32-bit words. */
+size_t td_word_bytes(uint64_t width_bits);
+
+#endif
