@@ -19,11 +19,14 @@ struct td_tensor {
 td_status td_shape_check(const td_shape *shape, td_dtype dtype, uint64_t *elems, uint64_t *bytes);
 
 /* "(2, 3, 4)" into `text`; what messages print. Returns text. */
-#define TD_SHAPE_TEXT_BYTES 512
+#define TD_SHAPE_TEXT_BYTES 768
 const char *td_shape_print(const td_shape *shape, char *text);
 
 /* A tensor over bytes that a file mapping holds; it takes the mapping over, also when it fails. */
 td_status td_tensor_adopt_map(td_dtype dtype, const td_shape *shape, void *map, size_t map_bytes, size_t data_offset,
                               td_tensor **out);
+
+/* TD_ARGUMENT in the name of `call` when the tensor is NULL or mapped read-only. */
+td_status td_tensor_check_writable(const char *call, const td_tensor *tensor);
 
 #endif

@@ -1,0 +1,83 @@
+/* See mapping.h. The only file that calls mmap. Callers: memory, tensor, and the readers of files. It knows nothing of
+ * what the pages hold. */
+#include "mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Huge pages save faults on what is filled densely, but one touched word then costs 2 MiB: above the upper bound a
+ * mapping is more likely a sparse address space than data, and the system's own policy stays. */
+#define HUGE_FROM_BYTES ((size_t)4 << 20)
+#define HUGE_UPTO_BYTES ((size_t)1 << 30)
+
+void *td_pages_map(size_t bytes, bool reserve)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (reserve ? 0 : MAP_NORESERVE);
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_FROM_BYTES && bytes <= HUGE_UPTO_BYTES)
+        (void)madvise(pages, bytes, MADV_HUGEPAGE); /* a hint: refusal costs speed only */
+#endif
+    return pages;
+}
+
+void td_pages_unmap(void *pages, size_t bytes)
+{
+    if (pages)
+        (void)munmap(pages, bytes);
+}
+
+void td_pages_clear(void *pages, size_t bytes)
+{
+    /* Refused for locked pages (a simulator may call mlockall): then zeros are written. */
+    if (madvise(pages, bytes, MADV_DONTNEED) != 0)
+        memset(pages, 0, bytes);
+}
+
+const char *td_errno_text(int error)
+{
+    const char *text = strerrordesc_np(error);
+    return text ? text : "unknown error";
+}
+
+td_status td_file_map_open(const char *path, td_file_map *out)
+{
+    /* O_NONBLOCK: opening a pipe that nobody writes must not hang; it has no meaning for regular files. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return td_fail(TD_FILE, "cannot open the file: %s; check the path and its permissions", td_errno_text(errno));
+
+    td_status status = TD_OK;
+    struct stat info;
+    td_file_map file = {(const unsigned char *)"", 0, NULL};
+    if (fstat(fd, &info) != 0) {
+        status = td_fail(TD_FILE, "cannot read the size of the file: %s", td_errno_text(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        status = td_fail(TD_FILE, "not a regular file but a %s; pass a file",
+                         S_ISDIR(info.st_mode) ? "directory" : "pipe or device");
+    } else if (info.st_size > 0) {
+        file.size = (size_t)info.st_size;
+        file.map = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (file.map == MAP_FAILED)
+            status = td_fail(TD_FILE, "cannot map the %zu bytes of the file: %s", file.size, td_errno_text(errno));
+        else
+            file.bytes = file.map;
+    }
+    (void)close(fd);
+    if (status == TD_OK)
+        *out = file;
+    return status;
+}
+
+void td_file_unmap(td_file_map *file)
+{
+    if (file->map)
+        (void)munmap(file->map, file->size);
+    *file = (td_file_map){(const unsigned char *)"", 0, NULL};
+}
