@@ -1,0 +1,119 @@
+/* See text.h. */
+#include "text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void td_text_add(td_text *t, const char *fmt, ...)
+{
+    if (t->failed)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    int need = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (need < 0) {
+        t->failed = true;
+        return;
+    }
+    size_t wanted = t->used + (size_t)need + 1;
+    if (wanted > t->room) {
+        size_t room = wanted * 2 > 128 ? wanted * 2 : 128;
+        char *grown = realloc(t->text, room);
+        if (!grown) {
+            t->failed = true;
+            return;
+        }
+        t->text = grown;
+        t->room = room;
+    }
+    va_start(args, fmt);
+    vsnprintf(t->text + t->used, t->room - t->used, fmt, args);
+    va_end(args);
+    t->used += (size_t)need;
+}
+
+bool td_is_name_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool td_is_name_char(char c)
+{
+    return td_is_name_start(c) || (c >= '0' && c <= '9');
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+bool td_text_number(const char **at, uint64_t *value)
+{
+    const char *p = *at;
+    int base = 10;
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+        base = 16;
+        p += 2;
+    }
+    if (digit_value(*p) >= base)
+        return false;
+    uint64_t sum = 0;
+    for (; digit_value(*p) < base || (*p == '_' && digit_value(p[1]) < base); p++) {
+        if (*p == '_')
+            continue;
+        if (!td_mul_fits(sum, (uint64_t)base, &sum) || !td_add_fits(sum, (uint64_t)digit_value(*p), &sum))
+            return false;
+    }
+    *value = sum;
+    *at = p;
+    return true;
+}
+
+#define NEAREST_BYTES 32
+
+/* Levenshtein distance over at most NEAREST_BYTES - 1 characters of each word. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NEAREST_BYTES + 1];
+    size_t b_len = strnlen(b, NEAREST_BYTES - 1);
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] && i < NEAREST_BYTES; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[b_len];
+}
+
+const char *td_text_nearest(const char *word, const char *const *known, size_t count)
+{
+    const char *nearest = NULL;
+    size_t best = strlen(word) / 2 + 1; /* further than half the word is a guess, not a suggestion */
+    if (best > 4)
+        best = 4;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(word, known[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = known[i];
+        }
+    }
+    return nearest;
+}

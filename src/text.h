@@ -1,0 +1,27 @@
+/* Small tools of the parsers: a growing string, a cursor, and the nearest known word for a suggestion. */
+#ifndef TD_TEXT_H
+#define TD_TEXT_H
+
+#include "status.h"
+
+/* A string that grows; after a refused allocation it stays as it was and `failed` is set. Zero-initialise; free `text`. */
+typedef struct td_text {
+    char *text;
+    size_t used;
+    size_t room;
+    bool failed;
+} td_text;
+
+void td_text_add(td_text *t, const char *fmt, ...) TD_PRINTF(2, 3);
+
+bool td_is_name_start(char c);
+bool td_is_name_char(char c);
+
+/* A non-negative integer, decimal or 0x, with `_` between digits; false when there is none or it passes 2^63 - 1. Moves
+ * *at behind it. */
+bool td_text_number(const char **at, uint64_t *value);
+
+/* The known word nearest to `word` by edit distance, or NULL when none is near enough to be meant. */
+const char *td_text_nearest(const char *word, const char *const *known, size_t count);
+
+#endif
