@@ -1,0 +1,350 @@
+/* The oracle's walk over a layout: every vector, every lane, every bit, one at a time. See oracle.h. */
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ORACLE_LIMIT ((uint64_t)1 << 24)
+
+static oracle_verdict verdict(oracle *o, oracle_verdict what, const char *why, uint64_t number)
+{
+    snprintf(o->why, sizeof o->why, "%s (%llu)", why, (unsigned long long)number);
+    return what;
+}
+
+static uint64_t product(const oracle *o, const oracle_group *group)
+{
+    uint64_t total = 1;
+    for (size_t i = 0; i < group->count; i++) {
+        total *= o->axes[group->axis[i]].size;
+        if (total > ORACLE_LIMIT)
+            return ORACLE_LIMIT + 1;
+    }
+    return total;
+}
+
+/* Sizes of one left group against its dimension; the one unknown is inferred. */
+static bool bind_group(oracle *o, oracle_group *group, uint64_t dim)
+{
+    oracle_axis *unknown = NULL;
+    uint64_t known = 1;
+    for (size_t i = 0; i < group->count; i++) {
+        oracle_axis *axis = &o->axes[group->axis[i]];
+        if (axis->size)
+            known *= axis->size;
+        else if (unknown)
+            return false;
+        else
+            unknown = axis;
+    }
+    bool may_grow = o->pad || o->clip;
+    if (unknown) {
+        if (dim % known != 0 && !may_grow)
+            return false;
+        unknown->size = (dim + known - 1) / known;
+    } else if (known < dim || (known > dim && !may_grow)) {
+        return false;
+    }
+    group->total = product(o, group);
+    return true;
+}
+
+/* The next tuple of a group's axes, the last the fastest; false after the last one. */
+static bool step(oracle *o, const oracle_group *group)
+{
+    for (size_t i = group->count; i-- > 0;) {
+        oracle_axis *axis = &o->axes[group->axis[i]];
+        if (++axis->value < axis->size)
+            return true;
+        axis->value = 0;
+    }
+    return false;
+}
+
+/* The element at the axes' present values, or ORACLE_PAD or ORACLE_CLIP. */
+static int64_t element(const oracle *o)
+{
+    uint64_t number = 0;
+    for (size_t g = 0; g < o->left_count; g++) {
+        const oracle_group *group = &o->left[g];
+        uint64_t place = 0;
+        for (size_t i = 0; i < group->count; i++)
+            place = place * o->axes[group->axis[i]].size + o->axes[group->axis[i]].value;
+        uint64_t before = o->pad_begin ? group->total - o->in.dim[g] : 0;
+        if (place < before || place - before >= o->in.dim[g])
+            return o->clip ? ORACLE_CLIP : ORACLE_PAD;
+        number = number * o->in.dim[g] + (place - before);
+    }
+    return (int64_t)number;
+}
+
+/* Where bit k of a lane lies: which word of the vector, which bit of the word. */
+static void place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, uint64_t *bit)
+{
+    uint64_t at = (o->msb ? o->lanes - 1 - lane : lane) * o->slot + k;
+    *beat = at / o->part_bits;
+    *bit = o->lsb + at % o->part_bits;
+}
+
+/* Whether any bit of a real element (or of padding) lies in this beat. */
+static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
+{
+    for (uint64_t l = 0; l < o->lanes; l++) {
+        if (o->elems[vector * o->lanes + l] == ORACLE_CLIP)
+            continue;
+        for (uint64_t k = 0; k < o->elem_bits; k++) {
+            uint64_t in_beat = 0, bit = 0;
+            place(o, l, k, &in_beat, &bit);
+            if (in_beat == beat)
+                return true;
+        }
+    }
+    return false;
+}
+
+typedef struct used_word {
+    uint64_t bank, address, vector, beat;
+} used_word;
+
+static int order_words(const void *a, const void *b)
+{
+    const used_word *x = a, *y = b;
+    if (x->bank != y->bank)
+        return x->bank < y->bank ? -1 : 1;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    if (x->vector != y->vector)
+        return x->vector < y->vector ? -1 : 1;
+    return 0;
+}
+
+/* Two vectors in one word: refused when a bit of an element meets another element or padding there. The same element twice,
+ * padding on padding, and words shared without sharing a bit are left to the implementation. */
+static oracle_verdict judge_shared_word(oracle *o, const used_word *a, const used_word *b)
+{
+    for (uint64_t la = 0; la < o->lanes; la++)
+        for (uint64_t lb = 0; lb < o->lanes; lb++) {
+            int64_t ea = o->elems[a->vector * o->lanes + la];
+            int64_t eb = o->elems[b->vector * o->lanes + lb];
+            if (ea == ORACLE_CLIP || eb == ORACLE_CLIP || ea == eb)
+                continue;
+            for (uint64_t ka = 0; ka < o->elem_bits; ka++)
+                for (uint64_t kb = 0; kb < o->elem_bits; kb++) {
+                    uint64_t beat_a = 0, bit_a = 0, beat_b = 0, bit_b = 0;
+                    place(o, la, ka, &beat_a, &bit_a);
+                    place(o, lb, kb, &beat_b, &bit_b);
+                    if (beat_a == a->beat && beat_b == b->beat && bit_a == bit_b)
+                        return verdict(o, ORACLE_REFUSED, "two elements in one place", a->address);
+                }
+        }
+    return verdict(o, ORACLE_GREY, "a word shared by two vectors", a->address);
+}
+
+static oracle_verdict check_aliases(oracle *o)
+{
+    if (o->alias_last)
+        return ORACLE_OK;
+    used_word *words = malloc((size_t)(o->vector_count * o->beats) * sizeof *words);
+    size_t count = 0;
+    for (uint64_t v = 0; v < o->vector_count; v++)
+        for (uint64_t beat = 0; beat < o->beats; beat++)
+            if (!o->clip || beat_has_element(o, v, beat))
+                words[count++] = (used_word){o->vectors[v].bank, o->vectors[v].address + beat, v, beat};
+    qsort(words, count, sizeof *words, order_words);
+    oracle_verdict result = ORACLE_OK;
+    size_t pairs = 0;
+    for (size_t i = 1; i < count && result != ORACLE_REFUSED && pairs < 4096; i++)
+        for (size_t j = i; j-- > 0 && result != ORACLE_REFUSED && words[j].bank == words[i].bank &&
+                           words[j].address == words[i].address && pairs < 4096;
+             pairs++)
+            result = judge_shared_word(o, &words[j], &words[i]);
+    free(words);
+    return result;
+}
+
+/* Every vector's address and the element in each of its lanes. Vectors without any element (tail=clip) may lie anywhere. */
+static oracle_verdict place_vectors(oracle *o)
+{
+    uint64_t n = 0;
+    do {
+        uint64_t bank_number = n / o->time.total;
+        uint64_t index = n % o->time.total;
+        int64_t bank = (int64_t)bank_number;
+        int64_t address = (int64_t)(index * o->beats);
+        if (o->bank_text[0] && !oracle_evaluate(o, o->bank_text, index, &bank))
+            return ORACLE_REFUSED;
+        if (o->address_text[0] && !oracle_evaluate(o, o->address_text, index, &address))
+            return ORACLE_REFUSED;
+        uint64_t lane = 0;
+        bool any = false;
+        do {
+            int64_t e = element(o);
+            any = any || e != ORACLE_CLIP;
+            o->elems[n * o->lanes + lane++] = e;
+        } while (step(o, &o->lane));
+        bool outside = bank < 0 || (uint64_t)bank >= o->in.banks || address < 0 || (uint64_t)address >= o->in.depth ||
+                       o->in.depth - (uint64_t)address < o->beats;
+        if (outside && any)
+            return verdict(o, ORACLE_REFUSED, "address past the memory", (uint64_t)address);
+        if (outside)
+            return verdict(o, ORACLE_GREY, "an empty vector past the memory", (uint64_t)address);
+        o->vectors[n++] = (oracle_vector){(uint64_t)bank, (uint64_t)address};
+    } while (step(o, &o->time) || step(o, &o->bank));
+    return ORACLE_OK;
+}
+
+static bool split_address(oracle *o)
+{
+    const char *text = o->in.address ? o->in.address : "";
+    const char *semicolon = strchr(text, ';');
+    const char *equals = strchr(text, '=');
+    if (!semicolon || !equals) {
+        snprintf(o->address_text, sizeof o->address_text, "%s", text);
+        return !equals;
+    }
+    const char *second = strchr(semicolon, '=');
+    if (!second || equals > semicolon || o->has_bank_group)
+        return false;
+    snprintf(o->bank_text, sizeof o->bank_text, "%.*s", (int)(semicolon - equals - 1), equals + 1);
+    snprintf(o->address_text, sizeof o->address_text, "%s", second + 1);
+    return true;
+}
+
+oracle_verdict oracle_open(const oracle_case *in, oracle *o)
+{
+    memset(o, 0, sizeof *o);
+    o->in = *in;
+    if (!oracle_parse_pattern(o) || !oracle_parse_options(o) || !oracle_parse_dtype(o))
+        return ORACLE_REFUSED;
+    if (!split_address(o))
+        return verdict(o, ORACLE_REFUSED, "address form", 0);
+    for (size_t g = 0; g < o->left_count; g++)
+        if (!bind_group(o, &o->left[g], in->dim[g]))
+            return verdict(o, ORACLE_REFUSED, "a group does not fit its dimension", g);
+    for (size_t i = 0; i < o->axis_count; i++)
+        if (o->axes[i].size == 0)
+            return verdict(o, ORACLE_REFUSED, "a repeat without a size", i);
+    o->bank.total = product(o, &o->bank);
+    o->time.total = product(o, &o->time);
+    o->lane.total = product(o, &o->lane);
+    o->vector_count = o->bank.total * o->time.total;
+    o->lanes = o->lane.total;
+    if (o->vector_count > ORACLE_LIMIT || o->lanes > ORACLE_LIMIT || o->vector_count * o->lanes > ORACLE_LIMIT)
+        return verdict(o, ORACLE_GREY, "too large for the oracle", o->vector_count);
+
+    if (o->slot == 0)
+        o->slot = o->elem_bits;
+    uint64_t vector_bits = o->lanes * o->slot;
+    if (vector_bits % o->beats != 0)
+        return verdict(o, ORACLE_REFUSED, "beats do not divide the vector", vector_bits);
+    o->part_bits = vector_bits / o->beats;
+    if (o->slot < o->elem_bits)
+        return verdict(o, o->lanes > 1 ? ORACLE_REFUSED : ORACLE_GREY, "lanes overlap", o->slot);
+    uint64_t highest = 0; /* bit past the last one that an element uses */
+    for (uint64_t l = 0; l < o->lanes; l++)
+        for (uint64_t k = 0; k < o->elem_bits; k++) {
+            uint64_t beat = 0, bit = 0;
+            place(o, l, k, &beat, &bit);
+            if (bit + 1 > highest)
+                highest = bit + 1;
+        }
+    if (highest > in->width)
+        return verdict(o, ORACLE_REFUSED, "a lane past the word", highest);
+    bool slack_past_word = o->lsb + o->part_bits > in->width;
+
+    o->vectors = calloc((size_t)o->vector_count, sizeof *o->vectors);
+    o->elems = calloc((size_t)(o->vector_count * o->lanes), sizeof *o->elems);
+    oracle_verdict result = place_vectors(o);
+    if (result == ORACLE_OK)
+        result = check_aliases(o);
+    if (result == ORACLE_OK && slack_past_word)
+        return verdict(o, ORACLE_GREY, "the last slot's empty bits past the word", o->lsb + o->part_bits);
+    return result;
+}
+
+void oracle_close(oracle *o)
+{
+    free(o->vectors);
+    free(o->elems);
+    o->vectors = NULL;
+    o->elems = NULL;
+}
+
+static void set_bit(unsigned char *word, uint64_t bit, bool value)
+{
+    unsigned char mask = (unsigned char)(1u << (bit % 8));
+    word[bit / 8] = (unsigned char)(value ? word[bit / 8] | mask : word[bit / 8] & ~mask);
+}
+
+static bool get_bit(const unsigned char *word, uint64_t bit)
+{
+    return word[bit / 8] >> (bit % 8) & 1;
+}
+
+void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *const *memories, size_t word_bytes)
+{
+    bool *in_lane = malloc((size_t)o->in.width);
+    for (uint64_t v = 0; v < o->vector_count; v++) {
+        unsigned char *first = memories[o->vectors[v].bank] + o->vectors[v].address * word_bytes;
+        for (uint64_t beat = 0; beat < o->beats; beat++) {
+            if (o->clip && !beat_has_element(o, v, beat))
+                continue;
+            unsigned char *word = first + beat * word_bytes;
+            memset(in_lane, 0, (size_t)o->in.width);
+            for (uint64_t l = 0; l < o->lanes; l++) {
+                int64_t e = o->elems[v * o->lanes + l];
+                for (uint64_t k = 0; k < o->elem_bits; k++) {
+                    uint64_t in_beat = 0, bit = 0;
+                    place(o, l, k, &in_beat, &bit);
+                    if (in_beat != beat)
+                        continue;
+                    in_lane[bit] = true;
+                    if (e >= 0)
+                        set_bit(word, bit, get_bit(tensor + (uint64_t)e * o->elem_bytes, k));
+                    else if (e == ORACLE_PAD)
+                        set_bit(word, bit, o->pad_bits >> k & 1);
+                }
+            }
+            for (uint64_t bit = 0; !o->keep && bit < o->in.width; bit++)
+                if (!in_lane[bit])
+                    set_bit(word, bit, false);
+        }
+    }
+    free(in_lane);
+}
+
+bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *memories, size_t word_bytes)
+{
+    uint64_t elems = 1;
+    for (size_t g = 0; g < o->left_count; g++)
+        elems *= o->in.dim[g];
+    bool agree = true;
+    bool *seen = calloc((size_t)elems, 1);
+    for (uint64_t v = 0; v < o->vector_count; v++)
+        for (uint64_t l = 0; l < o->lanes; l++) {
+            int64_t e = o->elems[v * o->lanes + l];
+            if (e < 0)
+                continue;
+            uint64_t value = 0;
+            for (uint64_t k = 0; k < o->elem_bits; k++) {
+                uint64_t beat = 0, bit = 0;
+                place(o, l, k, &beat, &bit);
+                const unsigned char *word =
+                    memories[o->vectors[v].bank] + (o->vectors[v].address + beat) * word_bytes;
+                value |= (uint64_t)get_bit(word, bit) << k;
+            }
+            if (o->elem_signed && o->elem_bits < 64 && value >> (o->elem_bits - 1) & 1)
+                value |= ~(uint64_t)0 << o->elem_bits;
+            unsigned char bytes[8];
+            for (unsigned i = 0; i < 8; i++)
+                bytes[i] = (unsigned char)(value >> (8 * i));
+            unsigned char *at = tensor + (uint64_t)e * o->elem_bytes;
+            if (seen[e] && memcmp(at, bytes, o->elem_bytes) != 0)
+                agree = false;
+            memcpy(at, bytes, o->elem_bytes);
+            seen[e] = true;
+        }
+    free(seen);
+    return agree;
+}
