@@ -86,10 +86,15 @@ void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *co
 /* False when the copies of a repeated element differ; `tensor` is then not to be used. */
 bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *memories, size_t word_bytes);
 
-/* The parts in oracle_text.c. Each says why in o->why when it returns false. */
+/* The parts in oracle_text.c and oracle_expr.c. Each says why in o->why when it returns false. */
 bool oracle_parse_pattern(oracle *o);
 bool oracle_parse_options(oracle *o);
 bool oracle_parse_dtype(oracle *o);
 bool oracle_evaluate(oracle *o, const char *text, uint64_t index, int64_t *value);
+
+bool oracle_refuse(oracle *o, const char *why, const char *what);
+const char *oracle_skip_spaces(const char *p);
+size_t oracle_word_length(const char *p);
+oracle_axis *oracle_find_axis(oracle *o, const char *name, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* The oracle's reading of strings: patterns, options, dtypes, padding values and address expressions. See oracle.h. */
+/* The oracle's reading of strings of a layout: patterns, options, dtypes and padding values. See oracle.h. */
 #include "oracle.h"
 
 #include <ctype.h>
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool refuse(oracle *o, const char *why, const char *what)
+bool oracle_refuse(oracle *o, const char *why, const char *what)
 {
     snprintf(o->why, sizeof o->why, "%s: %.200s", why, what);
     return false;
 }
 
-static const char *skip_spaces(const char *p)
+const char *oracle_skip_spaces(const char *p)
 {
     while (isspace((unsigned char)*p))
         p++;
     return p;
 }
 
-static size_t word_length(const char *p)
+size_t oracle_word_length(const char *p)
 {
     size_t n = 0;
     if (isalpha((unsigned char)p[0]) || p[0] == '_')
@@ -29,7 +29,7 @@ static size_t word_length(const char *p)
     return n;
 }
 
-static oracle_axis *find_axis(oracle *o, const char *name, size_t length)
+oracle_axis *oracle_find_axis(oracle *o, const char *name, size_t length)
 {
     for (size_t i = 0; i < o->axis_count; i++)
         if (strlen(o->axes[i].name) == length && memcmp(o->axes[i].name, name, length) == 0)
@@ -50,14 +50,14 @@ static oracle_axis *add_axis(oracle *o, const char *name, size_t length)
 /* One axis by name into a group of one side; each axis stands at most once on a side. */
 static bool put_axis(oracle *o, oracle_group *group, bool left, const char *name, size_t length)
 {
-    oracle_axis *axis = find_axis(o, name, length);
+    oracle_axis *axis = oracle_find_axis(o, name, length);
     if (!axis)
         axis = add_axis(o, name, length);
     if (!axis)
-        return refuse(o, "too many axes", name);
+        return oracle_refuse(o, "too many axes", name);
     bool *side = left ? &axis->on_left : &axis->on_right;
     if (*side)
-        return refuse(o, "axis twice on one side", name);
+        return oracle_refuse(o, "axis twice on one side", name);
     *side = true;
     group->axis[group->count++] = (size_t)(axis - o->axes);
     return true;
@@ -76,7 +76,7 @@ static int count_groups(const char *p, const char *end, bool *ellipsis)
 {
     int count = 0;
     *ellipsis = false;
-    for (p = skip_spaces(p); p < end; p = skip_spaces(p)) {
+    for (p = oracle_skip_spaces(p); p < end; p = oracle_skip_spaces(p)) {
         if (*p == '(') {
             while (p < end && *p != ')')
                 p++;
@@ -91,7 +91,7 @@ static int count_groups(const char *p, const char *end, bool *ellipsis)
         } else if (*p == '1' && !isalnum((unsigned char)p[1])) {
             p++;
         } else {
-            size_t n = word_length(p);
+            size_t n = oracle_word_length(p);
             if (n == 0)
                 return -1;
             p += n;
@@ -106,20 +106,20 @@ static int count_groups(const char *p, const char *end, bool *ellipsis)
 static bool parse_side(oracle *o, const char *p, const char *end, bool left, size_t extra, oracle_group **groups)
 {
     size_t g = 0;
-    for (p = skip_spaces(p); p < end; p = skip_spaces(p)) {
+    for (p = oracle_skip_spaces(p); p < end; p = oracle_skip_spaces(p)) {
         bool inside = *p == '(';
         bool dots = left && *p == '.';
         if (inside)
-            p = skip_spaces(p + 1);
+            p = oracle_skip_spaces(p + 1);
         while (p < end) {
             if (inside && *p == ')') {
                 p++;
                 break;
             }
-            size_t n = word_length(p);
+            size_t n = oracle_word_length(p);
             if (strncmp(p, "...", 3) == 0) {
                 if (left && inside)
-                    return refuse(o, "... inside a group on the left", p);
+                    return oracle_refuse(o, "... inside a group on the left", p);
                 for (size_t k = 0; k < extra; k++)
                     if (!put_ellipsis(o, groups[left ? g + k : g], left, k))
                         return false;
@@ -127,11 +127,11 @@ static bool parse_side(oracle *o, const char *p, const char *end, bool left, siz
             } else if (*p == '1' && !isalnum((unsigned char)p[1])) {
                 p++;
             } else if (n == 0 || !put_axis(o, groups[g], left, p, n)) {
-                return o->why[0] ? false : refuse(o, "not an axis", p);
+                return o->why[0] ? false : oracle_refuse(o, "not an axis", p);
             } else {
                 p += n;
             }
-            p = skip_spaces(p);
+            p = oracle_skip_spaces(p);
             if (!inside)
                 break;
         }
@@ -145,18 +145,18 @@ bool oracle_parse_pattern(oracle *o)
     const char *text = o->in.pattern;
     const char *arrow = strstr(text, "->");
     if (!arrow)
-        return refuse(o, "no arrow", text);
+        return oracle_refuse(o, "no arrow", text);
     const char *end = text + strlen(text);
 
     bool left_dots = false, right_dots = false;
     int left = count_groups(text, arrow, &left_dots);
     int right = count_groups(arrow + 2, end, &right_dots);
     if (left < 0 || (right != 2 && right != 3))
-        return refuse(o, "groups", text);
+        return oracle_refuse(o, "groups", text);
 
     size_t named = (size_t)left - (left_dots ? 1 : 0);
     if (left_dots ? o->in.rank < named : o->in.rank != named)
-        return refuse(o, "groups do not match the rank", text);
+        return oracle_refuse(o, "groups do not match the rank", text);
     size_t extra = o->in.rank - named;
 
     oracle_group *lefts[ORACLE_DIMS + 1];
@@ -172,7 +172,7 @@ bool oracle_parse_pattern(oracle *o)
 
     for (size_t i = 0; i < o->axis_count; i++)
         if (!o->axes[i].on_right)
-            return refuse(o, "axis only on the left", o->axes[i].name);
+            return oracle_refuse(o, "axis only on the left", o->axes[i].name);
     return true;
 }
 
@@ -192,40 +192,40 @@ static bool is_one_of(const char *value, const char *a, const char *b, bool *sec
 static bool parse_option(oracle *o, const char *key, const char *value)
 {
     bool second = false;
-    oracle_axis *axis = find_axis(o, key, strlen(key));
+    oracle_axis *axis = oracle_find_axis(o, key, strlen(key));
     if (axis)
-        return (parse_number(value, &axis->size) && axis->size > 0) || refuse(o, "size", value);
+        return (parse_number(value, &axis->size) && axis->size > 0) || oracle_refuse(o, "size", value);
     if (strcmp(key, "pad") == 0) {
         o->pad = true;
         snprintf(o->pad_text, sizeof o->pad_text, "%s", value);
     } else if (strcmp(key, "pad_at") == 0) {
         if (!is_one_of(value, "end", "begin", &o->pad_begin))
-            return refuse(o, "pad_at", value);
+            return oracle_refuse(o, "pad_at", value);
     } else if (strcmp(key, "tail") == 0) {
         if (strcmp(value, "clip") != 0)
-            return refuse(o, "tail", value);
+            return oracle_refuse(o, "tail", value);
         o->clip = true;
     } else if (strcmp(key, "slot") == 0) {
-        return (parse_number(value, &o->slot) && o->slot > 0) || refuse(o, "slot", value);
+        return (parse_number(value, &o->slot) && o->slot > 0) || oracle_refuse(o, "slot", value);
     } else if (strcmp(key, "lsb") == 0) {
-        return parse_number(value, &o->lsb) || refuse(o, "lsb", value);
+        return parse_number(value, &o->lsb) || oracle_refuse(o, "lsb", value);
     } else if (strcmp(key, "beats") == 0) {
-        return (parse_number(value, &o->beats) && o->beats > 0) || refuse(o, "beats", value);
+        return (parse_number(value, &o->beats) && o->beats > 0) || oracle_refuse(o, "beats", value);
     } else if (strcmp(key, "lanes") == 0) {
         if (!is_one_of(value, "lsb", "msb", &o->msb))
-            return refuse(o, "lanes", value);
+            return oracle_refuse(o, "lanes", value);
     } else if (strcmp(key, "fill") == 0) {
         if (!is_one_of(value, "zero", "keep", &o->keep))
-            return refuse(o, "fill", value);
+            return oracle_refuse(o, "fill", value);
     } else if (strcmp(key, "alias") == 0) {
         if (!is_one_of(value, "error", "last", &second))
-            return refuse(o, "alias", value);
+            return oracle_refuse(o, "alias", value);
         o->alias_last = second;
     } else if (strcmp(key, "dtype") == 0) {
         if (strcmp(value, o->in.dtype) != 0)
-            return refuse(o, "dtype", value);
+            return oracle_refuse(o, "dtype", value);
     } else {
-        return refuse(o, "unknown option", key);
+        return oracle_refuse(o, "unknown option", key);
     }
     return true;
 }
@@ -239,7 +239,7 @@ bool oracle_parse_options(oracle *o)
     for (char *token = strtok_r(text, " \t\n", &rest); token; token = strtok_r(NULL, " \t\n", &rest)) {
         char *equals = strchr(token, '=');
         if (!equals)
-            return refuse(o, "not key=value", token);
+            return oracle_refuse(o, "not key=value", token);
         *equals = '\0';
         if (!parse_option(o, token, equals + 1))
             return false;
@@ -282,7 +282,7 @@ bool oracle_parse_dtype(oracle *o)
     char *end = NULL;
     if (is_float) {
         o->pad_bits = float_bits(name, strtod(o->pad_text, &end));
-        return *end == '\0' || refuse(o, "pad value", o->pad_text);
+        return *end == '\0' || oracle_refuse(o, "pad value", o->pad_text);
     }
     unsigned bits = o->elem_bits;
     bool negative = o->pad_text[0] == '-';
@@ -291,163 +291,5 @@ bool oracle_parse_dtype(oracle *o)
     uint64_t mask = half | (half - 1);
     uint64_t most = o->elem_signed ? (negative ? half : half - 1) : (negative ? 0 : mask);
     o->pad_bits = (negative ? 0 - magnitude : magnitude) & mask;
-    return (*end == '\0' && magnitude <= most) || refuse(o, "pad value", o->pad_text);
-}
-
-/* -- Address expressions: C's integer arithmetic and precedence, evaluated straight from the text -- */
-
-typedef struct evaluation {
-    oracle *o;
-    const char *p;
-    uint64_t index;
-    bool bad;
-} evaluation;
-
-static int64_t binary(evaluation *e, int level);
-
-static int64_t bad(evaluation *e)
-{
-    e->bad = true;
-    return 0;
-}
-
-static char peek(evaluation *e)
-{
-    e->p = skip_spaces(e->p);
-    return *e->p;
-}
-
-static bool take(evaluation *e, char c)
-{
-    if (peek(e) != c)
-        return false;
-    e->p++;
-    return true;
-}
-
-static bool named(const char *name, size_t length, const char *wanted)
-{
-    return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
-}
-
-/* rev(x, bits), interleave(x, y) with x in the even bits, min, max, dim(n). */
-static int64_t call(evaluation *e, const char *name, size_t length)
-{
-    int64_t x = binary(e, 0);
-    if (named(name, length, "dim"))
-        return take(e, ')') && x >= 0 && x < (int64_t)e->o->in.rank ? (int64_t)e->o->in.dim[x] : bad(e);
-    int64_t y = take(e, ',') ? binary(e, 0) : bad(e);
-    if (!take(e, ')'))
-        return bad(e);
-    if (named(name, length, "min"))
-        return x < y ? x : y;
-    if (named(name, length, "max"))
-        return x > y ? x : y;
-    uint64_t value = 0;
-    if (named(name, length, "rev")) {
-        if (y < 1 || y > 62 || x < 0 || x >> y)
-            return bad(e);
-        for (int64_t i = 0; i < y; i++)
-            if (x >> i & 1)
-                value |= (uint64_t)1 << (y - 1 - i);
-        return (int64_t)value;
-    }
-    if (!named(name, length, "interleave") || x < 0 || y < 0 || x >> 31 || y >> 31)
-        return bad(e);
-    for (int i = 0; i < 31; i++)
-        value |= ((uint64_t)(x >> i) & 1) << (2 * i) | ((uint64_t)(y >> i) & 1) << (2 * i + 1);
-    return (int64_t)value;
-}
-
-static int64_t primary(evaluation *e)
-{
-    char c = peek(e);
-    if (take(e, '(')) {
-        int64_t value = binary(e, 0);
-        return take(e, ')') ? value : bad(e);
-    }
-    if (take(e, '-'))
-        return -primary(e);
-    if (take(e, '+'))
-        return primary(e);
-    if (isdigit((unsigned char)c)) {
-        char *end = NULL;
-        bool hex = c == '0' && (e->p[1] == 'x' || e->p[1] == 'X');
-        uint64_t value = strtoull(e->p, &end, hex ? 16 : 10);
-        e->p = end;
-        return value <= INT64_MAX ? (int64_t)value : bad(e);
-    }
-    size_t n = word_length(e->p);
-    const char *name = e->p;
-    e->p += n;
-    if (n && take(e, '('))
-        return call(e, name, n);
-    oracle_axis *axis = n ? find_axis(e->o, name, n) : NULL;
-    if (!axis && named(name, n, "index"))
-        return (int64_t)e->index;
-    const oracle_group *groups[] = {&e->o->time, &e->o->bank};
-    for (size_t g = 0; axis && g < 2; g++)
-        for (size_t i = 0; i < groups[g]->count; i++)
-            if (&e->o->axes[groups[g]->axis[i]] == axis)
-                return (int64_t)axis->value;
-    return bad(e);
-}
-
-static int64_t apply(evaluation *e, char op, int64_t a, int64_t b)
-{
-    int64_t value = 0;
-    bool overflow = false;
-    switch (op) {
-    case '|':
-        return a | b;
-    case '^':
-        return a ^ b;
-    case '&':
-        return a & b;
-    case '<':
-        overflow = b < 0 || b > 62 || __builtin_mul_overflow(a, (int64_t)1 << b, &value);
-        break;
-    case '>':
-        return b < 0 || b > 62 ? bad(e) : a >> b;
-    case '+':
-        overflow = __builtin_add_overflow(a, b, &value);
-        break;
-    case '-':
-        overflow = __builtin_sub_overflow(a, b, &value);
-        break;
-    case '*':
-        overflow = __builtin_mul_overflow(a, b, &value);
-        break;
-    case '/':
-        return b == 0 || b == -1 ? (b ? -a : bad(e)) : a / b;
-    default:
-        return b == 0 || b == -1 ? (b ? 0 : bad(e)) : a % b;
-    }
-    return overflow ? bad(e) : value;
-}
-
-/* Levels from the loosest to the tightest, as in C: | ^ & shifts sums products. */
-static int64_t binary(evaluation *e, int level)
-{
-    static const char *const operators[] = {"|", "^", "&", "<>", "+-", "*/%"};
-    if (level == 6)
-        return primary(e);
-    int64_t value = binary(e, level + 1);
-    for (char op = peek(e); !e->bad && op != '\0' && strchr(operators[level], op); op = peek(e)) {
-        e->p++;
-        if ((op == '<' || op == '>') && !take(e, op))
-            return bad(e);
-        int64_t right = binary(e, level + 1);
-        value = e->bad ? 0 : apply(e, op, value, right);
-    }
-    return value;
-}
-
-bool oracle_evaluate(oracle *o, const char *text, uint64_t index, int64_t *value)
-{
-    evaluation e = {o, text, index, false};
-    *value = binary(&e, 0);
-    if (e.bad || peek(&e) != '\0')
-        return refuse(o, "address", text);
-    return true;
+    return (*end == '\0' && magnitude <= most) || oracle_refuse(o, "pad value", o->pad_text);
 }
