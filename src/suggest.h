@@ -1,0 +1,12 @@
+/* "Did you mean": the known word nearest to one that was not known, for messages. Parsers of names, keys and options
+ * call it; it owns no list of its own. */
+#ifndef TD_SUGGEST_H
+#define TD_SUGGEST_H
+
+#include <stddef.h>
+
+/* The nearest of `count` words by edit distance (a swap of neighbours is one edit), the first on a tie. NULL when none
+ * is near: when more than half of the longer word would have to change. */
+const char *td_suggest(const char *word, const char *const *known, size_t count);
+
+#endif
