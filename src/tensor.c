@@ -131,6 +131,11 @@ size_t td_tensor_elem_bytes(const td_tensor *tensor)
     return tensor ? tensor->dtype.bytes : 0;
 }
 
+unsigned td_tensor_elem_bits(const td_tensor *tensor)
+{
+    return tensor ? tensor->dtype.bits : 0;
+}
+
 /* -- elements -- */
 
 static td_status check_elem(const char *call, const td_tensor *tensor, uint64_t elem)

@@ -121,6 +121,7 @@ TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as
 TD_API td_shape td_tensor_shape(const td_tensor *tensor);
 TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
 TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor); /* 1, 2, 4 or 8 */
+TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1 to 64 */
 
 /* One element by its row-major number, as its own bits (zero-extended). TD_RANGE past the end or, when setting, for bits
  * above the element's width; TD_ARGUMENT when setting in a tensor that is mapped read-only. */
