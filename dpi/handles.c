@@ -1,0 +1,185 @@
+/* The handle table. A handle is a kind, a generation and an index, so that null, stale and foreign ones are a status
+ * and never a crash. Slots are never freed, only reused with the next generation: whoever waits for the lock of an
+ * object that is destroyed meanwhile finds another generation when it gets the lock. Nothing here knows what the
+ * objects are. */
+#include "handles.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHUNK_SLOTS 256U
+#define MAX_CHUNKS 16384U
+#define MAX_CLAIMS 4U
+#define MAX_GENERATION 0xffffffU
+
+/* bits 0..31 index, 32..55 generation, 56..63 this tag plus the kind */
+#define TAG 0xd0U
+
+struct td_dpi_slot {
+    pthread_mutex_t lock; /* held while a call uses the object; guards handle and object */
+    td_dpi_u64 handle;    /* 0 while the slot is free */
+    void *object;
+    uint32_t index;
+    uint32_t generation;
+    struct td_dpi_slot *next_free;
+};
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* guards free_slots and the growth of the table */
+static struct td_dpi_slot *free_slots;
+static _Atomic(struct td_dpi_slot *) chunks[MAX_CHUNKS];
+static unsigned chunk_count;
+
+static const char *kind_name(unsigned kind) {
+    static const char *const names[] = {"object", "tensor", "memory", "layout"};
+    return names[kind < sizeof names / sizeof *names ? kind : 0];
+}
+
+static unsigned kind_of(td_dpi_u64 handle) {
+    unsigned kind = (unsigned)(handle >> 56) - TAG;
+    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_LAYOUT ? kind : 0;
+}
+
+int td_dpi_done(td_status status, const char **message) {
+    *message = status == TD_OK ? "" : td_last_error();
+    return (int)status;
+}
+
+int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) {
+    static _Thread_local char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    *message = text;
+    return (int)status;
+}
+
+/* The slot that a handle names, which may hold another generation by now; NULL when no slot was ever there. */
+static struct td_dpi_slot *find_slot(td_dpi_u64 handle) {
+    uint32_t index = (uint32_t)handle;
+    if (index / CHUNK_SLOTS >= MAX_CHUNKS)
+        return NULL;
+    struct td_dpi_slot *chunk = atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
+    return chunk ? &chunk[index % CHUNK_SLOTS] : NULL;
+}
+
+static td_status refuse(const char *call, td_dpi_u64 handle, td_dpi_kind kind, const struct td_dpi_slot *slot,
+                        const char **message) {
+    const char *needed = kind_name(kind);
+    unsigned found = kind_of(handle);
+    uint32_t generation = (uint32_t)(handle >> 32) & MAX_GENERATION;
+    if (handle == 0)
+        td_dpi_fail(TD_HANDLE, message, "%s: the %s is null; create it first", call, needed);
+    else if (found == 0 || slot == NULL || generation > slot->generation)
+        td_dpi_fail(TD_HANDLE, message, "%s: 0x%llx is no handle of this library; pass the handle of a %s", call,
+                    handle, needed);
+    else if (found != (unsigned)kind)
+        td_dpi_fail(TD_HANDLE, message, "%s: handle 0x%llx is a %s; pass a %s", call, handle, kind_name(found), needed);
+    else
+        td_dpi_fail(TD_HANDLE, message, "%s: the %s with handle 0x%llx was destroyed; use it before, or create another",
+                    call, needed, handle);
+    return TD_HANDLE;
+}
+
+void td_dpi_release(const td_dpi_claim *claims, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (claims[i].slot)
+            pthread_mutex_unlock(&claims[i].slot->lock);
+}
+
+td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message) {
+    td_dpi_claim *order[MAX_CLAIMS];
+    for (size_t i = 0; i < count; i++) {
+        claims[i].slot = find_slot(claims[i].handle);
+        if (!claims[i].slot || kind_of(claims[i].handle) != (unsigned)claims[i].kind)
+            return refuse(call, claims[i].handle, claims[i].kind, claims[i].slot, message);
+        size_t at = i;
+        for (; at > 0 && order[at - 1]->slot->index > claims[i].slot->index; at--)
+            order[at] = order[at - 1];
+        order[at] = &claims[i];
+    }
+    /* In index order, so that two calls that share objects cannot wait for each other; a handle given twice is locked
+     * once. */
+    for (size_t i = 0; i < count; i++) {
+        td_dpi_claim *claim = order[i];
+        struct td_dpi_slot *slot = claim->slot;
+        bool again = i > 0 && order[i - 1]->handle == claim->handle;
+        if (!again)
+            pthread_mutex_lock(&slot->lock);
+        if (slot->handle != claim->handle) {
+            td_status status = refuse(call, claim->handle, claim->kind, slot, message);
+            pthread_mutex_unlock(&slot->lock);
+            for (size_t k = 0; k < i; k++)
+                td_dpi_release(order[k], 1);
+            return status;
+        }
+        claim->object = slot->object;
+        if (again)
+            claim->slot = NULL;
+    }
+    return TD_OK;
+}
+
+/* Under table_lock. */
+static bool grow(void) {
+    if (chunk_count == MAX_CHUNKS)
+        return false;
+    struct td_dpi_slot *chunk = calloc(CHUNK_SLOTS, sizeof *chunk);
+    if (!chunk)
+        return false;
+    for (uint32_t i = CHUNK_SLOTS; i-- > 0;) {
+        pthread_mutex_init(&chunk[i].lock, NULL);
+        chunk[i].index = chunk_count * CHUNK_SLOTS + i;
+        chunk[i].next_free = free_slots;
+        free_slots = &chunk[i];
+    }
+    atomic_store_explicit(&chunks[chunk_count++], chunk, memory_order_release);
+    return true;
+}
+
+td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message) {
+    pthread_mutex_lock(&table_lock);
+    bool found = free_slots || grow();
+    struct td_dpi_slot *slot = free_slots;
+    if (found)
+        free_slots = slot->next_free;
+    pthread_mutex_unlock(&table_lock);
+    if (!found) {
+        td_dpi_fail(TD_NO_MEMORY, message,
+                    "no room for the handle of another %s; destroy objects that are no longer used", kind_name(kind));
+        return TD_NO_MEMORY;
+    }
+    pthread_mutex_lock(&slot->lock);
+    slot->object = object;
+    slot->generation++;
+    slot->handle = (td_dpi_u64)(TAG + (unsigned)kind) << 56 | (td_dpi_u64)slot->generation << 32 | slot->index;
+    *handle = slot->handle;
+    pthread_mutex_unlock(&slot->lock);
+    return TD_OK;
+}
+
+td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object,
+                             const char **message) {
+    td_dpi_claim claim = {.handle = handle, .kind = kind};
+    td_status status = td_dpi_claim_all(call, &claim, 1, message);
+    if (status)
+        return status;
+    struct td_dpi_slot *slot = claim.slot;
+    *object = slot->object;
+    slot->object = NULL;
+    slot->handle = 0;
+    bool reusable = slot->generation < MAX_GENERATION;
+    td_dpi_release(&claim, 1);
+    if (reusable) {
+        pthread_mutex_lock(&table_lock);
+        slot->next_free = free_slots;
+        free_slots = slot;
+        pthread_mutex_unlock(&table_lock);
+    }
+    return TD_OK;
+}

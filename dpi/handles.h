@@ -1,0 +1,40 @@
+/* What every shim in dpi/ shares: the handles that SystemVerilog holds instead of pointers, their locks, and the way a
+ * status and a message go back. A shim claims its handles, makes one call of the public header, and releases them. No
+ * state crosses calls except the table itself, because a simulator may run each call on another thread. */
+#ifndef TD_DPI_HANDLES_H
+#define TD_DPI_HANDLES_H
+
+#include "tensordoor.h"
+
+/* `longint unsigned` as simulators spell it in C; uint64_t is another type where that is `unsigned long`. */
+typedef unsigned long long td_dpi_u64;
+
+typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT = 3 } td_dpi_kind;
+
+/* One handle argument of a call; the last two members are filled by td_dpi_claim. */
+typedef struct td_dpi_claim {
+    td_dpi_u64 handle;
+    td_dpi_kind kind;
+    void *object;
+    struct td_dpi_slot *slot;
+} td_dpi_claim;
+
+/* Finds and locks the objects of all claims, or none: TD_HANDLE with a message for `call` when a handle is null, of
+ * another kind, stale or foreign. A handle may stand in several claims. Every success is paired with td_dpi_release. */
+td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message);
+void td_dpi_release(const td_dpi_claim *claims, size_t count);
+
+/* A new handle for an object, which the table then owns. TD_NO_MEMORY when there are too many; the caller then still
+ * owns it. */
+td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message);
+
+/* Waits for the calls that use the object, makes its handle stale, and gives the object to the caller to destroy. */
+td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object,
+                             const char **message);
+
+/* Both give the status as the int that crosses DPI. td_dpi_done sets the message to "" or to the library's last error;
+ * td_dpi_fail sets one of the shim's own. */
+int td_dpi_done(td_status status, const char **message);
+int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

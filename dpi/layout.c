@@ -1,0 +1,49 @@
+/* Layouts for SystemVerilog. */
+#include "handles.h"
+
+#include <stdio.h>
+#include <svdpi.h>
+
+TD_API int td_dpi_layout_create(const char *pattern, const char *options, const char *address, td_dpi_u64 *handle,
+                                const char **message) {
+    td_layout *layout = NULL;
+    *handle = 0;
+    td_status status = td_layout_create(pattern, options, address, &layout);
+    if (status)
+        return td_dpi_done(status, message);
+    status = td_dpi_handle_create(TD_DPI_LAYOUT, layout, handle, message);
+    if (status) {
+        td_layout_destroy(&layout);
+        return (int)status;
+    }
+    return td_dpi_done(TD_OK, message);
+}
+
+TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message) {
+    void *object = NULL;
+    td_status status = td_dpi_handle_take("layout_destroy", TD_DPI_LAYOUT, handle, &object, message);
+    if (status)
+        return (int)status;
+    td_layout *layout = object;
+    td_layout_destroy(&layout);
+    return td_dpi_done(TD_OK, message);
+}
+
+/* The canonical strings, copied while the layout is claimed: the simulator reads them after this returns. */
+TD_API int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const char **options, const char **address,
+                              const char **message) {
+    static _Thread_local char text[3][4096];
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};
+    *pattern = *options = *address = "";
+    td_status status = td_dpi_claim_all("layout_info", &claim, 1, message);
+    if (status)
+        return (int)status;
+    snprintf(text[0], sizeof text[0], "%s", td_layout_pattern(claim.object));
+    snprintf(text[1], sizeof text[1], "%s", td_layout_options(claim.object));
+    snprintf(text[2], sizeof text[2], "%s", td_layout_address(claim.object));
+    td_dpi_release(&claim, 1);
+    *pattern = text[0];
+    *options = text[1];
+    *address = text[2];
+    return td_dpi_done(TD_OK, message);
+}
