@@ -16,4 +16,7 @@ struct td_memory {
 /* Bytes of one stored word: 1, 2, 4 or 8 up to 64 bits, then whole 32-bit words. */
 size_t td_word_bytes(uint64_t width_bits);
 
+/* The bits of a stored word above its width, moved down to bit 0; a word is well formed when this is 0. */
+uint64_t td_word_excess(const void *word, size_t word_bytes, uint64_t width_bits);
+
 #endif
