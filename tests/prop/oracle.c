@@ -24,11 +24,38 @@ static uint64_t product(const oracle *o, const oracle_group *group)
     return total;
 }
 
+/* A sliding group's last place must be the dimension's last element. */
+static bool bind_sliding(oracle *o, oracle_group *group, uint64_t dim)
+{
+    size_t unknown = group->count;
+    uint64_t reach = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        oracle_axis *axis = &o->axes[group->axis[i]];
+        if (group->step[i] == 0)
+            group->step[i] = 1;
+        if (axis->size)
+            reach += group->step[i] * (axis->size - 1);
+        else if (unknown < group->count)
+            return false;
+        else
+            unknown = i;
+    }
+    if (unknown < group->count && reach < dim)
+        for (uint64_t size = 1; reach + group->step[unknown] * (size - 1) < dim; size++)
+            o->axes[group->axis[unknown]].size = size;
+    if (unknown < group->count && reach < dim)
+        reach += group->step[unknown] * (o->axes[group->axis[unknown]].size - 1);
+    group->total = dim;
+    return reach == dim - 1;
+}
+
 /* Sizes of one left group against its dimension; the one unknown is inferred. */
 static bool bind_group(oracle *o, oracle_group *group, uint64_t dim)
 {
     oracle_axis *unknown = NULL;
     uint64_t known = 1;
+    if (group->sliding)
+        return bind_sliding(o, group, dim);
     for (size_t i = 0; i < group->count; i++) {
         oracle_axis *axis = &o->axes[group->axis[i]];
         if (axis->size)
@@ -70,7 +97,8 @@ static int64_t element(const oracle *o)
         const oracle_group *group = &o->left[g];
         uint64_t place = 0;
         for (size_t i = 0; i < group->count; i++)
-            place = place * o->axes[group->axis[i]].size + o->axes[group->axis[i]].value;
+            place = group->sliding ? place + group->step[i] * o->axes[group->axis[i]].value
+                                   : place * o->axes[group->axis[i]].size + o->axes[group->axis[i]].value;
         uint64_t before = o->pad_begin ? group->total - o->in.dim[g] : 0;
         if (place < before || place - before >= o->in.dim[g])
             return o->clip ? ORACLE_CLIP : ORACLE_PAD;
@@ -101,6 +129,11 @@ static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
         }
     }
     return false;
+}
+
+bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat)
+{
+    return !o->clip || beat_has_element(o, vector, beat);
 }
 
 typedef struct used_word {
@@ -149,7 +182,7 @@ static oracle_verdict check_aliases(oracle *o)
     size_t count = 0;
     for (uint64_t v = 0; v < o->vector_count; v++)
         for (uint64_t beat = 0; beat < o->beats; beat++)
-            if (!o->clip || beat_has_element(o, v, beat))
+            if (oracle_writes(o, v, beat))
                 words[count++] = (used_word){o->vectors[v].bank, o->vectors[v].address + beat, v, beat};
     qsort(words, count, sizeof *words, order_words);
     oracle_verdict result = ORACLE_OK;
@@ -240,7 +273,7 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
         return verdict(o, ORACLE_REFUSED, "beats do not divide the vector", vector_bits);
     o->part_bits = vector_bits / o->beats;
     if (o->slot < o->elem_bits)
-        return verdict(o, o->lanes > 1 ? ORACLE_REFUSED : ORACLE_GREY, "lanes overlap", o->slot);
+        return verdict(o, ORACLE_REFUSED, "a slot narrower than the element", o->slot);
     uint64_t highest = 0; /* bit past the last one that an element uses */
     for (uint64_t l = 0; l < o->lanes; l++)
         for (uint64_t k = 0; k < o->elem_bits; k++) {
@@ -251,15 +284,12 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
         }
     if (highest > in->width)
         return verdict(o, ORACLE_REFUSED, "a lane past the word", highest);
-    bool slack_past_word = o->lsb + o->part_bits > in->width;
 
     o->vectors = calloc((size_t)o->vector_count, sizeof *o->vectors);
     o->elems = calloc((size_t)(o->vector_count * o->lanes), sizeof *o->elems);
     oracle_verdict result = place_vectors(o);
     if (result == ORACLE_OK)
         result = check_aliases(o);
-    if (result == ORACLE_OK && slack_past_word)
-        return verdict(o, ORACLE_GREY, "the last slot's empty bits past the word", o->lsb + o->part_bits);
     return result;
 }
 
@@ -288,7 +318,7 @@ void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *co
     for (uint64_t v = 0; v < o->vector_count; v++) {
         unsigned char *first = memories[o->vectors[v].bank] + o->vectors[v].address * word_bytes;
         for (uint64_t beat = 0; beat < o->beats; beat++) {
-            if (o->clip && !beat_has_element(o, v, beat))
+            if (!oracle_writes(o, v, beat))
                 continue;
             unsigned char *word = first + beat * word_bytes;
             memset(in_lane, 0, (size_t)o->in.width);

@@ -39,6 +39,8 @@ typedef struct oracle_group {
     size_t count;
     size_t axis[ORACLE_AXES];
     uint64_t total; /* the product of its sizes */
+    bool sliding;   /* "(2*h + kh)": the place is the sum of step * axis */
+    uint64_t step[ORACLE_AXES];
 } oracle_group;
 
 enum { ORACLE_PAD = -1, ORACLE_CLIP = -2 };
@@ -85,6 +87,9 @@ void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *co
 
 /* False when the copies of a repeated element differ; `tensor` is then not to be used. */
 bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *memories, size_t word_bytes);
+
+/* Whether a load writes this word of the vector at all. */
+bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat);
 
 /* The parts in oracle_text.c and oracle_expr.c. Each says why in o->why when it returns false. */
 bool oracle_parse_pattern(oracle *o);

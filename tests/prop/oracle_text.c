@@ -101,6 +101,27 @@ static int count_groups(const char *p, const char *end, bool *ellipsis)
     return count;
 }
 
+/* The `+` and `STEP*` of a sliding group; the step belongs to the axis that comes next. */
+static bool read_step(const char **p, oracle_group *group)
+{
+    char *end = NULL;
+    if (**p == '+') {
+        group->sliding = true;
+        ++*p;
+        return true;
+    }
+    if (!isdigit((unsigned char)**p))
+        return false;
+    uint64_t step = strtoull(*p, &end, 10);
+    end += strspn(end, " ");
+    if (*end != '*')
+        return false;
+    group->sliding = true;
+    group->step[group->count] = step;
+    *p = end + 1;
+    return true;
+}
+
 /* Reads one side into groups. On the left `...` stands for `extra` groups of one axis each, on the right for one group, or
  * for axes within one. */
 static bool parse_side(oracle *o, const char *p, const char *end, bool left, size_t extra, oracle_group **groups)
@@ -117,6 +138,10 @@ static bool parse_side(oracle *o, const char *p, const char *end, bool left, siz
                 break;
             }
             size_t n = oracle_word_length(p);
+            if (left && inside && read_step(&p, groups[g])) {
+                p = oracle_skip_spaces(p);
+                continue;
+            }
             if (strncmp(p, "...", 3) == 0) {
                 if (left && inside)
                     return oracle_refuse(o, "... inside a group on the left", p);

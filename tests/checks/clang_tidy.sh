@@ -1,0 +1,9 @@
+# clang-tidy over every C file that the build compiles.
+set -eu
+cd "$1"
+command -v clang-tidy >/dev/null || { echo "clang-tidy is not installed"; exit 77; }
+python3 - "$2/compile_commands.json" <<'PY' | sort -u | xargs -P 2 -n 4 clang-tidy --quiet -p "$2" 2>/dev/null
+import json, os, sys
+for entry in json.load(open(sys.argv[1])):
+    print(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+PY
