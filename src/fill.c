@@ -46,14 +46,16 @@ td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step)
         }
         return TD_OK;
     }
-    if (!is_whole(start) || !is_whole(step))
-        return td_fail(
-            TD_ARGUMENT,
-            "tensor_fill_ramp: start %g and step %g into %s; integers need whole numbers from -2^63 to below 2^63",
-            start, step, tensor->dtype_name);
+    double first = ldexp(start, dtype.frac_bits); /* in steps of the lowest bit */
+    double each = ldexp(step, dtype.frac_bits);
+    if (!is_whole(first) || !is_whole(each))
+        return td_fail(TD_ARGUMENT,
+                       "tensor_fill_ramp: start %g and step %g into %s; both need to be whole steps of its lowest bit, "
+                       "from -2^63 to below 2^63",
+                       start, step, tensor->dtype_name);
     /* Modulo 2^64, so the wrap to a narrower width comes out right however long the ramp is. */
-    uint64_t value = (uint64_t)(int64_t)start;
-    uint64_t by = (uint64_t)(int64_t)step;
+    uint64_t value = (uint64_t)(int64_t)first;
+    uint64_t by = (uint64_t)(int64_t)each;
     uint64_t mask = td_dtype_mask(dtype);
     for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes, value += by)
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, value & mask));
@@ -76,12 +78,12 @@ td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed)
     td_dtype dtype = tensor->dtype;
     unsigned char *at = tensor->data;
     uint64_t mask = td_dtype_mask(dtype);
-    uint64_t exponent = 0; /* all ones here: infinity or NaN */
-    if (dtype.kind == TD_KIND_FLOAT)
-        exponent = (((uint64_t)1 << dtype.exp_bits) - 1) << (dtype.bits - 1 - dtype.exp_bits);
+    /* A float is finite when its magnitude, as an integer, is not above that of the largest number. */
+    uint64_t magnitude = dtype.kind == TD_KIND_FLOAT && dtype.flavor != TD_FLAVOR_SCALE ? mask >> 1 : mask;
+    uint64_t largest = dtype.kind == TD_KIND_FLOAT ? td_dtype_max_bits(dtype) : mask;
     for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
         uint64_t bits = mix(seed + (i + 1) * 0x9e3779b97f4a7c15u);
-        while (exponent && (bits & exponent) == exponent)
+        while ((bits & magnitude) > largest)
             bits = mix(bits + 0x9e3779b97f4a7c15u);
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, bits & mask));
     }

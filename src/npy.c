@@ -229,8 +229,8 @@ void td_npy_write(const td_tensor *tensor, td_sink *sink)
     /* numpy has no name for bf16 and the like: V and the bytes say nothing more than that. Narrow integers are written
      * as the integers they lie in. */
     td_dtype dtype = tensor->dtype;
-    bool named = dtype.kind != TD_KIND_FLOAT || dtype.bits == 64 || (dtype.bits == 32 && dtype.exp_bits == 8) ||
-                 (dtype.bits == 16 && dtype.exp_bits == 5);
+    bool named = dtype.kind != TD_KIND_FLOAT || (dtype.bits == 64 && dtype.exp_bits == 11) ||
+                 (dtype.bits == 32 && dtype.exp_bits == 8) || (dtype.bits == 16 && dtype.exp_bits == 5);
     char kind = !named ? 'V' : dtype.kind == TD_KIND_FLOAT ? 'f' : dtype.kind == TD_KIND_INT ? 'i' : 'u';
     char text[128 + TD_SHAPE_TEXT_BYTES];
     int used = snprintf(text, sizeof text, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",

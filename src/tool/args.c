@@ -1,0 +1,189 @@
+/* The arguments of a subcommand: flags from its table, one file name, help made from the same table. Every subcommand
+ * calls it first. It refuses unknown flags with the nearest known one, flags twice or without a value, and missing
+ * ones. */
+#include "tool.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_FLAGS 32
+#define MAX_WORD 32
+
+int tool_fail(const char *command, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "tensordoor%s%s: ", command ? " " : "", command ? command : "");
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return TOOL_FAILED;
+}
+
+int tool_fail_library(const char *command)
+{
+    const char *message = td_last_error();
+    return tool_fail(command, "%.*s", (int)strcspn(message, "\n"), message);
+}
+
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[MAX_WORD + 1];
+    size_t b_length = strlen(b);
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b_length; j++) {
+            size_t best = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            best = best < diagonal + 1 ? best : diagonal + 1;
+            row[j + 1] = best < row[j] + 1 ? best : row[j] + 1;
+        }
+    }
+    return row[b_length];
+}
+
+const char *tool_nearest(const char *word, const char *const *known, size_t count)
+{
+    const char *best = NULL;
+    size_t best_distance = MAX_WORD;
+    for (size_t k = 0; k < count; k++) {
+        size_t longer = strlen(word) > strlen(known[k]) ? strlen(word) : strlen(known[k]);
+        if (longer > MAX_WORD)
+            continue;
+        size_t d = distance(word, known[k]);
+        if (d < best_distance && 2 * d <= longer) {
+            best_distance = d;
+            best = known[k];
+        }
+    }
+    return best;
+}
+
+static void print_help(const tool_usage *usage, const tool_flag *flags, size_t flag_count)
+{
+    printf("usage: tensordoor %s", usage->command);
+    if (usage->file)
+        printf(usage->file_required ? " %s" : " [%s]", usage->file);
+    for (size_t f = 0; f < flag_count; f++)
+        printf(flags[f].required ? " --%s %s" : " [--%s %s]", flags[f].name, flags[f].placeholder);
+    printf("\n\n%s\n", usage->about);
+    for (size_t f = 0; f < flag_count; f++) {
+        char left[64];
+        int used = snprintf(left, sizeof left, "--%s %s", flags[f].name, flags[f].placeholder);
+        if (flags[f].letter)
+            snprintf(left + used, sizeof left - (size_t)used, ", -%c", flags[f].letter);
+        printf("%s  %-24s%s%s\n", f ? "" : "\n", left, flags[f].meaning, flags[f].required ? " (required)" : "");
+    }
+}
+
+static int fail_unknown(const tool_usage *usage, const char *name, size_t length, const tool_flag *flags,
+                        size_t flag_count)
+{
+    char word[MAX_WORD + 1];
+    const char *known[MAX_FLAGS];
+    snprintf(word, sizeof word, "%.*s", (int)(length < MAX_WORD ? length : MAX_WORD), name);
+    for (size_t f = 0; f < flag_count; f++)
+        known[f] = flags[f].name;
+    const char *near = tool_nearest(word, known, flag_count);
+    if (near)
+        return tool_fail(usage->command, "unknown flag \"--%s\"; did you mean --%s?", word, near);
+    return tool_fail(usage->command, "unknown flag \"--%s\"; see tensordoor %s --help", word, usage->command);
+}
+
+/* The flag that argv[*i] names, with its value; moves *i onto the value when it stands apart. */
+static bool take_flag(const tool_usage *usage, int argc, char **argv, int *i, tool_flag *flags, size_t flag_count)
+{
+    const char *text = argv[*i];
+    bool long_form = text[1] == '-';
+    const char *name = long_form ? text + 2 : text + 1;
+    size_t length = long_form ? strcspn(name, "=") : 1;
+    tool_flag *flag = NULL;
+    for (size_t f = 0; f < flag_count && !flag; f++)
+        if (long_form ? strlen(flags[f].name) == length && memcmp(flags[f].name, name, length) == 0
+                      : flags[f].letter == name[0] && name[1] == '\0')
+            flag = &flags[f];
+    if (!flag) {
+        if (long_form)
+            fail_unknown(usage, name, length, flags, flag_count);
+        else
+            tool_fail(usage->command, "unknown flag \"%s\"; see tensordoor %s --help", text, usage->command);
+        return false;
+    }
+    if (flag->value) {
+        tool_fail(usage->command, "--%s is given twice; give it once", flag->name);
+        return false;
+    }
+    if (long_form && name[length] == '=') {
+        flag->value = name + length + 1;
+        return true;
+    }
+    if (*i + 1 >= argc) {
+        tool_fail(usage->command, "--%s needs a value: --%s %s", flag->name, flag->name, flag->placeholder);
+        return false;
+    }
+    flag->value = argv[++*i];
+    return true;
+}
+
+tool_parsed tool_parse(const tool_usage *usage, int argc, char **argv, tool_flag *flags, size_t flag_count,
+                       const char **file)
+{
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(usage, flags, flag_count);
+            return TOOL_HELP_SHOWN;
+        }
+    *file = NULL;
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            if (!take_flag(usage, argc, argv, &i, flags, flag_count))
+                return TOOL_REFUSED;
+        } else if (*file || !usage->file) {
+            tool_fail(usage->command, "one argument too many: \"%s\"; see tensordoor %s --help", argv[i],
+                      usage->command);
+            return TOOL_REFUSED;
+        } else {
+            *file = argv[i];
+        }
+    }
+    if (usage->file_required && !*file) {
+        tool_fail(usage->command, "no %s; see tensordoor %s --help", usage->file, usage->command);
+        return TOOL_REFUSED;
+    }
+    for (size_t f = 0; f < flag_count; f++)
+        if (flags[f].required && !flags[f].value) {
+            tool_fail(usage->command, "no --%s; pass --%s %s, %s", flags[f].name, flags[f].name, flags[f].placeholder,
+                      flags[f].meaning);
+            return TOOL_REFUSED;
+        }
+    return TOOL_GO_ON;
+}
+
+bool tool_number(const tool_usage *usage, const tool_flag *flag, uint64_t *value)
+{
+    const char *p = flag->value;
+    unsigned base = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? 16 : 10;
+    p += base == 16 ? 2 : 0;
+    uint64_t number = 0;
+    bool good = *p != '\0';
+    for (; good && *p; p++) {
+        unsigned digit = *p >= '0' && *p <= '9'   ? (unsigned)(*p - '0')
+                         : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a') + 10
+                         : *p >= 'A' && *p <= 'F' ? (unsigned)(*p - 'A') + 10
+                                                  : base;
+        good = digit < base && number <= ((uint64_t)INT64_MAX - digit) / base;
+        number = good ? number * base + digit : 0;
+    }
+    if (!good || number == 0) {
+        tool_fail(usage->command, "--%s is \"%s\"; it needs a whole number of at least 1, decimal or 0x", flag->name,
+                  flag->value);
+        return false;
+    }
+    *value = number;
+    return true;
+}

@@ -1,0 +1,64 @@
+/* `tensordoor`: the same nouns and strings as the library, as flags. This file owns the table of subcommands; each
+ * lives in a file of its own. Exit code 0, or 2 with one line on stderr and no output file. */
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"pack", tool_pack, "a tensor through a layout into a memory image"},
+    {"unpack", tool_unpack, "a memory image through a layout into a tensor"},
+    {"info", tool_info, "this build, or what a file holds"},
+};
+
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void print_help(void)
+{
+    printf("usage: tensordoor COMMAND [ARGUMENTS]\n\n"
+           "Whole tensors in and out of memory images, with the layouts of the library.\n\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-10s%s\n", commands[i].name, commands[i].summary);
+    printf("\ntensordoor COMMAND --help shows its flags.\n");
+}
+
+static int fail_unknown(const char *word)
+{
+    const char *known[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++)
+        known[i] = commands[i].name;
+    const char *near = tool_nearest(word, known, COMMANDS);
+    if (near)
+        return tool_fail(NULL, "unknown command \"%s\"; did you mean %s?", word, near);
+    return tool_fail(NULL, "unknown command \"%s\"; see tensordoor --help", word);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2)
+        return tool_fail(NULL, "no command; see tensordoor --help");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help();
+        return TOOL_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tensordoor %s\n", td_version());
+        return TOOL_OK;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 2, argv + 2);
+    return fail_unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    if (fflush(stdout) != 0 && code == TOOL_OK)
+        return tool_fail(NULL, "cannot write to stdout");
+    return code;
+}
