@@ -2,6 +2,7 @@
  * readers (affine and eval) walk that array. */
 #include "expr.h"
 
+#include "suggest.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -113,7 +114,7 @@ static td_status parse_name(parser *p, int *out)
         known[known_count++] = functions[i].name;
     char word[48];
     snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), start);
-    const char *nearest = td_text_nearest(word, known, known_count);
+    const char *nearest = td_suggest(word, known, known_count);
     snprintf(what, sizeof what, "unknown axis %s", word);
     if (nearest)
         snprintf(fix, sizeof fix, "did you mean %s? (time axes: %s)", nearest, axes[0] ? axes : "none");

@@ -1,6 +1,7 @@
 /* Creation of layouts: the options and the two halves of the address; see pattern.c and expr.c for the rest. */
 #include "layout.h"
 
+#include "suggest.h"
 #include "text.h"
 
 #include <inttypes.h>
@@ -211,7 +212,7 @@ static td_status fail_unknown(const td_layout *layout, const char *key)
         known[count++] = layout->pattern.axis[i].name;
     for (size_t i = 0; i < OPTIONS; i++)
         known[count++] = options[i].key;
-    const char *nearest = td_text_nearest(key, known, count);
+    const char *nearest = td_suggest(key, known, count);
     if (nearest)
         return td_fail(TD_OPTION, "unknown option %s for pattern \"%s\"; did you mean %s?", key, layout->pattern.text, nearest);
     return td_fail(TD_OPTION,

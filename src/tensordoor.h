@@ -224,6 +224,12 @@ TD_API td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *ten
 TD_API td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout,
                                          const char *as);
 
+/* The same over an array of memories of one geometry: the layout's bank group, or its `bank = ...`, chooses the memory. */
+TD_API td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
+                                               const td_layout *layout, const char *as);
+TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
+                                               const td_layout *layout, const char *as);
+
 /* -- 8. Files ------------------------------------------------------------------------------------------------------
  *
  * Tensors: `.npy`, versions 1 to 3, either byte order, Fortran order on reading. Native C-order files are mapped, not

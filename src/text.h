@@ -1,4 +1,4 @@
-/* Small tools of the parsers: a growing string, a cursor, and the nearest known word for a suggestion. */
+/* Small tools of the parsers: a growing string, names and numbers. */
 #ifndef TD_TEXT_H
 #define TD_TEXT_H
 
@@ -20,8 +20,5 @@ bool td_is_name_char(char c);
 /* A non-negative integer, decimal or 0x, with `_` between digits; false when there is none or it passes 2^63 - 1. Moves
  * *at behind it. */
 bool td_text_number(const char **at, uint64_t *value);
-
-/* The known word nearest to `word` by edit distance, or NULL when none is near enough to be meant. */
-const char *td_text_nearest(const char *word, const char *const *known, size_t count);
 
 #endif

@@ -1,0 +1,276 @@
+/* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
+ * operation and the memory's name in front. Words are in words.c. */
+#include "cache.h"
+#include "exec.h"
+#include "memory.h"
+#include "tensor.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One call: the operation's name, its memories and the rest. */
+typedef struct call {
+    const char *operation;
+    td_memory *const *bank;
+    size_t banks;
+    const td_tensor *tensor;
+    const td_layout *layout;
+    const char *as;
+    bool writes_tensor;
+    bool truncate;
+} call;
+
+static td_status fail_call(const call *c, td_status status)
+{
+    if (c->bank && c->banks && c->bank[0])
+        td_fail_prefix("%s \"%s\": ", c->operation, c->bank[0]->name);
+    else
+        td_fail_prefix("%s: ", c->operation);
+    return status;
+}
+
+static td_status check_banks(const call *c)
+{
+    if (!c->bank || !c->banks)
+        return td_fail(TD_ARGUMENT, "no memory; pass at least one");
+    if (c->banks > TD_MAX_BANKS)
+        return td_fail(TD_ARGUMENT, "%zu memories; pass at most %" PRIu64, c->banks, TD_MAX_BANKS);
+    for (size_t i = 0; i < c->banks; i++) {
+        const td_memory *first = c->bank[0], *memory = c->bank[i];
+        if (!memory)
+            return td_fail(TD_ARGUMENT, "the memory is NULL; create it first");
+        if (memory->width_bits != first->width_bits || memory->depth_words != first->depth_words)
+            return td_fail(TD_ARGUMENT,
+                           "bank %zu is %" PRIu64 " words of %" PRIu64 " bits, bank 0 is %" PRIu64 " of %" PRIu64 "; use banks of one geometry",
+                           i, memory->depth_words, memory->width_bits, first->depth_words, first->width_bits);
+    }
+    return TD_OK;
+}
+
+static td_status check_arguments(const call *c)
+{
+    td_status status = check_banks(c);
+    if (status)
+        return status;
+    if (!c->tensor || !c->layout)
+        return td_fail(TD_ARGUMENT, "the %s is NULL; create it first", c->tensor ? "layout" : "tensor");
+    if (c->writes_tensor && c->tensor->read_only)
+        return td_fail(TD_ARGUMENT, "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
+    return TD_OK;
+}
+
+/* The dtype in memory; the layout may insist on one. */
+static td_status find_dtype(const call *c, td_dtype *out)
+{
+    *out = c->tensor->dtype;
+    if (c->as && *c->as) {
+        td_status status = td_dtype_parse(c->as, out);
+        if (status)
+            return status;
+        if (!td_dtype_equal(*out, c->tensor->dtype))
+            return td_fail(TD_DTYPE, "the tensor is %s, the memory would hold %s; pass a tensor of %s", c->tensor->dtype_name, c->as, c->as);
+    }
+    if (c->layout->dtype_text && !td_dtype_equal(*out, c->layout->dtype))
+        return td_fail(TD_DTYPE, "the tensor is %s, the layout moves %s; pass a tensor of %s, or drop dtype=%s from the layout",
+                       c->tensor->dtype_name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
+    return TD_OK;
+}
+
+static td_status find_plan(const call *c, td_plan **out)
+{
+    td_status status = check_arguments(c);
+    td_dtype memory_dtype;
+    if (!status)
+        status = find_dtype(c, &memory_dtype);
+    if (status)
+        return status;
+    const td_plan_request request = {.layout = c->layout,
+                                     .shape = &c->tensor->shape,
+                                     .tensor_dtype = c->tensor->dtype,
+                                     .memory_dtype = memory_dtype,
+                                     .geometry = {.width_bits = c->bank[0]->width_bits,
+                                                  .depth_words = c->bank[0]->depth_words,
+                                                  .banks = c->banks,
+                                                  .word_bytes = c->bank[0]->word_bytes},
+                                     .truncate = c->truncate};
+    return td_cache_plan(&request, out);
+}
+
+#define BANKS_ON_STACK 64
+
+/* The storage of each bank, in a caller's array when it is long enough. */
+static unsigned char **bank_data(const call *c, unsigned char **few)
+{
+    unsigned char **data = c->banks <= BANKS_ON_STACK ? few : malloc(c->banks * sizeof *data);
+    for (size_t i = 0; data && i < c->banks; i++)
+        data[i] = c->bank[i]->data;
+    return data;
+}
+
+static td_status fail_clash(const call *c, const td_clash *clash)
+{
+    char at[TD_SHAPE_TEXT_BYTES];
+    td_shape coordinate = {.rank = c->tensor->shape.rank};
+    uint64_t rest = clash->elem;
+    for (size_t d = coordinate.rank; d-- > 0; rest /= c->tensor->shape.dim[d])
+        coordinate.dim[d] = rest % c->tensor->shape.dim[d];
+    return td_fail(TD_DISAGREE,
+                   "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64 ", address %" PRIu64 ", bit %" PRIu64
+                   "; load the copies together, or dump with a layout that has no repeats",
+                   td_shape_print(&coordinate, at), clash->expected, clash->found, clash->bank, clash->word, clash->bit);
+}
+
+/* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
+static td_status dump_sliding(const call *c, td_run *run)
+{
+    const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
+    td_run aside = *run;
+    aside.tensor = malloc(bytes);
+    if (!aside.tensor)
+        return td_fail_alloc(bytes);
+    td_clash clash;
+    td_exec_dump(&aside);
+    td_status status = td_exec_equals(&aside, &clash) ? TD_OK : fail_clash(c, &clash);
+    if (!status)
+        memcpy(run->tensor, aside.tensor, bytes);
+    free(aside.tensor);
+    return status;
+}
+
+static td_status dump(const call *c, td_run *run)
+{
+    td_clash clash;
+    if (run->plan->slides)
+        return dump_sliding(c, run);
+    if (run->plan->repeats && !td_exec_copies_agree(run, &clash))
+        return fail_clash(c, &clash);
+    td_exec_dump(run);
+    return TD_OK;
+}
+
+static td_status run_call(const call *c)
+{
+    td_plan *plan = NULL;
+    td_status status = find_plan(c, &plan);
+    if (status)
+        return fail_call(c, status);
+    unsigned char *few[BANKS_ON_STACK], **data = bank_data(c, few);
+    if (!data)
+        status = td_fail_alloc(c->banks * sizeof *data);
+    else {
+        td_run run = {.plan = plan, .bank = data, .tensor = c->tensor->data};
+        if (c->writes_tensor)
+            status = dump(c, &run);
+        else
+            td_exec_load(&run);
+        if (data != few)
+            free(data);
+    }
+    td_plan_release(&plan);
+    return status ? fail_call(c, status) : TD_OK;
+}
+
+td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
+{
+    return run_call(&(call){.operation = "backdoor_load_tensor", .bank = &memory, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
+}
+
+/* The memory is only read: the cast lets both directions share one call record. */
+td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
+{
+    return run_call(&(call){.operation = "backdoor_dump_tensor",
+                            .bank = &(td_memory *){(td_memory *)(uintptr_t)memory},
+                            .banks = 1,
+                            .tensor = tensor,
+                            .layout = layout,
+                            .as = as,
+                            .writes_tensor = true});
+}
+
+td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
+                                        const char *as)
+{
+    return run_call(&(call){.operation = "backdoor_load_tensor", .bank = banks, .banks = count, .tensor = tensor, .layout = layout, .as = as});
+}
+
+td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
+                                        const char *as)
+{
+    return run_call(&(call){.operation = "backdoor_dump_tensor",
+                            .bank = banks,
+                            .banks = count,
+                            .tensor = tensor,
+                            .layout = layout,
+                            .as = as,
+                            .writes_tensor = true});
+}
+
+/* -- matrices ---------------------------------------------------------------------------------------------------------- */
+
+static td_status check_rows(const call *c, uint64_t first, uint64_t last)
+{
+    td_status status = check_banks(c);
+    if (status)
+        return status;
+    if (!c->tensor)
+        return td_fail(TD_ARGUMENT, "the tensor is NULL; create it first");
+    const td_shape *shape = &c->tensor->shape;
+    if (shape->rank != 1 && shape->rank != 2)
+        return td_fail(TD_SHAPE, "the tensor has %zu dimensions, a matrix has 2 (or 1: one row); use backdoor_%s_tensor with a layout",
+                       shape->rank, c->writes_tensor ? "dump" : "load");
+    const uint64_t rows = shape->rank == 2 ? shape->dim[0] : 1;
+    if (last < first || last - first != rows)
+        return td_fail(TD_SHAPE, "words [%" PRIu64 ", %" PRIu64 ") are not the %" PRIu64 " rows of the matrix; pass last = %" PRIu64, first,
+                       last, rows, first + rows);
+    if (last > c->bank[0]->depth_words)
+        return td_fail(TD_RANGE, "word %" PRIu64 " is past the memory of %" PRIu64 " words; use rows that end at %" PRIu64 " or before", last - 1,
+                       c->bank[0]->depth_words, c->bank[0]->depth_words);
+    return TD_OK;
+}
+
+/* The two layouts of matrices, made at the first use and kept. */
+static td_layout *matrix_layout[2];
+
+static void make_matrix_layouts(void)
+{
+    td_layout_create("c -> 1 c", NULL, NULL, &matrix_layout[0]);
+    td_layout_create("r c -> r c", NULL, NULL, &matrix_layout[1]);
+}
+
+/* A matrix is a layout like any other, but for rows that may be longer than the word. It moves through a view of the
+ * memory that begins at `first`, so that one plan serves every place. */
+static td_status run_matrix(call *c, uint64_t first, uint64_t last)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    td_status status = check_rows(c, first, last);
+    if (status)
+        return fail_call(c, status);
+    pthread_once(&once, make_matrix_layouts);
+    c->layout = matrix_layout[c->tensor->shape.rank - 1];
+    if (!c->layout)
+        return fail_call(c, td_fail_alloc(sizeof(td_layout)));
+    td_memory view = *c->bank[0], *const only = &view;
+    view.data += first * view.word_bytes;
+    view.depth_words = last - first;
+    c->bank = &only;
+    c->truncate = true;
+    return run_call(c);
+}
+
+td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)
+{
+    call c = {.operation = "backdoor_load_matrix", .bank = &memory, .banks = 1, .tensor = tensor};
+    return run_matrix(&c, first, last);
+}
+
+td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last)
+{
+    call c = {.operation = "backdoor_dump_matrix",
+              .bank = &(td_memory *){(td_memory *)(uintptr_t)memory},
+              .banks = 1,
+              .tensor = tensor,
+              .writes_tensor = true};
+    return run_matrix(&c, first, last);
+}

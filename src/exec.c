@@ -1,0 +1,430 @@
+/* See exec.h. One walker carries every operation over a box; what differs is the row, the innermost loop. */
+#include "exec.h"
+
+#include "kernels/bits.h"
+
+/* One innermost loop: node->extent steps from `memory` bits above `ground` and element `tensor`. Returns false to stop. */
+typedef bool row_fn(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                    int64_t memory, int64_t tensor);
+
+static const td_node single = {.extent = 1};
+
+static unsigned char *ground_at(const td_run *run, int64_t select)
+{
+    const td_plan *plan = run->plan;
+    if (!plan->table)
+        return run->bank[select];
+    const uint64_t entry = plan->table[select];
+    return run->bank[TD_TABLE_BANK(entry)] + TD_TABLE_WORD(entry) * plan->geometry.word_bytes;
+}
+
+static bool walk_inner(void *context, const td_run *run, const td_box *box, const td_node *node, size_t count,
+                       unsigned char *ground, int64_t memory, int64_t tensor, row_fn *row)
+{
+    if (count <= 1)
+        return row(context, run, box, count ? node : &single, ground, memory, tensor);
+    for (uint64_t i = 0; i < node->extent; i++) {
+        if (!walk_inner(context, run, box, node + 1, count - 1, ground, memory, tensor, row))
+            return false;
+        memory += node->memory;
+        tensor += node->tensor;
+    }
+    return true;
+}
+
+static bool walk_selectors(void *context, const td_run *run, const td_box *box, size_t level, int64_t select, int64_t memory,
+                           int64_t tensor, row_fn *row)
+{
+    const td_node *node = &run->plan->node[box->first_node + level];
+    if (level == box->selectors)
+        return walk_inner(context, run, box, node, box->node_count - level, ground_at(run, select), memory, tensor, row);
+    for (uint64_t i = 0; i < node->extent; i++) {
+        if (!walk_selectors(context, run, box, level + 1, select, memory, tensor, row))
+            return false;
+        select += node->select;
+        memory += node->memory;
+        tensor += node->tensor;
+    }
+    return true;
+}
+
+static bool walk(void *context, const td_run *run, const td_box *box, row_fn *row)
+{
+    return walk_selectors(context, run, box, 0, box->select, box->memory, box->tensor, row);
+}
+
+static bool walk_all(void *context, const td_run *run, const td_box *boxes, size_t count, row_fn *row)
+{
+    for (size_t b = 0; b < count; b++)
+        if (!walk(context, run, &boxes[b], row))
+            return false;
+    return true;
+}
+
+/* -- rows -------------------------------------------------------------------------------------------------------------- */
+
+/* Whole bytes on both sides: the element fills its tensor bytes and every place is a byte. */
+static bool is_bytes(const td_run *run, const td_node *node, int64_t memory)
+{
+    return run->plan->memory_dtype.bits == 8 * run->plan->tensor_dtype.bytes && memory % 8 == 0 && node->memory % 8 == 0;
+}
+
+#define COPY_ROW(type)                                                                                                  \
+    for (uint64_t i = 0; i < count; i++) {                                                                              \
+        type value;                                                                                                     \
+        memcpy(&value, src, sizeof value);                                                                              \
+        memcpy(dst, &value, sizeof value);                                                                              \
+        src += src_stride;                                                                                              \
+        dst += dst_stride;                                                                                              \
+    }
+
+/* Strides in bytes. */
+static void copy_row(unsigned char *dst, int64_t dst_stride, const unsigned char *src, int64_t src_stride, uint64_t count,
+                     unsigned bytes)
+{
+    if (dst_stride == bytes && src_stride == bytes) {
+        memcpy(dst, src, count * bytes);
+        return;
+    }
+    switch (bytes) {
+    case 1:
+        COPY_ROW(uint8_t);
+        break;
+    case 2:
+        COPY_ROW(uint16_t);
+        break;
+    case 4:
+        COPY_ROW(uint32_t);
+        break;
+    default:
+        COPY_ROW(uint64_t);
+        break;
+    }
+}
+
+static bool load_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                     int64_t memory, int64_t tensor)
+{
+    (void)context;
+    const unsigned bytes = run->plan->tensor_dtype.bytes, bits = run->plan->memory_dtype.bits;
+    const unsigned char *src = run->tensor + tensor * bytes;
+    if (box->piece_count) {
+        const td_piece *piece = run->plan->piece + box->first_piece;
+        for (uint64_t i = 0; i < node->extent; i++, src += node->tensor * bytes, memory += node->memory)
+            for (size_t k = 0; k < box->piece_count; k++)
+                if (piece[k].bits)
+                    td_put_bits(ground, memory + piece[k].memory, piece[k].bits,
+                                td_get_elem(src + piece[k].tensor * bytes, bytes) >> piece[k].elem_bit);
+        return true;
+    }
+    if (is_bytes(run, node, memory)) {
+        copy_row(ground + memory / 8, node->memory / 8, src, node->tensor * bytes, node->extent, bytes);
+        return true;
+    }
+    for (uint64_t i = 0; i < node->extent; i++, src += node->tensor * bytes, memory += node->memory)
+        td_put_bits(ground, memory, bits, td_get_elem(src, bytes));
+    return true;
+}
+
+static bool dump_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                     int64_t memory, int64_t tensor)
+{
+    (void)context;
+    const td_dtype dtype = run->plan->memory_dtype;
+    const unsigned bytes = run->plan->tensor_dtype.bytes;
+    unsigned char *dst = run->tensor + tensor * bytes;
+    if (box->piece_count) {
+        const td_piece *piece = run->plan->piece + box->first_piece;
+        for (uint64_t i = 0; i < node->extent; i++, dst += node->tensor * bytes, memory += node->memory)
+            for (size_t k = 0; k < box->piece_count;) {
+                unsigned char *elem = dst + piece[k].tensor * bytes;
+                uint64_t value = 0;
+                const int64_t place = piece[k].tensor;
+                for (; k < box->piece_count && piece[k].tensor == place; k++)
+                    if (piece[k].bits)
+                        value |= td_get_bits(ground, memory + piece[k].memory, piece[k].bits) << piece[k].elem_bit;
+                td_put_elem(elem, bytes, td_dtype_extend(dtype, value));
+            }
+        return true;
+    }
+    if (is_bytes(run, node, memory)) {
+        copy_row(dst, node->tensor * bytes, ground + memory / 8, node->memory / 8, node->extent, bytes);
+        return true;
+    }
+    for (uint64_t i = 0; i < node->extent; i++, dst += node->tensor * bytes, memory += node->memory)
+        td_put_elem(dst, bytes, td_dtype_extend(dtype, td_get_bits(ground, memory, dtype.bits)));
+    return true;
+}
+
+static bool pad_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                    int64_t memory, int64_t tensor)
+{
+    (void)context, (void)tensor;
+    const td_piece whole = {.bits = run->plan->memory_dtype.bits};
+    const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
+    const size_t count = box->piece_count ? box->piece_count : 1;
+    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory)
+        for (size_t k = 0; k < count; k++)
+            if (piece[k].bits)
+                td_put_bits(ground, memory + piece[k].memory, piece[k].bits, run->plan->pad_bits >> piece[k].elem_bit);
+    return true;
+}
+
+static bool clear_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                      int64_t memory, int64_t tensor)
+{
+    (void)context, (void)box, (void)tensor;
+    const unsigned char *mask = run->plan->lane_mask;
+    const size_t bytes = run->plan->geometry.word_bytes * run->plan->beats;
+    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory) {
+        unsigned char *word = ground + memory / 8;
+        for (size_t k = 0; k < bytes; k++)
+            word[k] &= mask[k];
+    }
+    return true;
+}
+
+/* -- load and dump ----------------------------------------------------------------------------------------------------- */
+
+/* The part of a box that lies in word `at` (its coordinates on the selector axes), if any. */
+static void run_word(const td_run *run, const td_box *boxes, size_t count, const uint64_t *at, row_fn *row)
+{
+    for (size_t b = 0; b < count; b++) {
+        const td_box *box = &boxes[b];
+        const td_node *node = run->plan->node + box->first_node;
+        int64_t select = box->select, memory = box->memory, tensor = box->tensor;
+        bool in = true;
+        for (size_t i = 0; i < box->selectors && in; i++) {
+            in = at[i] >= node[i].start && at[i] < node[i].start + node[i].extent;
+            const int64_t step = (int64_t)(at[i] - node[i].start);
+            select += node[i].select * step;
+            memory += node[i].memory * step;
+            tensor += node[i].tensor * step;
+        }
+        if (in)
+            walk_inner(NULL, run, box, node + box->selectors, box->node_count - box->selectors, ground_at(run, select), memory, tensor,
+                       row);
+    }
+}
+
+/* alias=last: word by word in time order, each whole before the next, so that the later word wins. */
+static void load_in_order(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    const size_t axes = plan->words_count ? plan->words[0].selectors : 0;
+    uint64_t size[TD_MAX_AXES + TD_MAX_RANK + 1] = {0}, at[TD_MAX_AXES + TD_MAX_RANK + 1] = {0};
+    for (size_t b = 0; b < plan->words_count; b++)
+        for (size_t i = 0; i < axes; i++) {
+            const td_node *node = &plan->node[plan->words[b].first_node + i];
+            if (node->start + node->extent > size[i])
+                size[i] = node->start + node->extent;
+        }
+    for (bool more = true; more;) {
+        if (plan->lane_mask)
+            run_word(run, plan->words, plan->words_count, at, clear_row);
+        run_word(run, plan->pads, plan->pads_count, at, pad_row);
+        run_word(run, plan->data, plan->data_count, at, load_row);
+        more = false;
+        for (size_t i = axes; i-- > 0 && !more;) {
+            more = ++at[i] < size[i];
+            if (!more)
+                at[i] = 0;
+        }
+    }
+}
+
+void td_exec_load(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    if (plan->in_order) {
+        load_in_order(run);
+        return;
+    }
+    if (plan->lane_mask)
+        walk_all(NULL, run, plan->words, plan->words_count, clear_row);
+    walk_all(NULL, run, plan->pads, plan->pads_count, pad_row);
+    walk_all(NULL, run, plan->data, plan->data_count, load_row);
+}
+
+void td_exec_dump(const td_run *run)
+{
+    walk_all(NULL, run, run->plan->data, run->plan->data_count, dump_row);
+}
+
+/* -- comparisons ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t memory_value(const td_run *run, const unsigned char *ground, int64_t memory, const td_piece *piece, size_t count,
+                             size_t *used)
+{
+    size_t k = 0;
+    uint64_t value = 0;
+    if (count == 0) {
+        *used = 1;
+        return td_get_bits(ground, memory, run->plan->memory_dtype.bits);
+    }
+    for (; k < count && piece[k].tensor == piece[0].tensor; k++)
+        if (piece[k].bits)
+            value |= td_get_bits(ground, memory + piece[k].memory, piece[k].bits) << piece[k].elem_bit;
+    *used = k;
+    return value;
+}
+
+static void note_place(const td_run *run, const unsigned char *ground, int64_t memory, td_clash *clash)
+{
+    const td_geometry *g = &run->plan->geometry;
+    for (uint64_t bank = 0; bank < g->banks; bank++) {
+        const unsigned char *first = run->bank[bank], *p = ground + memory / 8;
+        if (p >= first && p < first + g->depth_words * g->word_bytes) {
+            const uint64_t bit = (uint64_t)(ground - first) * 8 + (uint64_t)memory;
+            clash->bank = bank;
+            clash->word = bit / (g->word_bytes * 8);
+            clash->bit = bit % (g->word_bytes * 8);
+        }
+    }
+}
+
+/* The tensor, against each place of each element. */
+static bool equal_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                      int64_t memory, int64_t tensor)
+{
+    const unsigned bytes = run->plan->tensor_dtype.bytes;
+    const td_piece *piece = run->plan->piece + box->first_piece;
+    const uint64_t mask = td_dtype_mask(run->plan->memory_dtype);
+    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory, tensor += node->tensor) {
+        const size_t lanes = box->piece_count ? box->piece_count : 1;
+        for (size_t k = 0, used = 0; k < lanes; k += used) {
+            const int64_t elem = tensor + (box->piece_count ? piece[k].tensor : 0);
+            const uint64_t found = memory_value(run, ground, memory, piece + k, box->piece_count ? box->piece_count - k : 0, &used);
+            const uint64_t expected = td_get_elem(run->tensor + elem * bytes, bytes) & mask;
+            if (found == expected)
+                continue;
+            td_clash *clash = context;
+            *clash = (td_clash){.elem = (uint64_t)elem, .expected = expected, .found = found};
+            note_place(run, ground, memory + (box->piece_count ? piece[k].memory : 0), clash);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool td_exec_equals(const td_run *run, td_clash *clash)
+{
+    return walk_all(clash, run, run->plan->data, run->plan->data_count, equal_row);
+}
+
+/* Copies: a box without its repeat nodes is the first copy; each other combination of their steps is one more, compared
+ * with the first place by place. */
+typedef struct copies {
+    td_clash *clash;
+    int64_t select, memory;       /* from the first copy to this one */
+    const td_box *box;            /* the box without its repeats */
+    const td_node *node;
+} copies;
+
+static bool copies_row(const copies *c, const td_run *run, int64_t select, int64_t memory, int64_t tensor)
+{
+    const unsigned char *first = ground_at(run, select), *other = ground_at(run, select + c->select);
+    const td_piece *piece = run->plan->piece + c->box->first_piece;
+    const size_t lanes = c->box->piece_count ? c->box->piece_count : 1;
+    for (size_t k = 0, used = 0; k < lanes; k += used) {
+        const size_t left = c->box->piece_count ? c->box->piece_count - k : 0;
+        const uint64_t expected = memory_value(run, first, memory, piece + k, left, &used);
+        const uint64_t found = memory_value(run, other, memory + c->memory, piece + k, left, &used);
+        if (expected == found)
+            continue;
+        *c->clash = (td_clash){.elem = (uint64_t)(tensor + (left ? piece[k].tensor : 0)), .expected = expected, .found = found};
+        note_place(run, other, memory + c->memory + (left ? piece[k].memory : 0), c->clash);
+        return false;
+    }
+    return true;
+}
+
+static bool walk_copies(const copies *c, const td_run *run, size_t level, int64_t select, int64_t memory, int64_t tensor)
+{
+    if (level == c->box->node_count)
+        return copies_row(c, run, select, memory, tensor);
+    const td_node *node = &c->node[level];
+    const uint64_t extent = node->tensor ? node->extent : 1;
+    for (uint64_t i = 0; i < extent; i++) {
+        if (!walk_copies(c, run, level + 1, select, memory, tensor))
+            return false;
+        select += node->select;
+        memory += node->memory;
+        tensor += node->tensor;
+    }
+    return true;
+}
+
+static bool each_copy(copies *c, const td_run *run, size_t level, int64_t select, int64_t memory)
+{
+    if (level == c->box->node_count) {
+        c->select = select;
+        c->memory = memory;
+        return (select == 0 && memory == 0) || walk_copies(c, run, 0, c->box->select, c->box->memory, c->box->tensor);
+    }
+    const td_node *node = &c->node[level];
+    const uint64_t extent = node->tensor ? 1 : node->extent;
+    for (uint64_t i = 0; i < extent; i++) {
+        if (!each_copy(c, run, level + 1, select, memory))
+            return false;
+        select += node->select;
+        memory += node->memory;
+    }
+    return true;
+}
+
+bool td_exec_copies_agree(const td_run *run, td_clash *clash)
+{
+    for (size_t b = 0; b < run->plan->data_count; b++) {
+        copies c = {.clash = clash, .box = &run->plan->data[b], .node = run->plan->node + run->plan->data[b].first_node};
+        if (!each_copy(&c, run, 0, 0, 0))
+            return false;
+    }
+    return true;
+}
+
+/* -- words ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct word_walk {
+    td_word_visit *visit;
+    void *context;
+} word_walk;
+
+static void visit_inner(const word_walk *w, const td_plan *plan, const td_node *node, size_t count, uint64_t bank, int64_t memory)
+{
+    const int64_t word_bits = (int64_t)plan->geometry.word_bytes * 8;
+    if (count == 0) {
+        w->visit(w->context, bank, (uint64_t)(memory / word_bits), plan->beats);
+        return;
+    }
+    if (count == 1 && node->memory == word_bits * (int64_t)plan->beats) {
+        w->visit(w->context, bank, (uint64_t)(memory / word_bits), node->extent * plan->beats);
+        return;
+    }
+    for (uint64_t i = 0; i < node->extent; i++)
+        visit_inner(w, plan, node + 1, count - 1, bank, memory + node->memory * (int64_t)i);
+}
+
+static void visit_selectors(const word_walk *w, const td_plan *plan, const td_box *box, size_t level, int64_t select, int64_t memory)
+{
+    const td_node *node = &plan->node[box->first_node + level];
+    if (level < box->selectors) {
+        for (uint64_t i = 0; i < node->extent; i++)
+            visit_selectors(w, plan, box, level + 1, select + node->select * (int64_t)i, memory + node->memory * (int64_t)i);
+        return;
+    }
+    uint64_t bank = (uint64_t)select;
+    if (plan->table) {
+        const uint64_t entry = plan->table[select];
+        bank = TD_TABLE_BANK(entry);
+        memory += (int64_t)(TD_TABLE_WORD(entry) * plan->geometry.word_bytes * 8);
+    }
+    visit_inner(w, plan, node, box->node_count - level, bank, memory);
+}
+
+void td_exec_words(const td_plan *plan, td_word_visit *visit, void *context)
+{
+    const word_walk w = {visit, context};
+    for (size_t b = 0; b < plan->words_count; b++)
+        visit_selectors(&w, plan, &plan->words[b], 0, plan->words[b].select, plan->words[b].memory);
+}

@@ -1,0 +1,96 @@
+/* What a layout touches: the words that a load writes, ascending and merged. */
+#include "cache.h"
+#include "exec.h"
+#include "memory.h"
+#include "tensor.h"
+
+#include <stdlib.h>
+
+typedef struct collected {
+    td_span *span;
+    size_t count, room;
+    bool failed;
+} collected;
+
+static void collect(void *context, uint64_t bank, uint64_t first, uint64_t count)
+{
+    collected *c = context;
+    if (c->count) {
+        td_span *last = &c->span[c->count - 1];
+        if (last->bank == bank && last->first + last->count == first) {
+            last->count += count;
+            return;
+        }
+    }
+    if (c->count == c->room) {
+        const size_t room = c->room ? c->room * 2 : 64;
+        td_span *grown = c->failed ? NULL : realloc(c->span, room * sizeof *grown);
+        if (!grown) {
+            c->failed = true;
+            return;
+        }
+        c->span = grown;
+        c->room = room;
+    }
+    c->span[c->count++] = (td_span){.bank = bank, .first = first, .count = count};
+}
+
+static int compare(const void *a, const void *b)
+{
+    const td_span *x = a, *y = b;
+    if (x->bank != y->bank)
+        return x->bank < y->bank ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void sort_and_merge(collected *c)
+{
+    qsort(c->span, c->count, sizeof *c->span, compare);
+    size_t kept = 0;
+    for (size_t i = 1; i < c->count; i++) {
+        td_span *last = &c->span[kept];
+        const uint64_t end = last->first + last->count, next_end = c->span[i].first + c->span[i].count;
+        if (last->bank != c->span[i].bank || c->span[i].first > end)
+            c->span[++kept] = c->span[i];
+        else if (next_end > end)
+            last->count = next_end - last->first;
+    }
+    c->count = kept + 1;
+}
+
+td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
+                          const td_memory *memory, td_span **spans, size_t *count)
+{
+    if (!layout || !tensor || !spans || !count)
+        return td_fail(TD_ARGUMENT, "layout_spans: the %s is NULL; pass one", !layout ? "layout" : !tensor ? "tensor" : "output");
+    if (!memory && (width_bits == 0 || width_bits > TD_MAX_WIDTH_BITS))
+        return td_fail(TD_ARGUMENT, "layout_spans: a width of %llu bits; pass 1 to %llu", (unsigned long long)width_bits,
+                       (unsigned long long)TD_MAX_WIDTH_BITS);
+    (void)as;
+    const uint64_t width = memory ? memory->width_bits : width_bits;
+    const td_plan_request request = {.layout = layout,
+                                     .shape = &tensor->shape,
+                                     .tensor_dtype = tensor->dtype,
+                                     .memory_dtype = tensor->dtype,
+                                     .geometry = {.width_bits = width,
+                                                  .depth_words = memory ? memory->depth_words : TD_MAX_DEPTH_WORDS,
+                                                  .banks = TD_MAX_BANKS,
+                                                  .word_bytes = td_word_bytes(width)}};
+    td_plan *plan = NULL;
+    td_status status = td_cache_plan(&request, &plan);
+    if (status) {
+        td_fail_prefix("layout_spans: ");
+        return status;
+    }
+    collected c = {0};
+    td_exec_words(plan, collect, &c);
+    td_plan_release(&plan);
+    if (c.failed) {
+        free(c.span);
+        return td_fail_alloc(c.room * 2 * sizeof *c.span);
+    }
+    sort_and_merge(&c);
+    *spans = c.span;
+    *count = c.count;
+    return TD_OK;
+}
