@@ -102,6 +102,25 @@ static void copy_row(unsigned char *dst, int64_t dst_stride, const unsigned char
     }
 }
 
+/* The element at a place: whole, or put together from its pieces, of which the first has bit 0. */
+static uint64_t memory_value(const td_run *run, const unsigned char *ground, int64_t memory, const td_piece *piece, size_t count,
+                             size_t *used)
+{
+    size_t k = 0;
+    uint64_t value = 0;
+    if (count == 0) {
+        *used = 1;
+        return td_get_bits(ground, memory, run->plan->memory_dtype.bits);
+    }
+    do {
+        if (piece[k].bits)
+            value |= td_get_bits(ground, memory + piece[k].memory, piece[k].bits) << piece[k].elem_bit;
+        k++;
+    } while (k < count && piece[k].elem_bit);
+    *used = k;
+    return value;
+}
+
 static bool load_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
                      int64_t memory, int64_t tensor)
 {
@@ -138,11 +157,9 @@ static bool dump_row(void *context, const td_run *run, const td_box *box, const 
         for (uint64_t i = 0; i < node->extent; i++, dst += node->tensor * bytes, memory += node->memory)
             for (size_t k = 0; k < box->piece_count;) {
                 unsigned char *elem = dst + piece[k].tensor * bytes;
-                uint64_t value = 0;
-                const int64_t place = piece[k].tensor;
-                for (; k < box->piece_count && piece[k].tensor == place; k++)
-                    if (piece[k].bits)
-                        value |= td_get_bits(ground, memory + piece[k].memory, piece[k].bits) << piece[k].elem_bit;
+                size_t used = 0;
+                const uint64_t value = memory_value(run, ground, memory, piece + k, box->piece_count - k, &used);
+                k += used;
                 td_put_elem(elem, bytes, td_dtype_extend(dtype, value));
             }
         return true;
@@ -173,9 +190,9 @@ static bool pad_row(void *context, const td_run *run, const td_box *box, const t
 static bool clear_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
                       int64_t memory, int64_t tensor)
 {
-    (void)context, (void)box, (void)tensor;
-    const unsigned char *mask = run->plan->lane_mask;
-    const size_t bytes = run->plan->geometry.word_bytes * run->plan->beats;
+    (void)context, (void)tensor;
+    const unsigned char *mask = run->plan->lane_mask + run->plan->geometry.word_bytes * box->beat;
+    const size_t bytes = run->plan->geometry.word_bytes * box->beats;
     for (uint64_t i = 0; i < node->extent; i++, memory += node->memory) {
         unsigned char *word = ground + memory / 8;
         for (size_t k = 0; k < bytes; k++)
@@ -252,22 +269,6 @@ void td_exec_dump(const td_run *run)
 }
 
 /* -- comparisons ------------------------------------------------------------------------------------------------------- */
-
-static uint64_t memory_value(const td_run *run, const unsigned char *ground, int64_t memory, const td_piece *piece, size_t count,
-                             size_t *used)
-{
-    size_t k = 0;
-    uint64_t value = 0;
-    if (count == 0) {
-        *used = 1;
-        return td_get_bits(ground, memory, run->plan->memory_dtype.bits);
-    }
-    for (; k < count && piece[k].tensor == piece[0].tensor; k++)
-        if (piece[k].bits)
-            value |= td_get_bits(ground, memory + piece[k].memory, piece[k].bits) << piece[k].elem_bit;
-    *used = k;
-    return value;
-}
 
 static void note_place(const td_run *run, const unsigned char *ground, int64_t memory, td_clash *clash)
 {
@@ -390,19 +391,20 @@ typedef struct word_walk {
     void *context;
 } word_walk;
 
-static void visit_inner(const word_walk *w, const td_plan *plan, const td_node *node, size_t count, uint64_t bank, int64_t memory)
+static void visit_inner(const word_walk *w, const td_plan *plan, uint64_t beats, const td_node *node, size_t count, uint64_t bank,
+                        int64_t memory)
 {
     const int64_t word_bits = (int64_t)plan->geometry.word_bytes * 8;
     if (count == 0) {
-        w->visit(w->context, bank, (uint64_t)(memory / word_bits), plan->beats);
+        w->visit(w->context, bank, (uint64_t)(memory / word_bits), beats);
         return;
     }
-    if (count == 1 && node->memory == word_bits * (int64_t)plan->beats) {
-        w->visit(w->context, bank, (uint64_t)(memory / word_bits), node->extent * plan->beats);
+    if (count == 1 && node->memory == word_bits * (int64_t)beats) {
+        w->visit(w->context, bank, (uint64_t)(memory / word_bits), node->extent * beats);
         return;
     }
     for (uint64_t i = 0; i < node->extent; i++)
-        visit_inner(w, plan, node + 1, count - 1, bank, memory + node->memory * (int64_t)i);
+        visit_inner(w, plan, beats, node + 1, count - 1, bank, memory + node->memory * (int64_t)i);
 }
 
 static void visit_selectors(const word_walk *w, const td_plan *plan, const td_box *box, size_t level, int64_t select, int64_t memory)
@@ -419,7 +421,7 @@ static void visit_selectors(const word_walk *w, const td_plan *plan, const td_bo
         bank = TD_TABLE_BANK(entry);
         memory += (int64_t)(TD_TABLE_WORD(entry) * plan->geometry.word_bytes * 8);
     }
-    visit_inner(w, plan, node, box->node_count - level, bank, memory);
+    visit_inner(w, plan, box->beats, node, box->node_count - level, bank, memory);
 }
 
 void td_exec_words(const td_plan *plan, td_word_visit *visit, void *context)

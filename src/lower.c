@@ -208,19 +208,12 @@ static td_status add_elements(lowering *l, const td_region *region, bool pad)
     return pad ? finish_box(l, box, &l->plan->pads, &l->plan->pads_count) : finish_box(l, box, &l->plan->data, &l->plan->data_count);
 }
 
-/* The words of a region, once per set of words: regions that differ only in lanes share them. */
-static td_status add_words(lowering *l, const td_region *region)
+static td_status add_word_box(lowering *l, const td_region *region, uint64_t beat, uint64_t beats)
 {
-    for (size_t r = 0; r < l->word_region_count; r++) {
-        bool same = true;
-        for (int a = 0; a < l->bound->axis_count && same; a++)
-            same = l->bound->axis[a].role == TD_ROLE_LANE || (l->word_regions[r].start[a] == region->start[a] &&
-                                                              l->word_regions[r].extent[a] == region->extent[a]);
-        if (same)
-            return TD_OK;
-    }
-    APPEND(l->word_regions, l->word_region_count, *region);
     td_box box = origin(l, true);
+    box.memory += (int64_t)(beat * l->request->geometry.word_bytes * 8);
+    box.beat = beat;
+    box.beats = beats;
     for (int role = TD_ROLE_BANK; role <= TD_ROLE_TIME; role++)
         for (int i = 0; i < l->bound->role_count[role]; i++) {
             td_status status = add_axis(l, &box, region, l->bound->role_axis[role][i], true);
@@ -228,6 +221,56 @@ static td_status add_words(lowering *l, const td_region *region)
                 return status;
         }
     return finish_box(l, box, &l->plan->words, &l->plan->words_count);
+}
+
+/* Whether a lane of the region reaches into that beat. */
+static bool beat_has_lanes(const lowering *l, const td_region *region, uint64_t beat)
+{
+    const td_bound *bound = l->bound;
+    const int n = bound->role_count[TD_ROLE_LANE];
+    const int64_t word_bits = (int64_t)l->request->geometry.word_bytes * 8;
+    uint64_t lanes = 1;
+    for (int i = 0; i < n; i++)
+        lanes *= region->extent[bound->role_axis[TD_ROLE_LANE][i]];
+    for (uint64_t number = 0; number < lanes; number++) {
+        uint64_t rest = number, lane = 0;
+        for (int i = n - 1; i >= 0; i--) {
+            const int a = bound->role_axis[TD_ROLE_LANE][i];
+            lane += (region->start[a] + rest % region->extent[a]) * bound->axis[a].role_stride;
+            rest /= region->extent[a];
+        }
+        td_piece piece[64];
+        const size_t count = td_lanes_pieces(bound, l->request, &l->lanes, lane, piece);
+        for (size_t i = 0; i < count; i++)
+            if ((uint64_t)(piece[i].memory / word_bits) == beat)
+                return true;
+    }
+    return false;
+}
+
+/* The words of a region. A clipped vector writes only the beats that it has lanes in; regions that differ in lanes alone
+ * share their words where the vector is one word. */
+static td_status add_words(lowering *l, const td_region *region)
+{
+    const uint64_t beats = l->plan->beats;
+    bool known = false;
+    for (size_t r = 0; r < l->word_region_count && !known; r++) {
+        known = true;
+        for (int a = 0; a < l->bound->axis_count && known; a++)
+            known = l->bound->axis[a].role == TD_ROLE_LANE || (l->word_regions[r].start[a] == region->start[a] &&
+                                                               l->word_regions[r].extent[a] == region->extent[a]);
+    }
+    if (known && beats == 1)
+        return TD_OK;
+    if (!known)
+        APPEND(l->word_regions, l->word_region_count, *region);
+    if (beats == 1 || !l->bound->layout->clip || !l->bound->ragged)
+        return add_word_box(l, region, 0, beats);
+    td_status status = TD_OK;
+    for (uint64_t beat = 0; beat < beats && !status; beat++)
+        if (beat_has_lanes(l, region, beat))
+            status = add_word_box(l, region, beat, 1);
+    return status;
 }
 
 /* Every combination of one cut per dimension, as regions of all axes. */
@@ -316,6 +359,8 @@ static td_status lower(lowering *l)
         status = make_lane_mask(l);
     plan->repeats = l->bound->repeats;
     plan->slides = l->bound->slides;
+    for (int a = 0; a < l->bound->axis_count && !l->lanes.by_strides; a++) /* copies among pieces are no node either */
+        plan->slides |= l->bound->axis[a].role == TD_ROLE_LANE && l->bound->axis[a].dim < 0 && l->bound->axis[a].size > 1;
     plan->truncates = request->truncate && !l->lanes.by_strides;
     plan->elems = 1;
     for (size_t d = 0; d < l->bound->rank; d++)

@@ -100,7 +100,7 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
         status = td_expr_eval(layout->address, &scope, w->value, w->step, index, grow, count, address);
     else
         for (size_t i = 0; i < count; i++)
-            address[i] = (int64_t)layout->beats * (index + (int64_t)i);
+            address[i] = (int64_t)layout->beats * (index + grow * (int64_t)i);
     if (!status && layout->bank)
         status = td_expr_eval(layout->bank, &scope, w->value, w->step, index, grow, count, bank);
     else

@@ -43,6 +43,7 @@ typedef struct td_box {
     size_t first_node, node_count, selectors; /* into td_plan.node */
     size_t first_piece, piece_count;          /* into td_plan.piece; without pieces every step is a whole element */
     int64_t tensor, memory, select;           /* the place at step 0 of every node */
+    uint64_t beat, beats;                     /* word boxes: the words of each vector, [beat, beat + beats) */
 } td_box;
 
 /* Table entries: the bank above, the word below; or TD_NO_WORD, which no box reaches. */
@@ -65,7 +66,7 @@ typedef struct td_plan {
 
     td_node *node;
     td_piece *piece;
-    td_box *data, *pads, *words; /* words: one step per vector written; its nodes choose words only */
+    td_box *data, *pads, *words; /* words: one step per vector of which words are written */
     size_t node_count, piece_count, data_count, pads_count, words_count;
 
     uint64_t *table;
