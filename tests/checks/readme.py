@@ -6,7 +6,11 @@ import sys
 import tempfile
 
 root, build = sys.argv[1:3]
-blocks = re.findall(r"^```([^\n]*)\n(.*?)^```$", open(os.path.join(root, "README.md")).read(), re.S | re.M)
+text = open(os.path.join(root, "README.md")).read()
+fenced = r"^```([^\n]*)\n(.*?)^```$"
+blocks = re.findall(fenced, text, re.S | re.M)
+if re.search(r"\n\n {4}", re.sub(fenced, "", text, flags=re.S | re.M)):
+    sys.exit("README.md has an indented code block, which no test runs: fence it")
 if not blocks:
     sys.exit("README.md has no code blocks")
 

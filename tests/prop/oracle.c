@@ -220,9 +220,7 @@ static oracle_verdict place_vectors(oracle *o)
                        o->in.depth - (uint64_t)address < o->beats;
         if (outside && any)
             return verdict(o, ORACLE_REFUSED, "address past the memory", (uint64_t)address);
-        if (outside)
-            return verdict(o, ORACLE_GREY, "an empty vector past the memory", (uint64_t)address);
-        o->vectors[n++] = (oracle_vector){(uint64_t)bank, (uint64_t)address};
+        o->vectors[n++] = outside ? (oracle_vector){0, 0} : (oracle_vector){(uint64_t)bank, (uint64_t)address};
     } while (step(o, &o->time) || step(o, &o->bank));
     return ORACLE_OK;
 }
