@@ -1,4 +1,5 @@
 /* See dtype.h. Names are read by family (a prefix and numbers), so that no table has to list all of them. */
+#include "suggest.h"
 #include "dtype.h"
 #include "number.h"
 #include "suggest.h"

@@ -23,6 +23,11 @@ static td_num num_special(td_num_class class, bool negative) {
     return num;
 }
 
+static td_num num_nan(bool negative, uint64_t payload) {
+    td_num num = {TD_NUM_NAN, negative, false, 0, payload};
+    return num;
+}
+
 static td_num float_from_bits(td_dtype dtype, uint64_t bits) {
     if (dtype.flavor == TD_FLAVOR_SCALE)
         return bits == 0xff ? num_special(TD_NUM_NAN, false) : num_finite(false, 1, (int32_t)bits - 127);
@@ -34,7 +39,7 @@ static td_num float_from_bits(td_dtype dtype, uint64_t bits) {
     const uint64_t exp = bits >> dtype.man_bits & exp_mask;
 
     if (exp == exp_mask && dtype.flavor == TD_FLAVOR_IEEE)
-        return num_special(man ? TD_NUM_NAN : TD_NUM_INF, negative);
+        return man ? num_nan(negative, man << (64 - dtype.man_bits)) : num_special(TD_NUM_INF, negative);
     if (exp == exp_mask && dtype.flavor == TD_FLAVOR_FN && man == man_mask)
         return num_special(TD_NUM_NAN, negative);
 
@@ -101,6 +106,11 @@ static uint8_t over_of(td_dtype dtype, uint8_t over) {
     return over;
 }
 
+/* 1.5 times a power of two: halfway where no mantissa bit is kept. */
+static bool is_half(uint64_t sig) {
+    return (sig << __builtin_clzll(sig)) == (uint64_t)3 << 62;
+}
+
 /* e8m0 has neither sign nor zero: what is not positive is below its range, like what is smaller than 2^-127. */
 static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_range) {
     *in_range = false;
@@ -122,7 +132,7 @@ static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_
      * code's lowest bit stands in for the kept bit, which is always 1. */
     const uint64_t norm = num->sig << lead;
     uint64_t up = td_round_shift(norm, 63, num->sticky, false, r->round, r->random) - 1;
-    if (r->round == TD_ROUND_EVEN && (norm << 1) == (uint64_t)1 << 63 && !num->sticky)
+    if (r->round == TD_ROUND_EVEN && is_half(norm) && !num->sticky)
         up = (uint64_t)((exp + 127) & 1);
     const int code = exp + 127 + (int)up;
     if (code > 0xfe)
@@ -138,7 +148,10 @@ static uint64_t float_to_bits(const td_num *num, td_dtype dtype, const td_roundi
     switch (num->class) {
     case TD_NUM_NAN:
         *in_range = td_dtype_has_nan(dtype);
-        return td_dtype_nan_bits(dtype);
+        if (!*in_range)
+            return td_dtype_nan_bits(dtype);
+        return sign | td_dtype_nan_bits(dtype) |
+               (dtype.flavor == TD_FLAVOR_IEEE ? num->sig >> (64 - dtype.man_bits) : 0);
     case TD_NUM_INF:
         *in_range = td_dtype_has_inf(dtype);
         return sign | (saturate && !(r->over == TD_OVER_ERROR && *in_range) ? td_dtype_max_bits(dtype)
@@ -157,8 +170,10 @@ static uint64_t float_to_bits(const td_num *num, td_dtype dtype, const td_roundi
     if (exp <= exp_max) {
         const int base = exp > exp_min ? exp : exp_min;
         const unsigned shift = (unsigned)(63 - dtype.man_bits + (base - exp));
-        const uint64_t rounded = td_round_shift(num->sig << lead, shift < 130 ? shift : 130, num->sticky, num->negative,
+        uint64_t rounded = td_round_shift(num->sig << lead, shift < 130 ? shift : 130, num->sticky, num->negative,
                                                 r->round, r->random);
+        if (dtype.man_bits == 0 && base == exp && r->round == TD_ROUND_EVEN && !num->sticky && is_half(num->sig))
+            rounded = 1 + (uint64_t)((base - exp_min + 1) & 1); /* the code's lowest bit is the exponent's */
         /* The leading bit counts one exponent, so subnormals, normals and a carry all come out of one sum. */
         bits = ((uint64_t)(base - exp_min) << dtype.man_bits) + rounded;
         if (r->ftz && bits < (uint64_t)1 << dtype.man_bits)
@@ -232,7 +247,9 @@ static td_num num_settle(td_num num, unsigned work_bits) {
 
 td_num td_num_div(const td_num *a, const td_num *b, unsigned work_bits) {
     const bool negative = a->negative != b->negative;
-    if (a->class == TD_NUM_NAN || b->class == TD_NUM_NAN || (a->class == TD_NUM_INF && b->class == TD_NUM_INF) ||
+    if (a->class == TD_NUM_NAN)
+        return num_settle(*a, work_bits);
+    if (b->class == TD_NUM_NAN || (a->class == TD_NUM_INF && b->class == TD_NUM_INF) ||
         (a->class == TD_NUM_ZERO && b->class == TD_NUM_ZERO))
         return num_special(TD_NUM_NAN, false);
     if (a->class == TD_NUM_INF || b->class == TD_NUM_ZERO)
@@ -253,7 +270,9 @@ td_num td_num_div(const td_num *a, const td_num *b, unsigned work_bits) {
 
 td_num td_num_mul(const td_num *a, const td_num *b, unsigned work_bits) {
     const bool negative = a->negative != b->negative;
-    if (a->class == TD_NUM_NAN || b->class == TD_NUM_NAN || (a->class == TD_NUM_INF && b->class == TD_NUM_ZERO) ||
+    if (a->class == TD_NUM_NAN)
+        return num_settle(*a, work_bits);
+    if (b->class == TD_NUM_NAN || (a->class == TD_NUM_INF && b->class == TD_NUM_ZERO) ||
         (a->class == TD_NUM_ZERO && b->class == TD_NUM_INF))
         return num_special(TD_NUM_NAN, false);
     if (a->class == TD_NUM_INF || b->class == TD_NUM_INF)

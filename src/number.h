@@ -14,7 +14,7 @@ typedef struct td_num {
     bool negative;
     bool sticky;  /* the magnitude is a little more than sig * 2^exp */
     int32_t exp;  /* finite: the magnitude is sig * 2^exp */
-    uint64_t sig; /* finite: not 0 */
+    uint64_t sig; /* finite: not 0; NaN: its payload, left-aligned */
 } td_num;
 
 /* STOCHASTIC rounds away from zero with the probability of the fraction that is dropped. */
@@ -42,8 +42,10 @@ typedef struct td_rounding {
 td_num td_num_from_bits(td_dtype dtype, uint64_t bits);
 td_num td_num_from_real(double value);
 
-/* Bits of the target (in its own bits, nothing above). *in_range, when not NULL, says whether the rounded value had a
- * place in the target: false for what `over` had to handle, and for NaN and infinity in a type without them. */
+/* A NaN keeps its sign and the leading bits of its payload where the target has room for them, and becomes quiet; where
+ * the target has no NaN it is the largest positive number in a float and the zero point in an integer. Bits of the
+ * target (in its own bits, nothing above). *in_range, when not NULL, says whether the rounded value had a place in the
+ * target: false for what `over` had to handle, and for NaN and infinity in a type without them. */
 uint64_t td_num_to_bits(const td_num *num, td_dtype dtype, const td_rounding *rounding, bool *in_range);
 
 /* a / b and a * b, rounded once to nearest even in f32 (bits 32) or f64 (bits 64), with IEEE's rules for zeros,

@@ -1,0 +1,22 @@
+/* What this machine can run, asked once. Every kernel family fills its function pointers with plain C first and overrides
+ * them by these flags, so that a mask can force each version: tests call td_cpu_mask, a user sets TD_CPU to c, avx2 or
+ * avx512 in the environment (another word is as good as none). */
+#ifndef TD_CPU_H
+#define TD_CPU_H
+
+enum {
+    TD_CPU_C = 0,
+    TD_CPU_AVX2 = 1 << 0,   /* AVX2, FMA, F16C, BMI1, BMI2 */
+    TD_CPU_AVX512 = 1 << 1, /* AVX-512 F, BW, DQ, VL, CD; comes with TD_CPU_AVX2 */
+    TD_CPU_VBMI = 1 << 2,   /* AVX-512 VBMI, VBMI2 */
+    TD_CPU_GFNI = 1 << 3,
+    TD_CPU_ALL = (1 << 4) - 1
+};
+
+/* The flags of the machine, after the environment and the mask. */
+unsigned td_cpu_flags(void);
+
+/* Hides flags from every later td_cpu_flags: pass TD_CPU_ALL to see all again. */
+void td_cpu_mask(unsigned mask);
+
+#endif

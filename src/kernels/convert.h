@@ -1,0 +1,75 @@
+/* Conversion kernels: straight runs of elements in tensor containers, f32 on one side. convert.c chooses one to decode
+ * and one to encode, fills the parameters and calls them; they refuse nothing and know no layout. All round to nearest
+ * even, saturate or overflow to infinity as the parameters say, and every version gives the bits of the plain C.
+ *
+ * One line of the table makes a kernel's prototypes, its place in td_convert_kernels, its test and its bench. */
+#ifndef TD_KERNELS_CONVERT_H
+#define TD_KERNELS_CONVERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*    name      source bytes, destination bytes */
+#define TD_CONVERT_KERNELS(X)                                                                                          \
+    X(div_f32, 4, 4)  /* x / scale */                                                                                  \
+    X(mul_f32, 4, 4)  /* x * scale */                                                                                  \
+    X(f32_bf16, 4, 2) /* encoders: x / scale, rounded to the target */                                                 \
+    X(f32_f16, 4, 2)                                                                                                   \
+    X(f32_x8, 4, 1) /* any float of up to 8 bits but e8m0 */                                                           \
+    X(f32_s8, 4, 1) /* signed integers of up to 8 bits; zero, low, high */                                             \
+    X(f32_u8, 4, 1)                                                                                                    \
+    X(f32_s16, 4, 2)                                                                                                   \
+    X(f32_u16, 4, 2)                                                                                                   \
+    X(bf16_f32, 2, 4) /* decoders: (stored - zero) * scale */                                                          \
+    X(f16_f32, 2, 4)                                                                                                   \
+    X(x8_f32, 1, 4) /* by table */                                                                                     \
+    X(s8_f32, 1, 4)                                                                                                    \
+    X(u8_f32, 1, 4)                                                                                                    \
+    X(s16_f32, 2, 4)                                                                                                   \
+    X(u16_f32, 2, 4)
+
+/* How encoders divide. MUL: the scale is a power of two, and inverse is exact, so x * inverse is the quotient. INVERSE:
+ * the scale lies within 2^-60 .. 2^60, so a quotient that matters to an integer comes out of multiplications and one
+ * exact remainder. DIV: neither. The plain C always divides.
+ * Decoders look only whether it is NONE: then they do not multiply. */
+typedef enum td_divide { TD_DIVIDE_NONE, TD_DIVIDE_MUL, TD_DIVIDE_INVERSE, TD_DIVIDE_DIV } td_divide;
+
+typedef struct td_convert_params {
+    float scale;
+    float inverse, inverse_low;   /* 1 / scale in two parts */
+    uint8_t divide;               /* td_divide */
+    bool stream;                  /* the destination is large and 64-byte aligned: store past the caches */
+    int32_t zero, low, high;      /* integers; low and high in the stored type */
+    uint32_t own_shift, own_mask; /* decoders of integers: 32 - bits and 2^bits - 1; bits above are not the element's */
+
+    /* f32_x8: the magnitude's bits u round to u >> shift at the lowest mantissa bit; what lies under the smallest
+     * normal is added to `magic`, whose unit is the smallest subnormal. Codes above max become over. */
+    uint32_t shift, rebias, normal_bits, max_code, over_code, nan_code, nan_payload, sign_bit, nan_sign;
+    float magic;
+    const float *table; /* x8_f32: 256 values */
+} td_convert_params;
+
+typedef void (*td_convert_fn)(void *dst, const void *src, size_t n, const td_convert_params *p);
+
+typedef struct td_convert_kernels {
+#define X(name, src_bytes, dst_bytes) td_convert_fn name;
+    TD_CONVERT_KERNELS(X)
+#undef X
+} td_convert_kernels;
+
+/* Fills every pointer with the best version that `cpu_flags` (cpu.h) allow. */
+void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags);
+
+/* The per-ISA parts of td_convert_init. */
+void td_convert_init_avx2(td_convert_kernels *kernels);
+void td_convert_init_avx512(td_convert_kernels *kernels);
+
+#define X(name, src_bytes, dst_bytes)                                                                                  \
+    void td_convert_##name##_c(void *dst, const void *src, size_t n, const td_convert_params *p);                      \
+    void td_convert_##name##_avx2(void *dst, const void *src, size_t n, const td_convert_params *p);                   \
+    void td_convert_##name##_avx512(void *dst, const void *src, size_t n, const td_convert_params *p);
+TD_CONVERT_KERNELS(X)
+#undef X
+
+#endif
