@@ -115,7 +115,7 @@ TD_API int td_dpi_backdoor_read(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi_
     uint64_t count = addresses ? td_tensor_elems(claims[1].object) : 0;
     size_t item_bytes = td_memory_word_bytes(mem);
     if (!count) {
-        status = td_backdoor_read(mem, NULL, 0, NULL); /* for its message */
+        status = td_backdoor_read(mem, &count, 0, &count); /* for its message */
         td_dpi_done(status, message);
         td_dpi_release(claims, 1);
         return (int)status;
@@ -155,7 +155,7 @@ TD_API int td_dpi_backdoor_write(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi
     const void *data = NULL;
     const void *enable = NULL;
     if (!count) {
-        status = td_backdoor_write(mem, NULL, 0, NULL, NULL); /* for its message */
+        status = td_backdoor_write(mem, &count, 0, &count, NULL); /* for its message */
         td_dpi_done(status, message);
         td_dpi_release(claims, 1);
         return (int)status;

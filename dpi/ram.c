@@ -16,6 +16,29 @@ static unsigned char *part_of(td_memory *memory, td_dpi_u64 address, size_t offs
     return (unsigned char *)td_memory_data(memory) + address * word_bytes + offset;
 }
 
+/* The usual sizes as single moves: a library call costs more than they do. */
+static void copy(void *dst, const void *src, size_t bytes) {
+    switch (bytes) {
+    case 1:
+        memcpy(dst, src, 1);
+        break;
+    case 2:
+        memcpy(dst, src, 2);
+        break;
+    case 4:
+        memcpy(dst, src, 4);
+        break;
+    case 8:
+        memcpy(dst, src, 8);
+        break;
+    case 16:
+        memcpy(dst, src, 16);
+        break;
+    default:
+        memcpy(dst, src, bytes);
+    }
+}
+
 static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void *dst, size_t limit) {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     const char *message;
@@ -25,7 +48,7 @@ static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void 
         return (int)status;
     const unsigned char *src = part_of(claim.object, address, offset, limit, &bytes);
     if (src)
-        memcpy(dst, src, bytes);
+        copy(dst, src, bytes);
     td_dpi_release(&claim, 1);
     return src ? TD_OK : TD_RANGE;
 }
@@ -39,11 +62,11 @@ static int write_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, cons
     if (status)
         return (int)status;
     unsigned char *dst = part_of(claim.object, address, offset, limit, &bytes);
-    if (dst && !~mask)
-        memcpy(dst, src, bytes);
-    for (size_t i = 0; dst && ~mask && i < bytes; i++)
-        if (mask >> i & 1)
-            dst[i] = ((const unsigned char *)src)[i];
+    if (dst && (~mask & ~0ULL >> (64 - bytes)) == 0)
+        copy(dst, src, bytes);
+    else if (dst)
+        for (size_t i = 0; i < bytes; i++)
+            dst[i] = mask >> i & 1 ? ((const unsigned char *)src)[i] : dst[i];
     td_dpi_release(&claim, 1);
     return dst ? TD_OK : TD_RANGE;
 }
@@ -83,8 +106,10 @@ TD_API int td_dpi_ram_explain(td_dpi_u64 handle, const char *port, td_dpi_u64 ad
     td_dpi_u64 depth = td_memory_depth_words(claim.object);
     *message = "";
     if (address >= depth)
-        status = (td_status)td_dpi_fail(TD_RANGE, message, "td_ram \"%s\": %s address %llu is past the last word, %llu",
-                                        td_memory_name(claim.object), port, address, depth - 1);
+        status = (td_status)td_dpi_fail(
+            TD_RANGE, message,
+            "td_ram \"%s\": %s address 0x%llx is past the memory of %llu words; the last address is 0x%llx",
+            td_memory_name(claim.object), port, address, depth, depth - 1);
     td_dpi_release(&claim, 1);
     return (int)status;
 }

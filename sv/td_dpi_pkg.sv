@@ -1,0 +1,242 @@
+// The C side, for td_pkg and td_ram only: testbenches use the classes of td_pkg. A handle is 0 or what a create gave; every
+// function that can fail returns a status number and sets `message` ("" on success). Nothing is pure and nothing keeps state
+// between calls, so any thread of the simulator may make them. The shims are in dpi/, one C file per group.
+package td_dpi_pkg;
+
+  // What crosses at once: a larger array makes some simulators copy, or generate, far too much.
+  parameter int unsigned ChunkWords = 256;
+  typedef bit [31:0] chunk_t[0:ChunkWords-1];
+
+  // ---- dpi/status.c
+
+  import "DPI-C" function void td_dpi_status_name(
+    input  int    status,
+    output string name
+  );
+  import "DPI-C" function void td_dpi_version(output string version);
+
+  // ---- dpi/tensor.c
+
+  import "DPI-C" function int td_dpi_tensor_create(
+    input  string           dtype,
+    input  string           shape,
+    output longint unsigned tensor,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_open(
+    input  string           path,
+    input  string           dtype,
+    output longint unsigned tensor,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_destroy(
+    input  longint unsigned tensor,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_save(
+    input  longint unsigned tensor,
+    input  string           path,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_info(
+    input  longint unsigned tensor,
+    output string           dtype,
+    output string           shape,
+    output longint unsigned elems,
+    output int              words_per_elem,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_fill_ramp(
+    input  longint unsigned tensor,
+    input  real             start,
+    input  real             step,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_fill_random(
+    input  longint unsigned tensor,
+    input  longint unsigned seed,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_get_bits(
+    input  longint unsigned tensor,
+    input  longint unsigned elem,
+    output longint unsigned bits,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_set_bits(
+    input  longint unsigned tensor,
+    input  longint unsigned elem,
+    input  longint unsigned bits,
+    output string           message
+  );
+  // Elements [first, first + count); with commit 0 the values are checked and not written.
+  import "DPI-C" function int td_dpi_tensor_put_chunk(
+    input  longint unsigned tensor,
+    input  longint unsigned first,
+    input  int              count,
+    input  int              commit,
+    input  bit [31:0]       chunk  [0:ChunkWords-1],
+    output string           message
+  );
+  // inout: words past the count stay as they are.
+  import "DPI-C" function int td_dpi_tensor_get_chunk(
+    input  longint unsigned tensor,
+    input  longint unsigned first,
+    input  int              count,
+    inout  bit [31:0]       chunk  [0:ChunkWords-1],
+    output string           message
+  );
+
+  // ---- dpi/memory.c
+
+  import "DPI-C" function int td_dpi_memory_create(
+    input  string           name,
+    input  longint unsigned width_bits,
+    input  longint unsigned depth_words,
+    output longint unsigned memory,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_destroy(
+    input  longint unsigned memory,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_clear(
+    input  longint unsigned memory,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_load_file(
+    input  longint unsigned memory,
+    input  string           path,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_save_file(
+    input  longint unsigned memory,
+    input  string           path,
+    input  longint unsigned first,
+    input  longint unsigned count,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_get_bits(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    output longint unsigned bits,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_set_bits(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    input  longint unsigned bits,
+    output string           message
+  );
+
+  // ---- dpi/layout.c
+
+  import "DPI-C" function int td_dpi_layout_create(
+    input  string           pattern,
+    input  string           options,
+    input  string           address,
+    output longint unsigned layout,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_layout_destroy(
+    input  longint unsigned layout,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_layout_info(
+    input  longint unsigned layout,
+    output string           pattern,
+    output string           options,
+    output string           address,
+    output string           message
+  );
+
+  // ---- dpi/backdoor.c: addresses are a tensor of u64, words and masks tensors of u32
+
+  import "DPI-C" function int td_dpi_backdoor_read(
+    input  longint unsigned memory,
+    input  longint unsigned addresses,
+    input  longint unsigned words,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_backdoor_write(
+    input  longint unsigned memory,
+    input  longint unsigned addresses,
+    input  longint unsigned words,
+    input  longint unsigned mask,
+    input  int              byte_mask,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_backdoor_load_matrix(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned first,
+    input  longint unsigned last,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_backdoor_dump_matrix(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned first,
+    input  longint unsigned last,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_backdoor_load_tensor(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_backdoor_dump_tensor(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output string           message
+  );
+
+  // ---- dpi/ram.c: no strings, one call per port and cycle; explain gives the text of a failure
+
+  import "DPI-C" function int td_dpi_ram_read64(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    output longint unsigned data
+  );
+  import "DPI-C" function int td_dpi_ram_write64(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    input  longint unsigned data,
+    input  longint unsigned mask
+  );
+  import "DPI-C" function int td_dpi_ram_read128(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    output bit [127:0]      data
+  );
+  import "DPI-C" function int td_dpi_ram_write128(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    input  bit [127:0]      data,
+    input  longint unsigned mask
+  );
+  import "DPI-C" function int td_dpi_ram_read512(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    input  int              part,
+    output bit [31:0]       data    [0:15]
+  );
+  import "DPI-C" function int td_dpi_ram_write512(
+    input  longint unsigned memory,
+    input  longint unsigned address,
+    input  int              part,
+    input  bit [31:0]       data    [0:15],
+    input  longint unsigned mask
+  );
+  import "DPI-C" function int td_dpi_ram_explain(
+    input  longint unsigned memory,
+    input  string           port,
+    input  longint unsigned address,
+    output string           message
+  );
+
+endpackage
