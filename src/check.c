@@ -62,7 +62,7 @@ static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uin
 static td_status fail_alias(const td_bound *bound, const td_plan *plan, const uint64_t *a, const uint64_t *b, uint64_t address, uint64_t bank)
 {
     char first[WHERE_BYTES], second[WHERE_BYTES], in_bank[32] = "";
-    if (plan->geometry.banks > 1)
+    if (bound->role_count[TD_ROLE_BANK] || bound->layout->bank)
         snprintf(in_bank, sizeof in_bank, " of bank %" PRIu64, bank);
     td_fail(TD_ALIAS,
             "words %s and %s of \"%s\" both lie at address %" PRIu64 "%s; use an address that keeps them apart, or alias=last",
