@@ -270,9 +270,10 @@ static td_status num_to_bits(td_dtype dtype, const td_num *num, const char *text
 }
 
 td_status td_dtype_from_real(td_dtype dtype, double value, uint64_t *bits) {
-    char text[40];
+    char text[40] = "";
     const td_num num = td_num_from_real(value);
-    snprintf(text, sizeof text, "%.17g", value);
+    if (dtype.kind != TD_KIND_FLOAT) /* floats take every value: no message to print it in */
+        snprintf(text, sizeof text, "%.17g", value);
     return num_to_bits(dtype, &num, text, bits);
 }
 
