@@ -115,13 +115,13 @@ static void place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, ui
     *bit = o->lsb + at % o->part_bits;
 }
 
-/* Whether any bit of a real element (or of padding) lies in this beat. */
+/* Whether a lane with an element (or padding) has a part of its slot in this beat. */
 static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
 {
     for (uint64_t l = 0; l < o->lanes; l++) {
         if (o->elems[vector * o->lanes + l] == ORACLE_CLIP)
             continue;
-        for (uint64_t k = 0; k < o->elem_bits; k++) {
+        for (uint64_t k = 0; k < o->slot; k++) {
             uint64_t in_beat = 0, bit = 0;
             place(o, l, k, &in_beat, &bit);
             if (in_beat == beat)
