@@ -125,8 +125,8 @@ static void copy_column(unsigned char *dst, const unsigned char *src, uint64_t c
 static void copy_fortran(unsigned char *dst, const unsigned char *src, const td_shape *shape, size_t bytes, bool swap)
 {
     size_t last = shape->rank - 1;
-    size_t dst_stride[TD_MAX_RANK];
-    size_t src_stride[TD_MAX_RANK];
+    size_t dst_stride[TD_MAX_RANK] = {0};
+    size_t src_stride[TD_MAX_RANK] = {0};
     size_t step = bytes;
     for (size_t d = 0; d <= last; d++) {
         src_stride[d] = step;
@@ -188,8 +188,8 @@ static td_status read_owned(const unsigned char *src, const td_npy_header *h, td
 
 td_status td_npy_read(td_file_map *file, const td_dtype *as, td_tensor **out)
 {
-    td_npy_header h;
-    td_dtype dtype;
+    td_npy_header h = {0};
+    td_dtype dtype = {0};
     uint64_t elems = 0;
     uint64_t bytes = 0;
     td_status status = td_npy_parse(file->bytes, file->size, &h);
@@ -231,10 +231,10 @@ void td_npy_write(const td_tensor *tensor, td_sink *sink)
     td_dtype dtype = tensor->dtype;
     bool named = dtype.kind != TD_KIND_FLOAT || (dtype.bits == 64 && dtype.exp_bits == 11) ||
                  (dtype.bits == 32 && dtype.exp_bits == 8) || (dtype.bits == 16 && dtype.exp_bits == 5);
-    char kind = !named ? 'V' : dtype.kind == TD_KIND_FLOAT ? 'f' : dtype.kind == TD_KIND_INT ? 'i' : 'u';
+    const char *kind = !named ? "V" : dtype.kind == TD_KIND_FLOAT ? "f" : dtype.kind == TD_KIND_INT ? "i" : "u";
     char text[128 + TD_SHAPE_TEXT_BYTES];
-    int used = snprintf(text, sizeof text, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",
-                        dtype.bytes == 1 ? '|' : '<', kind, dtype.bytes);
+    int used = snprintf(text, sizeof text, "{'descr': '%s%s%u', 'fortran_order': False, 'shape': (",
+                        dtype.bytes == 1 ? "|" : "<", kind, dtype.bytes);
     for (size_t d = 0; d < tensor->shape.rank; d++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%" PRIu64, d ? ", " : "", tensor->shape.dim[d]);
     used += snprintf(text + used, sizeof text - (size_t)used, "%s), }", tensor->shape.rank == 1 ? "," : "");
@@ -244,7 +244,8 @@ void td_npy_write(const td_tensor *tensor, td_sink *sink)
     size_t total = (10 + (size_t)used + 1 + 63) / 64 * 64;
     size_t length = total - 10;
     unsigned char *head = td_sink_room(sink, total);
-    memcpy(head, "\x93NUMPY\x01\x00", 8);
+    static const unsigned char magic[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    memcpy(head, magic, sizeof magic);
     head[8] = (unsigned char)(length & 0xff);
     head[9] = (unsigned char)(length >> 8);
     memcpy(head + 10, text, (size_t)used);

@@ -104,8 +104,10 @@ static td_status take_descr(cursor *c, td_npy_header *h)
     if (length >= sizeof h->descr)
         return td_fail(TD_DTYPE, "the array's type has a name of %zu characters; save it as a plain number type",
                        length);
-    for (size_t i = 0; i < length; i++) /* it goes into messages: one printable line */
-        h->descr[i] = text[i] > ' ' && text[i] < 0x7f ? text[i] : '.';
+    memcpy(h->descr, text, length);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] >= 0x7f)
+            h->descr[i] = '.'; /* it goes into messages: one printable line */
     h->descr[length] = '\0';
     const char *order = length > 0 ? strchr("<>=|", h->descr[0]) : NULL;
     if (!order || length < 2)

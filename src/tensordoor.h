@@ -234,7 +234,9 @@ TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t c
  *
  * Tensors: `.npy`, versions 1 to 3, either byte order, Fortran order on reading. Native C-order files are mapped, not
  * read. `dtype` is NULL for the file's own, or says what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file
- * of small values, which are then checked). Object arrays are refused.
+ * of small values, which are then checked). Object arrays are refused. Saving writes version 1 in C order: integers as the
+ * `i1` .. `u8` they lie in (i4 as `i1`), floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
+ * their dtype. A file is written beside its place and then renamed: on failure the old one stands.
  *
  * Memory images, by extension: `.hex`, `.mem`, `.vmem` are $readmemh text (`@address` in words, `_`, both comment styles;
  * x and z are refused with their line); `.bin` is raw words of (width + 7) / 8 bytes, little endian. Reading writes the
@@ -255,7 +257,7 @@ TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 /* The depth that an image of `width_bits` needs: its highest address + 1. */
 TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words);
 
-/* Writes the words of the spans, which are ascending; in text `@address` stands where a span does not begin at the word
+/* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not begin at the word
  * after the last. In `.bin` words between the spans are written too (a file has no gaps), from word 0. On failure no
  * file is left behind. */
 TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count);

@@ -14,12 +14,14 @@ static unsigned char *build(unsigned version, const char *header, const void *da
     *total = begin + header_bytes + data_bytes;
     unsigned char *file = calloc(1, *total);
     assert_non_null(file);
-    memcpy(file, "\x93NUMPY", 6);
+    static const unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+    memcpy(file, magic, sizeof magic);
     file[6] = (unsigned char)version;
     for (size_t i = 0; i < begin - 8; i++)
         file[8 + i] = (unsigned char)(header_bytes >> (8 * i));
     memset(file + begin, ' ', header_bytes);
-    memcpy(file + begin, header, strlen(header));
+    for (size_t i = 0; header[i]; i++)
+        file[begin + i] = (unsigned char)header[i];
     file[begin + header_bytes - 1] = '\n';
     if (data_bytes)
         memcpy(file + begin + header_bytes, data, data_bytes);

@@ -182,7 +182,7 @@ static void random_is_the_same_everywhere(void **state)
     assert_memory_equal(td_tensor_data(a), td_tensor_data(b), 1000);
     int seen[32] = {0};
     for (int i = 0; i < 1000; i++) {
-        int value = ((int8_t *)td_tensor_data(a))[i];
+        int value = (int)((int8_t *)td_tensor_data(a))[i];
         assert_in_range(value + 16, 0, 31);
         seen[value + 16] = 1;
     }
