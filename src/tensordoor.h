@@ -257,9 +257,9 @@ TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 /* The depth that an image of `width_bits` needs: its highest address + 1. */
 TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words);
 
-/* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not begin at the word
- * after the last. In `.bin` words between the spans are written too (a file has no gaps), from word 0. On failure no
- * file is left behind. */
+/* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not begin
+ * at the word after the last. In `.bin` words between the spans are written too (a file has no gaps), from word 0. On
+ * failure no file is left behind. */
 TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count);
 
 /* -- 9. What a layout touches --------------------------------------------------------------------------------------
