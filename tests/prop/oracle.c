@@ -115,13 +115,13 @@ static void place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, ui
     *bit = o->lsb + at % o->part_bits;
 }
 
-/* Whether a lane with an element (or padding) has a part of its slot in this beat. */
+/* Whether any bit of a real element (or of padding) lies in this beat. */
 static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
 {
     for (uint64_t l = 0; l < o->lanes; l++) {
         if (o->elems[vector * o->lanes + l] == ORACLE_CLIP)
             continue;
-        for (uint64_t k = 0; k < o->slot; k++) {
+        for (uint64_t k = 0; k < o->elem_bits; k++) {
             uint64_t in_beat = 0, bit = 0;
             place(o, l, k, &in_beat, &bit);
             if (in_beat == beat)
@@ -133,7 +133,19 @@ static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
 
 bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat)
 {
-    return !o->clip || beat_has_element(o, vector, beat);
+    bool ragged = false;
+    for (size_t g = 0; g < o->left_count; g++)
+        ragged = ragged || o->left[g].total != o->in.dim[g];
+    return !o->clip || !ragged || beat_has_element(o, vector, beat);
+}
+
+/* A vector with an element keeps all its words to itself, also those that it does not write. */
+static bool reserves(const oracle *o, uint64_t vector)
+{
+    for (uint64_t l = 0; l < o->lanes; l++)
+        if (o->elems[vector * o->lanes + l] != ORACLE_CLIP)
+            return true;
+    return false;
 }
 
 typedef struct used_word {
@@ -182,7 +194,7 @@ static oracle_verdict check_aliases(oracle *o)
     size_t count = 0;
     for (uint64_t v = 0; v < o->vector_count; v++)
         for (uint64_t beat = 0; beat < o->beats; beat++)
-            if (oracle_writes(o, v, beat))
+            if (reserves(o, v))
                 words[count++] = (used_word){o->vectors[v].bank, o->vectors[v].address + beat, v, beat};
     qsort(words, count, sizeof *words, order_words);
     oracle_verdict result = ORACLE_OK;
