@@ -10,13 +10,15 @@
 
 #define MOVER_CLAIMS(memory, tensor)                                                                                   \
     {                                                                                                                  \
-        {.handle = (memory), .kind = TD_DPI_MEMORY}, {                                                                 \
+        {.handle = (memory), .kind = TD_DPI_MEMORY},                                                                   \
+        {                                                                                                              \
             .handle = (tensor), .kind = TD_DPI_TENSOR                                                                  \
         }                                                                                                              \
     }
 
 TD_API int td_dpi_backdoor_load_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                                       const char **message) {
+                                       const char **message)
+{
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
                              {.handle = tensor, .kind = TD_DPI_TENSOR},
                              {.handle = layout, .kind = TD_DPI_LAYOUT}};
@@ -29,7 +31,8 @@ TD_API int td_dpi_backdoor_load_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_
 }
 
 TD_API int td_dpi_backdoor_dump_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                                       const char **message) {
+                                       const char **message)
+{
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
                              {.handle = tensor, .kind = TD_DPI_TENSOR},
                              {.handle = layout, .kind = TD_DPI_LAYOUT}};
@@ -42,7 +45,8 @@ TD_API int td_dpi_backdoor_dump_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_
 }
 
 TD_API int td_dpi_backdoor_load_matrix(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 first, td_dpi_u64 last,
-                                       const char **message) {
+                                       const char **message)
+{
     td_dpi_claim claims[] = MOVER_CLAIMS(memory, tensor);
     td_status status = td_dpi_claim_all("backdoor_load_matrix", claims, 2, message);
     if (status)
@@ -53,7 +57,8 @@ TD_API int td_dpi_backdoor_load_matrix(td_dpi_u64 memory, td_dpi_u64 tensor, td_
 }
 
 TD_API int td_dpi_backdoor_dump_matrix(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 first, td_dpi_u64 last,
-                                       const char **message) {
+                                       const char **message)
+{
     td_dpi_claim claims[] = MOVER_CLAIMS(memory, tensor);
     td_status status = td_dpi_claim_all("backdoor_dump_matrix", claims, 2, message);
     if (status)
@@ -63,38 +68,51 @@ TD_API int td_dpi_backdoor_dump_matrix(td_dpi_u64 memory, td_dpi_u64 tensor, td_
     return td_dpi_done(status, message);
 }
 
-/* `count` items of `item_words` list words each, cut down to `item_bytes` each where the library wants less. The list
- * itself comes back when nothing is cut, else a buffer in *made, to be freed. NULL with a status when bits would be
- * lost. */
-static const void *cut(const char *call, const td_memory *memory, const char *what, td_tensor *list, uint64_t count,
-                       uint64_t item_words, size_t item_bytes, void **made, td_status *status, const char **message) {
+/* A list as the library wants it: `count` items of `item_words` list words, each with `item_bits` bits, in `item_bytes`
+ * bytes. */
+typedef struct form {
+    const char *call;
+    const char *what;
+    const td_memory *memory;
+    uint64_t count;
+    uint64_t item_words;
+    uint64_t item_bits;
+    size_t item_bytes;
+} form;
+
+/* The list itself when it has that form already, else a copy in *made, to be freed. NULL and a status when it cannot.
+ */
+static const void *cut(const form *f, const td_tensor *list, void **made, td_status *status, const char **message)
+{
+    const char *name = td_memory_name(f->memory);
     const unsigned char *src = td_tensor_data_const(list);
-    *made = NULL;
-    if (td_tensor_elems(list) != count * item_words) {
+    if (td_tensor_elems(list) != f->count * f->item_words || td_tensor_elem_bytes(list) != 4) {
         *status = (td_status)td_dpi_fail(
             TD_ARGUMENT, message,
-            "%s \"%s\": %llu addresses with %llu %s words; pass %llu words of 32 bits per address", call,
-            td_memory_name(memory), (td_dpi_u64)count, (td_dpi_u64)td_tensor_elems(list), what, (td_dpi_u64)item_words);
+            "%s \"%s\": %llu addresses with a %s list of %llu; pass %llu of 32 bits for each address", f->call, name,
+            (td_dpi_u64)f->count, f->what, (td_dpi_u64)td_tensor_elems(list), (td_dpi_u64)f->item_words);
         return NULL;
     }
-    if (item_bytes == item_words * 4)
+    if (f->item_bytes == f->item_words * 4)
         return src;
-    unsigned char *dst = malloc(count * item_bytes);
+    unsigned char *dst = malloc(f->count * f->item_bytes);
     if (!dst) {
         *status =
-            (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s \"%s\": no memory for %llu words; pass fewer at once",
-                                   call, td_memory_name(memory), (td_dpi_u64)count);
+            (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s \"%s\": no memory for %llu %s words; pass fewer at once",
+                                   f->call, name, (td_dpi_u64)f->count, f->what);
         return NULL;
     }
-    for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *item = src + i * item_words * 4;
+    for (uint64_t i = 0; i < f->count; i++) {
+        const unsigned char *item = src + i * f->item_words * 4;
         uint32_t top = 0;
-        memcpy(dst + i * item_bytes, item, item_bytes);
-        memcpy(&top, item + item_bytes, item_words * 4 - item_bytes);
-        if (top) {
+        memcpy(&top, item + (f->item_words - 1) * 4, 4);
+        memcpy(dst + i * f->item_bytes, item, f->item_bytes);
+        uint64_t excess = (uint64_t)top >> (f->item_bits - (f->item_words - 1) * 32);
+        if (excess) {
             *status = (td_status)td_dpi_fail(
-                TD_RANGE, message, "%s \"%s\": %s %llu has bits above the %llu of the word; clear them", call,
-                td_memory_name(memory), what, (td_dpi_u64)i, (td_dpi_u64)td_memory_width_bits(memory));
+                TD_RANGE, message, "%s \"%s\": %s %llu has 0x%llx above its %llu bits; clear the bits from %llu up",
+                f->call, name, f->what, (td_dpi_u64)i, (td_dpi_u64)excess, (td_dpi_u64)f->item_bits,
+                (td_dpi_u64)f->item_bits);
             free(dst);
             return NULL;
         }
@@ -103,76 +121,99 @@ static const void *cut(const char *call, const td_memory *memory, const char *wh
     return dst;
 }
 
-/* `words` has the right number of elements when this is called from td_memory; a stranger's tensor is refused. */
-TD_API int td_dpi_backdoor_read(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi_u64 words, const char **message) {
+static form word_form(const char *call, const td_memory *memory, uint64_t count)
+{
+    uint64_t width = td_memory_width_bits(memory);
+    return (form){.call = call,
+                  .what = "word",
+                  .memory = memory,
+                  .count = count,
+                  .item_words = (width + 31) / 32,
+                  .item_bits = width,
+                  .item_bytes = td_memory_word_bytes(memory)};
+}
+
+static const uint64_t *address_list(const char *call, const td_memory *memory, const td_tensor *list, td_status *status,
+                                    const char **message)
+{
+    if (td_tensor_elem_bytes(list) == 8)
+        return td_tensor_data_const(list);
+    *status = (td_status)td_dpi_fail(TD_DTYPE, message, "%s \"%s\": addresses in a tensor of %s; use u64", call,
+                                     td_memory_name(memory), td_tensor_dtype(list));
+    return NULL;
+}
+
+/* `words` takes the result; td_memory has made it as long as that. */
+TD_API int td_dpi_backdoor_read(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi_u64 words, const char **message)
+{
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = addresses, .kind = TD_DPI_TENSOR},
-                             {.handle = words, .kind = TD_DPI_TENSOR}};
-    td_status status = td_dpi_claim_all("backdoor_read", claims, addresses ? 3 : 1, message);
+                             {.handle = addresses, .kind = TD_DPI_TENSOR, .optional = true},
+                             {.handle = words, .kind = TD_DPI_TENSOR, .optional = true}};
+    td_status status = td_dpi_claim_all("backdoor_read", claims, 3, message);
     if (status)
         return (int)status;
     td_memory *mem = claims[0].object;
-    uint64_t count = addresses ? td_tensor_elems(claims[1].object) : 0;
-    size_t item_bytes = td_memory_word_bytes(mem);
+    uint64_t count = td_tensor_elems(claims[1].object);
     if (!count) {
         status = td_backdoor_read(mem, &count, 0, &count); /* for its message */
-        td_dpi_done(status, message);
-        td_dpi_release(claims, 1);
-        return (int)status;
+        td_dpi_release(claims, 3);
+        return td_dpi_done(status, message);
     }
+    const form words_as = word_form("backdoor_read", mem, count);
+    const uint64_t *at = address_list("backdoor_read", mem, claims[1].object, &status, message);
+    unsigned char *dst = td_tensor_data(claims[2].object);
     void *made = NULL;
-    const void *checked = cut("backdoor_read", mem, "data", claims[2].object, count,
-                              (td_memory_width_bits(mem) + 31) / 32, item_bytes, &made, &status, message);
-    if (checked) {
-        unsigned char *dst = td_tensor_data(claims[2].object);
-        status = td_backdoor_read(mem, td_tensor_data_const(claims[1].object), count, made ? made : dst);
+    if (at && cut(&words_as, claims[2].object, &made, &status, message)) {
+        status = td_backdoor_read(mem, at, count, made ? made : dst);
         td_dpi_done(status, message);
-        for (uint64_t i = 0; i < count && made && !status; i++)
-            memcpy(dst + 4 * i, (unsigned char *)made + i * item_bytes, item_bytes);
+        for (uint64_t i = 0; i < count && made && dst && !status; i++)
+            memcpy(dst + 4 * i, (unsigned char *)made + i * words_as.item_bytes, words_as.item_bytes);
     }
     free(made);
     td_dpi_release(claims, 3);
     return (int)status;
 }
 
-/* `mask` is 0 for none, or a list like `words` with a mask of bits, or (`byte_mask`) ceil(bytes / 32) list words per
- * address with one bit per byte. */
+/* `mask_bits` is how many bits of the word one bit of the mask is for: 1 (a list like `words`), 8 (ceil(bytes / 32)
+ * list words for each address), or 0 without a mask. */
 TD_API int td_dpi_backdoor_write(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi_u64 words, td_dpi_u64 mask,
-                                 int byte_mask, const char **message) {
+                                 int mask_bits, const char **message)
+{
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = addresses, .kind = TD_DPI_TENSOR},
-                             {.handle = words, .kind = TD_DPI_TENSOR},
-                             {.handle = mask, .kind = TD_DPI_TENSOR}};
-    size_t claimed = !addresses ? 1 : mask ? 4 : 3;
-    td_status status = td_dpi_claim_all("backdoor_write", claims, claimed, message);
+                             {.handle = addresses, .kind = TD_DPI_TENSOR, .optional = true},
+                             {.handle = words, .kind = TD_DPI_TENSOR, .optional = true},
+                             {.handle = mask, .kind = TD_DPI_TENSOR, .optional = true}};
+    td_status status = td_dpi_claim_all("backdoor_write", claims, 4, message);
     if (status)
         return (int)status;
     td_memory *mem = claims[0].object;
-    uint64_t count = addresses ? td_tensor_elems(claims[1].object) : 0;
-    uint64_t width = td_memory_width_bits(mem);
-    uint64_t mask_bits = byte_mask ? (width + 7) / 8 : width;
-    void *made[2] = {NULL, NULL};
-    const void *data = NULL;
-    const void *enable = NULL;
+    uint64_t count = td_tensor_elems(claims[1].object);
     if (!count) {
         status = td_backdoor_write(mem, &count, 0, &count, NULL); /* for its message */
-        td_dpi_done(status, message);
-        td_dpi_release(claims, 1);
-        return (int)status;
+        td_dpi_release(claims, 4);
+        return td_dpi_done(status, message);
     }
-    data = cut("backdoor_write", mem, "data", claims[2].object, count, (width + 31) / 32, td_memory_word_bytes(mem),
-               &made[0], &status, message);
-    if (data && mask)
-        enable = cut("backdoor_write", mem, "mask", claims[3].object, count, (mask_bits + 31) / 32,
-                     byte_mask ? (mask_bits + 7) / 8 : td_memory_word_bytes(mem), &made[1], &status, message);
+    const form words_as = word_form("backdoor_write", mem, count);
+    form mask_as = words_as;
+    mask_as.what = "mask";
+    if (mask_bits == 8) {
+        mask_as.item_bits = (words_as.item_bits + 7) / 8;
+        mask_as.item_words = (mask_as.item_bits + 31) / 32;
+        mask_as.item_bytes = (mask_as.item_bits + 7) / 8;
+    }
+    void *made[2] = {NULL, NULL};
+    const void *enable = NULL;
+    const uint64_t *at = address_list("backdoor_write", mem, claims[1].object, &status, message);
+    const void *data = at ? cut(&words_as, claims[2].object, &made[0], &status, message) : NULL;
+    if (data && mask_bits)
+        enable = cut(&mask_as, claims[3].object, &made[1], &status, message);
     if (!status) {
-        const uint64_t *at = td_tensor_data_const(claims[1].object);
-        status = byte_mask ? td_backdoor_write_bytes(mem, at, count, data, enable)
-                           : td_backdoor_write(mem, at, count, data, enable);
+        status = mask_bits == 8 ? td_backdoor_write_bytes(mem, at, count, data, enable)
+                                : td_backdoor_write(mem, at, count, data, enable);
         td_dpi_done(status, message);
     }
     free(made[0]);
     free(made[1]);
-    td_dpi_release(claims, claimed);
+    td_dpi_release(claims, 4);
     return (int)status;
 }

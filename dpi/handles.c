@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,22 +33,26 @@ static struct td_dpi_slot *free_slots;
 static _Atomic(struct td_dpi_slot *) chunks[MAX_CHUNKS];
 static unsigned chunk_count;
 
-static const char *kind_name(unsigned kind) {
+static const char *kind_name(unsigned kind)
+{
     static const char *const names[] = {"object", "tensor", "memory", "layout"};
     return names[kind < sizeof names / sizeof *names ? kind : 0];
 }
 
-static unsigned kind_of(td_dpi_u64 handle) {
+static unsigned kind_of(td_dpi_u64 handle)
+{
     unsigned kind = (unsigned)(handle >> 56) - TAG;
     return kind >= TD_DPI_TENSOR && kind <= TD_DPI_LAYOUT ? kind : 0;
 }
 
-int td_dpi_done(td_status status, const char **message) {
+int td_dpi_done(td_status status, const char **message)
+{
     *message = status == TD_OK ? "" : td_last_error();
     return (int)status;
 }
 
-int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) {
+int td_dpi_fail(td_status status, const char **message, const char *fmt, ...)
+{
     static _Thread_local char text[512];
     va_list args;
     va_start(args, fmt);
@@ -60,7 +63,8 @@ int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) {
 }
 
 /* The slot that a handle names, which may hold another generation by now; NULL when no slot was ever there. */
-static struct td_dpi_slot *find_slot(td_dpi_u64 handle) {
+static struct td_dpi_slot *find_slot(td_dpi_u64 handle)
+{
     uint32_t index = (uint32_t)handle;
     if (index / CHUNK_SLOTS >= MAX_CHUNKS)
         return NULL;
@@ -69,7 +73,8 @@ static struct td_dpi_slot *find_slot(td_dpi_u64 handle) {
 }
 
 static td_status refuse(const char *call, td_dpi_u64 handle, td_dpi_kind kind, const struct td_dpi_slot *slot,
-                        const char **message) {
+                        const char **message)
+{
     const char *needed = kind_name(kind);
     unsigned found = kind_of(handle);
     uint32_t generation = (uint32_t)(handle >> 32) & MAX_GENERATION;
@@ -86,47 +91,66 @@ static td_status refuse(const char *call, td_dpi_u64 handle, td_dpi_kind kind, c
     return TD_HANDLE;
 }
 
-void td_dpi_release(const td_dpi_claim *claims, size_t count) {
+void td_dpi_release(const td_dpi_claim *claims, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         if (claims[i].slot)
             pthread_mutex_unlock(&claims[i].slot->lock);
 }
 
-td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message) {
-    td_dpi_claim *order[MAX_CLAIMS];
+/* Finds the slots and puts the claims that have one in index order. */
+static td_status sort_claims(const char *call, td_dpi_claim *claims, size_t count, td_dpi_claim **order,
+                             size_t *ordered, const char **message)
+{
     for (size_t i = 0; i < count; i++) {
-        claims[i].slot = find_slot(claims[i].handle);
-        if (!claims[i].slot || kind_of(claims[i].handle) != (unsigned)claims[i].kind)
-            return refuse(call, claims[i].handle, claims[i].kind, claims[i].slot, message);
-        size_t at = i;
-        for (; at > 0 && order[at - 1]->slot->index > claims[i].slot->index; at--)
+        td_dpi_claim *claim = &claims[i];
+        claim->object = NULL;
+        claim->slot = NULL;
+        if (!claim->handle && claim->optional)
+            continue;
+        claim->slot = find_slot(claim->handle);
+        if (!claim->slot || kind_of(claim->handle) != (unsigned)claim->kind)
+            return refuse(call, claim->handle, claim->kind, claim->slot, message);
+        size_t at = (*ordered)++;
+        for (; at > 0 && order[at - 1]->slot->index > claim->slot->index; at--)
             order[at] = order[at - 1];
-        order[at] = &claims[i];
+        order[at] = claim;
     }
-    /* In index order, so that two calls that share objects cannot wait for each other; a handle given twice is locked
-     * once. */
-    for (size_t i = 0; i < count; i++) {
+    return TD_OK;
+}
+
+td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+{
+    td_dpi_claim *order[MAX_CLAIMS];
+    size_t ordered = 0;
+    td_status status = sort_claims(call, claims, count, order, &ordered, message);
+    if (status)
+        return status;
+    /* In index order, so that two calls that share objects cannot wait for each other. */
+    for (size_t i = 0; i < ordered; i++) {
         td_dpi_claim *claim = order[i];
         struct td_dpi_slot *slot = claim->slot;
-        bool again = i > 0 && order[i - 1]->handle == claim->handle;
-        if (!again)
-            pthread_mutex_lock(&slot->lock);
+        if (i > 0 && order[i - 1]->handle == claim->handle) { /* given twice, locked once */
+            claim->object = order[i - 1]->object;
+            claim->slot = NULL;
+            continue;
+        }
+        pthread_mutex_lock(&slot->lock);
         if (slot->handle != claim->handle) {
-            td_status status = refuse(call, claim->handle, claim->kind, slot, message);
+            status = refuse(call, claim->handle, claim->kind, slot, message);
             pthread_mutex_unlock(&slot->lock);
             for (size_t k = 0; k < i; k++)
                 td_dpi_release(order[k], 1);
             return status;
         }
         claim->object = slot->object;
-        if (again)
-            claim->slot = NULL;
     }
     return TD_OK;
 }
 
 /* Under table_lock. */
-static bool grow(void) {
+static bool grow(void)
+{
     if (chunk_count == MAX_CHUNKS)
         return false;
     struct td_dpi_slot *chunk = calloc(CHUNK_SLOTS, sizeof *chunk);
@@ -142,7 +166,8 @@ static bool grow(void) {
     return true;
 }
 
-td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message) {
+td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message)
+{
     pthread_mutex_lock(&table_lock);
     bool found = free_slots || grow();
     struct td_dpi_slot *slot = free_slots;
@@ -163,8 +188,8 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
     return TD_OK;
 }
 
-td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object,
-                             const char **message) {
+td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = kind};
     td_status status = td_dpi_claim_all(call, &claim, 1, message);
     if (status)

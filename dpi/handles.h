@@ -6,6 +6,8 @@
 
 #include "tensordoor.h"
 
+#include <stdbool.h>
+
 /* `longint unsigned` as simulators spell it in C; uint64_t is another type where that is `unsigned long`. */
 typedef unsigned long long td_dpi_u64;
 
@@ -15,6 +17,7 @@ typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT =
 typedef struct td_dpi_claim {
     td_dpi_u64 handle;
     td_dpi_kind kind;
+    bool optional; /* the handle may be null, and then the object is NULL */
     void *object;
     struct td_dpi_slot *slot;
 } td_dpi_claim;

@@ -5,7 +5,8 @@
 #include <svdpi.h>
 
 TD_API int td_dpi_layout_create(const char *pattern, const char *options, const char *address, td_dpi_u64 *handle,
-                                const char **message) {
+                                const char **message)
+{
     td_layout *layout = NULL;
     *handle = 0;
     td_status status = td_layout_create(pattern, options, address, &layout);
@@ -19,7 +20,8 @@ TD_API int td_dpi_layout_create(const char *pattern, const char *options, const 
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message) {
+TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message)
+{
     void *object = NULL;
     td_status status = td_dpi_handle_take("layout_destroy", TD_DPI_LAYOUT, handle, &object, message);
     if (status)
@@ -31,7 +33,8 @@ TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message) {
 
 /* The canonical strings, copied while the layout is claimed: the simulator reads them after this returns. */
 TD_API int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const char **options, const char **address,
-                              const char **message) {
+                              const char **message)
+{
     static _Thread_local char text[3][4096];
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};
     *pattern = *options = *address = "";

@@ -7,7 +7,8 @@
 #include <svdpi.h>
 
 TD_API int td_dpi_memory_create(const char *name, td_dpi_u64 width_bits, td_dpi_u64 depth_words, td_dpi_u64 *handle,
-                                const char **message) {
+                                const char **message)
+{
     td_memory *memory = NULL;
     *handle = 0;
     td_status status = td_memory_create(name, width_bits, depth_words, &memory);
@@ -21,7 +22,8 @@ TD_API int td_dpi_memory_create(const char *name, td_dpi_u64 width_bits, td_dpi_
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_memory_destroy(td_dpi_u64 handle, const char **message) {
+TD_API int td_dpi_memory_destroy(td_dpi_u64 handle, const char **message)
+{
     void *object = NULL;
     td_status status = td_dpi_handle_take("memory_destroy", TD_DPI_MEMORY, handle, &object, message);
     if (status)
@@ -31,7 +33,8 @@ TD_API int td_dpi_memory_destroy(td_dpi_u64 handle, const char **message) {
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message) {
+TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     td_status status = td_dpi_claim_all("memory_clear", &claim, 1, message);
     if (status)
@@ -41,7 +44,8 @@ TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message) {
     return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const char **message) {
+TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     td_status status = td_dpi_claim_all("memory_load_file", &claim, 1, message);
     if (status)
@@ -52,7 +56,8 @@ TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const ch
 }
 
 TD_API int td_dpi_memory_save_file(td_dpi_u64 handle, const char *path, td_dpi_u64 first, td_dpi_u64 count,
-                                   const char **message) {
+                                   const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     td_status status = td_dpi_claim_all("memory_save_file", &claim, 1, message);
     if (status)
@@ -63,7 +68,8 @@ TD_API int td_dpi_memory_save_file(td_dpi_u64 handle, const char *path, td_dpi_u
     return td_dpi_done(status, message);
 }
 
-static td_status check_width(const char *call, const td_memory *memory, const char **message) {
+static td_status check_width(const char *call, const td_memory *memory, const char **message)
+{
     td_dpi_u64 width = td_memory_width_bits(memory);
     if (width > 64)
         td_dpi_fail(TD_ARGUMENT, message,
@@ -72,7 +78,8 @@ static td_status check_width(const char *call, const td_memory *memory, const ch
     return width > 64 ? TD_ARGUMENT : TD_OK;
 }
 
-TD_API int td_dpi_memory_get_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 *bits, const char **message) {
+TD_API int td_dpi_memory_get_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 *bits, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     *bits = 0;
     td_status status = td_dpi_claim_all("memory_get_bits", &claim, 1, message);
@@ -88,7 +95,8 @@ TD_API int td_dpi_memory_get_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_
     return (int)status;
 }
 
-TD_API int td_dpi_memory_set_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 bits, const char **message) {
+TD_API int td_dpi_memory_set_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 bits, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     td_status status = td_dpi_claim_all("memory_set_bits", &claim, 1, message);
     if (status)

@@ -8,7 +8,8 @@
 #include <svdpi.h>
 
 /* Bytes [offset, offset + limit) of a word, as far as the word goes; NULL past the memory. */
-static unsigned char *part_of(td_memory *memory, td_dpi_u64 address, size_t offset, size_t limit, size_t *bytes) {
+static unsigned char *part_of(td_memory *memory, td_dpi_u64 address, size_t offset, size_t limit, size_t *bytes)
+{
     size_t word_bytes = td_memory_word_bytes(memory);
     if (address >= td_memory_depth_words(memory) || offset >= word_bytes)
         return NULL;
@@ -17,7 +18,8 @@ static unsigned char *part_of(td_memory *memory, td_dpi_u64 address, size_t offs
 }
 
 /* The usual sizes as single moves: a library call costs more than they do. */
-static void copy(void *dst, const void *src, size_t bytes) {
+static void copy(void *dst, const void *src, size_t bytes)
+{
     switch (bytes) {
     case 1:
         memcpy(dst, src, 1);
@@ -39,7 +41,8 @@ static void copy(void *dst, const void *src, size_t bytes) {
     }
 }
 
-static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void *dst, size_t limit) {
+static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void *dst, size_t limit)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     const char *message;
     size_t bytes = 0;
@@ -54,7 +57,8 @@ static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void 
 }
 
 static int write_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, const void *src, size_t limit,
-                      td_dpi_u64 mask) {
+                      td_dpi_u64 mask)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     const char *message;
     size_t bytes = 0;
@@ -71,34 +75,41 @@ static int write_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, cons
     return dst ? TD_OK : TD_RANGE;
 }
 
-TD_API int td_dpi_ram_read64(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 *data) {
+TD_API int td_dpi_ram_read64(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 *data)
+{
     *data = 0;
     return read_part(handle, address, 0, data, sizeof *data);
 }
 
-TD_API int td_dpi_ram_write64(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 data, td_dpi_u64 mask) {
+TD_API int td_dpi_ram_write64(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 data, td_dpi_u64 mask)
+{
     return write_part(handle, address, 0, &data, sizeof data, mask);
 }
 
-TD_API int td_dpi_ram_read128(td_dpi_u64 handle, td_dpi_u64 address, svBitVecVal *data) {
+TD_API int td_dpi_ram_read128(td_dpi_u64 handle, td_dpi_u64 address, svBitVecVal *data)
+{
     return read_part(handle, address, 0, data, 16);
 }
 
-TD_API int td_dpi_ram_write128(td_dpi_u64 handle, td_dpi_u64 address, const svBitVecVal *data, td_dpi_u64 mask) {
+TD_API int td_dpi_ram_write128(td_dpi_u64 handle, td_dpi_u64 address, const svBitVecVal *data, td_dpi_u64 mask)
+{
     return write_part(handle, address, 0, data, 16, mask);
 }
 
-TD_API int td_dpi_ram_read512(td_dpi_u64 handle, td_dpi_u64 address, int part, svBitVecVal *data) {
+TD_API int td_dpi_ram_read512(td_dpi_u64 handle, td_dpi_u64 address, int part, svBitVecVal *data)
+{
     return read_part(handle, address, (size_t)part * 64, data, 64);
 }
 
 TD_API int td_dpi_ram_write512(td_dpi_u64 handle, td_dpi_u64 address, int part, const svBitVecVal *data,
-                               td_dpi_u64 mask) {
+                               td_dpi_u64 mask)
+{
     return write_part(handle, address, (size_t)part * 64, data, 64, mask);
 }
 
 /* The message for a port call ("read" or "write") that failed; "" when it would not fail now. */
-TD_API int td_dpi_ram_explain(td_dpi_u64 handle, const char *port, td_dpi_u64 address, const char **message) {
+TD_API int td_dpi_ram_explain(td_dpi_u64 handle, const char *port, td_dpi_u64 address, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     td_status status = td_dpi_claim_all("td_ram", &claim, 1, message);
     if (status)

@@ -4,10 +4,12 @@
 
 #include <svdpi.h>
 
-TD_API void td_dpi_status_name(int status, const char **name) {
+TD_API void td_dpi_status_name(int status, const char **name)
+{
     *name = td_status_name((td_status)status);
 }
 
-TD_API void td_dpi_version(const char **version) {
+TD_API void td_dpi_version(const char **version)
+{
     *version = td_version();
 }

@@ -11,7 +11,8 @@
 
 #define CHUNK_WORDS 256
 
-static int keep(td_status status, td_tensor *tensor, td_dpi_u64 *handle, const char **message) {
+static int keep(td_status status, td_tensor *tensor, td_dpi_u64 *handle, const char **message)
+{
     *handle = 0;
     if (status)
         return td_dpi_done(status, message);
@@ -23,7 +24,8 @@ static int keep(td_status status, td_tensor *tensor, td_dpi_u64 *handle, const c
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_tensor_create(const char *dtype, const char *shape, td_dpi_u64 *handle, const char **message) {
+TD_API int td_dpi_tensor_create(const char *dtype, const char *shape, td_dpi_u64 *handle, const char **message)
+{
     td_tensor *tensor = NULL;
     td_shape parsed;
     td_status status = td_shape_parse(shape, &parsed);
@@ -32,13 +34,15 @@ TD_API int td_dpi_tensor_create(const char *dtype, const char *shape, td_dpi_u64
     return keep(status, tensor, handle, message);
 }
 
-TD_API int td_dpi_tensor_open(const char *path, const char *dtype, td_dpi_u64 *handle, const char **message) {
+TD_API int td_dpi_tensor_open(const char *path, const char *dtype, td_dpi_u64 *handle, const char **message)
+{
     td_tensor *tensor = NULL;
     td_status status = td_tensor_open(path, *dtype ? dtype : NULL, &tensor);
     return keep(status, tensor, handle, message);
 }
 
-TD_API int td_dpi_tensor_destroy(td_dpi_u64 handle, const char **message) {
+TD_API int td_dpi_tensor_destroy(td_dpi_u64 handle, const char **message)
+{
     void *object = NULL;
     td_status status = td_dpi_handle_take("tensor_destroy", TD_DPI_TENSOR, handle, &object, message);
     if (status)
@@ -48,7 +52,8 @@ TD_API int td_dpi_tensor_destroy(td_dpi_u64 handle, const char **message) {
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_tensor_save(td_dpi_u64 handle, const char *path, const char **message) {
+TD_API int td_dpi_tensor_save(td_dpi_u64 handle, const char *path, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     td_status status = td_dpi_claim_all("tensor_save", &claim, 1, message);
     if (status)
@@ -60,7 +65,8 @@ TD_API int td_dpi_tensor_save(td_dpi_u64 handle, const char *path, const char **
 
 /* The texts are copied while the tensor is claimed: the simulator reads them after this returns. */
 TD_API int td_dpi_tensor_info(td_dpi_u64 handle, const char **dtype, const char **shape, td_dpi_u64 *elems,
-                              int *words_per_elem, const char **message) {
+                              int *words_per_elem, const char **message)
+{
     static _Thread_local char dtype_text[16];
     static _Thread_local char shape_text[TD_MAX_RANK * 21 + 1];
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
@@ -85,7 +91,8 @@ TD_API int td_dpi_tensor_info(td_dpi_u64 handle, const char **dtype, const char 
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_tensor_fill_ramp(td_dpi_u64 handle, double start, double step, const char **message) {
+TD_API int td_dpi_tensor_fill_ramp(td_dpi_u64 handle, double start, double step, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     td_status status = td_dpi_claim_all("tensor_fill_ramp", &claim, 1, message);
     if (status)
@@ -95,7 +102,8 @@ TD_API int td_dpi_tensor_fill_ramp(td_dpi_u64 handle, double start, double step,
     return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const char **message) {
+TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     td_status status = td_dpi_claim_all("tensor_fill_random", &claim, 1, message);
     if (status)
@@ -105,7 +113,8 @@ TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const c
     return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 *bits, const char **message) {
+TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 *bits, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     uint64_t value = 0;
     *bits = 0;
@@ -118,7 +127,8 @@ TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64
     return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_tensor_set_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 bits, const char **message) {
+TD_API int td_dpi_tensor_set_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 bits, const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     td_status status = td_dpi_claim_all("tensor_set_bits", &claim, 1, message);
     if (status)
@@ -129,7 +139,8 @@ TD_API int td_dpi_tensor_set_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64
 }
 
 static td_status check_chunk(const char *call, const td_tensor *tensor, td_dpi_u64 first, int count,
-                             const char **message) {
+                             const char **message)
+{
     int words_per_elem = td_tensor_elem_bytes(tensor) == 8 ? 2 : 1;
     uint64_t elems = td_tensor_elems(tensor);
     if (count < 1 || count > CHUNK_WORDS / words_per_elem)
@@ -142,7 +153,8 @@ static td_status check_chunk(const char *call, const td_tensor *tensor, td_dpi_u
     return TD_OK;
 }
 
-static uint64_t chunk_value(const svBitVecVal *chunk, int i, bool two_words, bool is_signed) {
+static uint64_t chunk_value(const svBitVecVal *chunk, int i, bool two_words, bool is_signed)
+{
     if (two_words)
         return (uint64_t)chunk[2 * i + 1] << 32 | chunk[2 * i];
     return is_signed ? (uint64_t)(int64_t)(int32_t)chunk[i] : chunk[i];
@@ -151,7 +163,8 @@ static uint64_t chunk_value(const svBitVecVal *chunk, int i, bool two_words, boo
 /* Elements [first, first + count) from a chunk. With `commit` 0 only the checks are made: a caller with more than one
  * chunk checks them all before the first is written. */
 TD_API int td_dpi_tensor_put_chunk(td_dpi_u64 handle, td_dpi_u64 first, int count, int commit, const svBitVecVal *chunk,
-                                   const char **message) {
+                                   const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     td_status status = td_dpi_claim_all("tensor_set_chunk", &claim, 1, message);
     if (status)
@@ -167,8 +180,9 @@ TD_API int td_dpi_tensor_put_chunk(td_dpi_u64 handle, td_dpi_u64 first, int coun
         /* Own bits with zeros above, or a negative number sign-extended. */
         if (value > mask && (!(value & sign) || (value | mask) != UINT64_MAX))
             status = (td_status)td_dpi_fail(
-                TD_RANGE, message, "tensor_set_chunk: element %llu is 0x%llx, an %s has %u bits; clear the bits above",
-                first + (td_dpi_u64)i, (td_dpi_u64)value, td_tensor_dtype(tensor), bits);
+                TD_RANGE, message,
+                "tensor_set_chunk: element %llu is 0x%llx, more than the %u bits of %s; clear the bits above",
+                first + (td_dpi_u64)i, (td_dpi_u64)value, bits, td_tensor_dtype(tensor));
     }
     bool own_message = status != TD_OK;
     for (int i = 0; i < count && !status && commit; i++)
@@ -179,7 +193,8 @@ TD_API int td_dpi_tensor_put_chunk(td_dpi_u64 handle, td_dpi_u64 first, int coun
 
 /* Elements [first, first + count) into a chunk; words past them stay. */
 TD_API int td_dpi_tensor_get_chunk(td_dpi_u64 handle, td_dpi_u64 first, int count, svBitVecVal *chunk,
-                                   const char **message) {
+                                   const char **message)
+{
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     td_status status = td_dpi_claim_all("tensor_get_chunk", &claim, 1, message);
     if (status)

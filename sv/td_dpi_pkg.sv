@@ -163,7 +163,7 @@ package td_dpi_pkg;
     input  longint unsigned addresses,
     input  longint unsigned words,
     input  longint unsigned mask,
-    input  int              byte_mask,
+    input  int              mask_bits,  // that one bit of the mask is for: 1, 8, or 0 without a mask
     output string           message
   );
   import "DPI-C" function int td_dpi_backdoor_load_matrix(

@@ -126,7 +126,7 @@ class td_memory;
 
   virtual function td_status_e try_backdoor_write_bits(input td_addresses_t addresses, input td_words_t words,
                                                        input td_words_t bit_mask, output string message);
-    return stage_write(addresses, words, bit_mask, 0, message);
+    return stage_write(addresses, words, bit_mask, 1, message);
   endfunction
 
   // The same with one mask bit per byte of the word: ceil(bytes / 32) mask words per address.
@@ -139,7 +139,7 @@ class td_memory;
 
   virtual function td_status_e try_backdoor_write_bytes(input td_addresses_t addresses, input td_words_t words,
                                                         input td_words_t byte_mask, output string message);
-    return stage_write(addresses, words, byte_mask, 1, message);
+    return stage_write(addresses, words, byte_mask, 8, message);
   endfunction
 
   // Row r of a matrix in word first + r, element 0 at the least significant bit; last is one past the last row's word.
@@ -304,7 +304,7 @@ class td_memory;
   endfunction
 
   local function td_status_e stage_write(input td_addresses_t addresses, input td_words_t words, input td_words_t mask,
-                                         input int byte_mask, output string message);
+                                         input int mask_bits, output string message);
     td_tensor   address_list;
     td_tensor   word_list;
     td_tensor   mask_list;
@@ -315,7 +315,7 @@ class td_memory;
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_write(m_handle, td_tensor::handle_of(address_list),
                                                               td_tensor::handle_of(word_list),
-                                                              td_tensor::handle_of(mask_list), byte_mask, message));
+                                                              td_tensor::handle_of(mask_list), mask_bits, message));
     if (address_list != null) address_list.destroy();
     if (word_list != null) word_list.destroy();
     if (mask_list != null) mask_list.destroy();
