@@ -1,5 +1,5 @@
-/* See generate.h. A layout is made from the inside out: axes with sizes, their groups on the left, their places on the right,
- * options, an address, and last the memory, whose depth the oracle's own answer decides. */
+/* See generate.h. A layout is made from the inside out: axes with sizes, their groups on the left, their places on the
+ * right, options, an address, and last the memory, whose depth the oracle's own answer decides. */
 #include "generate.h"
 
 #include <stdarg.h>
@@ -421,7 +421,8 @@ static void write_address(draft *d)
     if (!d->bank_group && random_chance(r, 8)) {
         uint64_t banks = 1 + random_below(r, 5);
         if (d->times && random_chance(r, 60))
-            ADD(address, "bank = %s %% %llu; addr = ", time_name(d, random_below(r, d->times)), (unsigned long long)banks);
+            ADD(address, "bank = %s %% %llu; addr = ", time_name(d, random_below(r, d->times)),
+                (unsigned long long)banks);
         else
             ADD(address, "bank = (index ^ index / 4) & %llu ; addr = ", (unsigned long long)(banks - 1));
         if (kind < 30)

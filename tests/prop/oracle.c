@@ -164,8 +164,8 @@ static int order_words(const void *a, const void *b)
     return 0;
 }
 
-/* Two vectors in one word: refused when a bit of an element meets another element or padding there. The same element twice,
- * padding on padding, and words shared without sharing a bit are left to the implementation. */
+/* Two vectors in one word: refused when a bit of an element meets another element or padding there. The same element
+ * twice, padding on padding, and words shared without sharing a bit are left to the implementation. */
 static oracle_verdict judge_shared_word(oracle *o, const used_word *a, const used_word *b)
 {
     for (uint64_t la = 0; la < o->lanes; la++)
@@ -208,7 +208,8 @@ static oracle_verdict check_aliases(oracle *o)
     return result;
 }
 
-/* Every vector's address and the element in each of its lanes. Vectors without any element (tail=clip) may lie anywhere. */
+/* Every vector's address and the element in each of its lanes. Vectors without any element (tail=clip) may lie
+ * anywhere. */
 static oracle_verdict place_vectors(oracle *o)
 {
     uint64_t n = 0;
@@ -370,8 +371,7 @@ bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *m
             for (uint64_t k = 0; k < o->elem_bits; k++) {
                 uint64_t beat = 0, bit = 0;
                 place(o, l, k, &beat, &bit);
-                const unsigned char *word =
-                    memories[o->vectors[v].bank] + (o->vectors[v].address + beat) * word_bytes;
+                const unsigned char *word = memories[o->vectors[v].bank] + (o->vectors[v].address + beat) * word_bytes;
                 value |= (uint64_t)get_bit(word, bit) << k;
             }
             if (o->elem_signed && o->elem_bits < 64 && value >> (o->elem_bits - 1) & 1)

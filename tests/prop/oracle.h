@@ -1,7 +1,7 @@
-/* The naive oracle: what DESIGN.md says about layouts, done one element at a time in the simplest way there is. The property
- * tests hold the library against it. It shares no code with the library on purpose: it parses the strings itself, evaluates
- * the address text anew for every word, and moves single bits. It refuses what the language refuses, and calls a case grey
- * where the language leaves the choice. */
+/* The naive oracle: what DESIGN.md says about layouts, done one element at a time in the simplest way there is. The
+ * property tests hold the library against it. It shares no code with the library on purpose: it parses the strings
+ * itself, evaluates the address text anew for every word, and moves single bits. It refuses what the language refuses,
+ * and calls a case grey where the language leaves the choice. */
 #ifndef TD_TEST_ORACLE_H
 #define TD_TEST_ORACLE_H
 

@@ -1,5 +1,5 @@
-/* The oracle's address expressions: C's integer arithmetic and precedence in 64 bits, evaluated straight from the text, once
- * for every word. See oracle.h. */
+/* The oracle's address expressions: C's integer arithmetic and precedence in 64 bits, evaluated straight from the text,
+ * once for every word. See oracle.h. */
 #include "oracle.h"
 
 #include <ctype.h>

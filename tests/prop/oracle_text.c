@@ -122,8 +122,8 @@ static bool read_step(const char **p, oracle_group *group)
     return true;
 }
 
-/* Reads one side into groups. On the left `...` stands for `extra` groups of one axis each, on the right for one group, or
- * for axes within one. */
+/* Reads one side into groups. On the left `...` stands for `extra` groups of one axis each, on the right for one group,
+ * or for axes within one. */
 static bool parse_side(oracle *o, const char *p, const char *end, bool left, size_t extra, oracle_group **groups)
 {
     size_t g = 0;

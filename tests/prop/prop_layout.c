@@ -1,6 +1,6 @@
 /* Random layouts of the whole language against the oracle. For each: a dump of garbage equals the oracle's, a load into
- * garbage equals the oracle's in every byte of every memory, a dump after it gives the tensor back, copies that differ are
- * noticed, the layout prints as itself, the spans are the words written; and what is refused changes nothing.
+ * garbage equals the oracle's in every byte of every memory, a dump after it gives the tensor back, copies that differ
+ * are noticed, the layout prints as itself, the spans are the words written; and what is refused changes nothing.
  *
  *     prop_layout [--words N] [--seed S]      random cases until N words were written (default 1000000)
  *     prop_layout --case S                    one case, as the failure line says */
@@ -31,8 +31,8 @@ typedef struct trial {
 static bool complain(const trial *t, const char *what)
 {
     const oracle_case *in = &t->g->in;
-    printf("%s\n  pattern \"%s\"\n  options \"%s\"\n  address \"%s\"\n  dtype %s, shape (", what, in->pattern, in->options,
-           in->address, in->dtype);
+    printf("%s\n  pattern \"%s\"\n  options \"%s\"\n  address \"%s\"\n  dtype %s, shape (", what, in->pattern,
+           in->options, in->address, in->dtype);
     for (size_t i = 0; i < in->rank; i++)
         printf("%s%llu", i ? ", " : "", (unsigned long long)in->dim[i]);
     printf("), %llu bank(s) of %llu words of %llu bits\n  oracle: %s\n  library: %s\n", (unsigned long long)in->banks,
@@ -142,7 +142,8 @@ static bool check_spans(const trial *t)
 static bool check_printing(const trial *t)
 {
     td_layout *again = NULL;
-    if (td_layout_create(td_layout_pattern(t->layout), td_layout_options(t->layout), td_layout_address(t->layout), &again))
+    if (td_layout_create(td_layout_pattern(t->layout), td_layout_options(t->layout), td_layout_address(t->layout),
+                         &again))
         return complain(t, "the layout's own strings are refused");
     bool same = strcmp(td_layout_pattern(again), td_layout_pattern(t->layout)) == 0 &&
                 strcmp(td_layout_options(again), td_layout_options(t->layout)) == 0 &&
@@ -256,7 +257,8 @@ static bool run_case(uint64_t seed, bool verbose, tally *sum)
         t.memory = calloc((size_t)g->in.banks, sizeof(td_memory *));
         t.expected = calloc((size_t)g->in.banks, sizeof(unsigned char *));
         for (uint64_t b = 0; good && b < g->in.banks; b++) {
-            good = !td_memory_create("m", g->in.width, g->in.depth, &t.memory[b]) || complain(&t, "cannot make the memory");
+            good = !td_memory_create("m", g->in.width, g->in.depth, &t.memory[b]) ||
+                   complain(&t, "cannot make the memory");
             t.word_bytes = good ? td_memory_word_bytes(t.memory[b]) : 1;
             t.memory_bytes = t.word_bytes * (size_t)g->in.depth;
             t.expected[b] = malloc(t.memory_bytes);
@@ -309,7 +311,8 @@ int main(int argc, char **argv)
             failures++;
         }
     }
-    printf("%llu cases: %llu accepted, %llu refused, %llu left open, %llu skipped; %llu words, %llu elements; %u failures\n",
+    printf("%llu cases: %llu accepted, %llu refused, %llu left open, %llu skipped; %llu words, %llu elements; %u "
+           "failures\n",
            (unsigned long long)sum.cases, (unsigned long long)sum.accepted, (unsigned long long)sum.refused,
            (unsigned long long)sum.grey, (unsigned long long)sum.skipped, (unsigned long long)sum.words,
            (unsigned long long)sum.elems, failures);

@@ -1,5 +1,5 @@
-/* The memory images of tests/data/conformance.json, which another implementation of the same semantics produced: every case
- * is loaded and must give the image bit for bit, and dumped and must give the tensor back. */
+/* The memory images of tests/data/conformance.json, which another implementation of the same semantics produced: every
+ * case is loaded and must give the image bit for bit, and dumped and must give the tensor back. */
 #include "dtype.h"
 #include "json.h"
 #include "tensordoor.h"
@@ -135,7 +135,8 @@ static void check_tensor_case(const json *one)
     MUST(td_tensor_create(td_tensor_dtype(tensor), td_tensor_shape(tensor), &back));
     MUST(td_backdoor_dump_tensor(memory, back, layout, NULL));
     if (!clashes)
-        assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor), td_tensor_elems(tensor) * td_tensor_elem_bytes(tensor));
+        assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor),
+                            td_tensor_elems(tensor) * td_tensor_elem_bytes(tensor));
     td_layout_destroy(&layout);
     td_memory_destroy(&memory);
     td_tensor_destroy(&back);
@@ -251,7 +252,8 @@ static void check_reads_back(const td_memory *memory, uint64_t width, const char
     td_memory *other = NULL;
     MUST(td_memory_create("other", width, DEPTH, &other));
     MUST(td_memory_load_file(other, path));
-    assert_memory_equal(td_memory_data(other), td_memory_data((td_memory *)memory), DEPTH * td_memory_word_bytes(memory));
+    assert_memory_equal(td_memory_data(other), td_memory_data((td_memory *)memory),
+                        DEPTH * td_memory_word_bytes(memory));
     td_memory_destroy(&other);
     remove(path);
 }
@@ -299,7 +301,8 @@ int main(void)
     static const struct {
         const char *key;
         CMUnitTestFunction test;
-    } parts[] = {{"cases", test_case}, {"addresses", test_addresses}, {"byte_masks", test_byte_mask}, {"files", test_file}};
+    } parts[] = {
+        {"cases", test_case}, {"addresses", test_addresses}, {"byte_masks", test_byte_mask}, {"files", test_file}};
     enum { MOST = 200 };
     static struct CMUnitTest tests[MOST];
     static char names[MOST][64];

@@ -1,0 +1,96 @@
+/* Status names, the message of the last failure and its tools, and the checked products. */
+#include "status.h"
+#include "support.h"
+
+#include <pthread.h>
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"OK",       "ARGUMENT", "HANDLE", "DTYPE",  "PATTERN",
+                                        "OPTION",   "ADDRESS",  "SHAPE",  "RANGE",  "ALIAS",
+                                        "OVERFLOW", "DISAGREE", "FILE",   "FORMAT", "NO_MEMORY"};
+    for (int i = TD_OK; i <= TD_NO_MEMORY; i++)
+        assert_string_equal(td_status_name((td_status)i), names[i]);
+    assert_string_equal(td_status_name((td_status)(TD_NO_MEMORY + 1)), "UNKNOWN");
+    assert_string_equal(td_status_name((td_status)-1), "UNKNOWN");
+}
+
+static void test_message(void **state)
+{
+    (void)state;
+    assert_int_equal(td_fail(TD_RANGE, "address %d; use %d", 7, 3), TD_RANGE);
+    assert_string_equal(td_last_error(), "address 7; use 3");
+    td_fail_prefix("load \"%s\": ", "m");
+    td_fail_append("\n    shape %d", 2);
+    assert_string_equal(td_last_error(), "load \"m\": address 7; use 3\n    shape 2");
+    td_fail(TD_RANGE, "again: %s", td_last_error()); /* the old message may be an argument of the new one */
+    assert_string_equal(td_last_error(), "again: load \"m\": address 7; use 3\n    shape 2");
+    assert_int_equal(td_fail_alloc(4096), TD_NO_MEMORY);
+    assert_string_equal(td_last_error(), "the system refused 4096 bytes; free memory or move a smaller tensor");
+}
+
+/* However long the parts, the message ends within its room. */
+static void test_long_message(void **state)
+{
+    (void)state;
+    char *text = malloc(3 * TD_MESSAGE_BYTES);
+    memset(text, 'x', 3 * TD_MESSAGE_BYTES - 1);
+    text[3 * TD_MESSAGE_BYTES - 1] = '\0';
+    td_fail(TD_RANGE, "%s", text);
+    assert_int_equal(strlen(td_last_error()), TD_MESSAGE_BYTES - 1);
+    td_fail_append("%s", text);
+    assert_int_equal(strlen(td_last_error()), TD_MESSAGE_BYTES - 1);
+    td_fail_prefix("%s", text);
+    assert_int_equal(strlen(td_last_error()), TD_MESSAGE_BYTES - 1);
+    free(text);
+}
+
+static void *fail_elsewhere(void *seen)
+{
+    strcpy(seen, td_last_error());
+    td_fail(TD_FILE, "elsewhere");
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    char seen[TD_MESSAGE_BYTES] = "?";
+    pthread_t thread;
+    td_fail(TD_FILE, "here");
+    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, seen), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(seen, "");
+    assert_string_equal(td_last_error(), "here");
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    uint64_t out = 5;
+    assert_true(td_mul_fits((uint64_t)1 << 31, (uint64_t)1 << 31, &out));
+    assert_int_equal(out, (uint64_t)1 << 62);
+    assert_false(td_mul_fits((uint64_t)1 << 32, (uint64_t)1 << 31, &out));
+    assert_false(td_mul_fits(UINT64_MAX, 2, &out));
+    assert_true(td_add_fits(INT64_MAX, 0, &out));
+    assert_false(td_add_fits(INT64_MAX, 1, &out));
+    assert_false(td_add_fits(UINT64_MAX, 1, &out));
+    assert_int_equal(out, INT64_MAX);
+}
+
+static void test_version(void **state)
+{
+    (void)state;
+    assert_string_equal(td_version(), "0.1.0");
+    td_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_message),  cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_products), cmocka_unit_test(test_version),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
