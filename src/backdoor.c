@@ -61,31 +61,23 @@ static td_status check_arguments(const call *c)
     return TD_OK;
 }
 
-/* The dtype in memory; the layout may insist on one. */
-static td_status find_dtype(const call *c, td_dtype *out)
+/* What the memory holds and how values get there; the layout may insist on a dtype. */
+static td_status find_conversion(const call *c, td_as *as, td_convert *convert)
 {
-    *out = c->tensor->dtype;
-    if (c->as && *c->as) {
-        td_status status = td_dtype_parse(c->as, out);
-        if (status)
-            return status;
-        if (!td_dtype_equal(*out, c->tensor->dtype))
-            return td_fail(TD_DTYPE, "the tensor is %s, the memory would hold %s; pass a tensor of %s", c->tensor->dtype_name, c->as, c->as);
+    td_status status = td_as_parse(c->as, c->tensor->dtype, as);
+    if (!status)
+        status = td_convert_bind(as, c->tensor->dtype, c->writes_tensor ? TD_TO_TENSOR : TD_TO_MEMORY, NULL, convert);
+    if (!status && c->layout->dtype_text && !td_dtype_equal(as->dtype, c->layout->dtype)) {
+        char name[TD_DTYPE_NAME_BYTES];
+        td_dtype_print(as->dtype, name);
+        status = td_fail(TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout", name,
+                         c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
     }
-    if (c->layout->dtype_text && !td_dtype_equal(*out, c->layout->dtype))
-        return td_fail(TD_DTYPE, "the tensor is %s, the layout moves %s; pass a tensor of %s, or drop dtype=%s from the layout",
-                       c->tensor->dtype_name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
-    return TD_OK;
+    return status;
 }
 
-static td_status find_plan(const call *c, td_plan **out)
+static td_status find_plan(const call *c, td_dtype memory_dtype, td_plan **out)
 {
-    td_status status = check_arguments(c);
-    td_dtype memory_dtype;
-    if (!status)
-        status = find_dtype(c, &memory_dtype);
-    if (status)
-        return status;
     const td_plan_request request = {.layout = c->layout,
                                      .shape = &c->tensor->shape,
                                      .tensor_dtype = c->tensor->dtype,
@@ -140,9 +132,24 @@ static td_status dump_sliding(const call *c, td_run *run)
     return status;
 }
 
+static td_status load(const call *c, td_run *run)
+{
+    size_t bad = 0;
+    if (run->convert && run->convert->check) {
+        td_status status = td_convert_check(run->convert, run->tensor, c->tensor->elems, 0, 1, &bad);
+        if (status)
+            return status;
+    }
+    td_exec_load(run);
+    return TD_OK;
+}
+
 static td_status dump(const call *c, td_run *run)
 {
     td_clash clash;
+    td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
+    if (status)
+        return status;
     if (run->plan->slides)
         return dump_sliding(c, run);
     if (run->plan->repeats && !td_exec_copies_agree(run, &clash))
@@ -154,18 +161,21 @@ static td_status dump(const call *c, td_run *run)
 static td_status run_call(const call *c)
 {
     td_plan *plan = NULL;
-    td_status status = find_plan(c, &plan);
+    td_as as;
+    td_convert convert;
+    td_status status = check_arguments(c);
+    if (!status)
+        status = find_conversion(c, &as, &convert);
+    if (!status)
+        status = find_plan(c, as.dtype, &plan);
     if (status)
         return fail_call(c, status);
     unsigned char *few[BANKS_ON_STACK], **data = bank_data(c, few);
     if (!data)
         status = td_fail_alloc(c->banks * sizeof *data);
     else {
-        td_run run = {.plan = plan, .bank = data, .tensor = c->tensor->data};
-        if (c->writes_tensor)
-            status = dump(c, &run);
-        else
-            td_exec_load(&run);
+        td_run run = {.plan = plan, .bank = data, .tensor = c->tensor->data, .convert = convert.copy ? NULL : &convert};
+        status = c->writes_tensor ? dump(c, &run) : load(c, &run);
         if (data != few)
             free(data);
     }

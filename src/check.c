@@ -59,7 +59,7 @@ static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uin
     return TD_RANGE;
 }
 
-static td_status fail_alias(const td_bound *bound, const td_plan *plan, const uint64_t *a, const uint64_t *b, uint64_t address, uint64_t bank)
+static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address, uint64_t bank)
 {
     char first[WHERE_BYTES], second[WHERE_BYTES], in_bank[32] = "";
     if (bound->role_count[TD_ROLE_BANK] || bound->layout->bank)
@@ -248,7 +248,7 @@ static td_status fail_alias_at(const td_bound *bound, const td_words *words, con
     coordinates(bound, words, first, a);
     coordinates(bound, words, second, b);
     const uint64_t word = TD_TABLE_WORD(entry) > TD_TABLE_WORD(plan->table[first]) ? TD_TABLE_WORD(entry) : TD_TABLE_WORD(plan->table[first]);
-    return fail_alias(bound, plan, a, b, word, TD_TABLE_BANK(entry));
+    return fail_alias(bound, a, b, word, TD_TABLE_BANK(entry));
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -380,6 +380,6 @@ td_status td_check_words(const td_bound *bound, const td_words *words, td_plan *
     if (status)
         return status;
     const uint64_t meet = (uint64_t)(address > other ? address : other);
-    return one < two ? fail_alias(bound, plan, first, second, meet, (uint64_t)bank)
-                     : fail_alias(bound, plan, second, first, meet, (uint64_t)bank);
+    return one < two ? fail_alias(bound, first, second, meet, (uint64_t)bank)
+                     : fail_alias(bound, second, first, meet, (uint64_t)bank);
 }

@@ -63,12 +63,6 @@ static bool walk_all(void *context, const td_run *run, const td_box *boxes, size
 
 /* -- rows -------------------------------------------------------------------------------------------------------------- */
 
-/* Whole bytes on both sides: the element fills its tensor bytes and every place is a byte. */
-static bool is_bytes(const td_run *run, const td_node *node, int64_t memory)
-{
-    return run->plan->memory_dtype.bits == 8 * run->plan->tensor_dtype.bytes && memory % 8 == 0 && node->memory % 8 == 0;
-}
-
 #define COPY_ROW(type)                                                                                                  \
     for (uint64_t i = 0; i < count; i++) {                                                                              \
         type value;                                                                                                     \
@@ -121,27 +115,107 @@ static uint64_t memory_value(const td_run *run, const unsigned char *ground, int
     return value;
 }
 
+/* `count` elements in containers of the memory's dtype, `stride` bytes apart, to places `step` bits apart; and back. */
+static void place_row(const td_run *run, unsigned char *ground, int64_t memory, int64_t step, const unsigned char *src, int64_t stride,
+                      uint64_t count)
+{
+    const td_dtype dtype = run->plan->memory_dtype;
+    if (dtype.bits == 8 * dtype.bytes && memory % 8 == 0 && step % 8 == 0) {
+        copy_row(ground + memory / 8, step / 8, src, stride, count, dtype.bytes);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, src += stride, memory += step)
+        td_put_bits(ground, memory, dtype.bits, td_get_elem(src, dtype.bytes));
+}
+
+static void fetch_row(const td_run *run, const unsigned char *ground, int64_t memory, int64_t step, unsigned char *dst, int64_t stride,
+                      uint64_t count)
+{
+    const td_dtype dtype = run->plan->memory_dtype;
+    if (dtype.bits == 8 * dtype.bytes && memory % 8 == 0 && step % 8 == 0) {
+        copy_row(dst, stride, ground + memory / 8, step / 8, count, dtype.bytes);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, dst += stride, memory += step)
+        td_put_elem(dst, dtype.bytes, td_dtype_extend(dtype, td_get_bits(ground, memory, dtype.bits)));
+}
+
+/* Converted rows pass through two small buffers that stay in the first cache. */
+#define STAGE_ELEMS 512
+
+typedef struct stage {
+    _Alignas(64) unsigned char tensor[STAGE_ELEMS * 8], memory[STAGE_ELEMS * 8];
+} stage;
+
+static void load_converted(const td_run *run, const td_node *node, unsigned char *ground, int64_t memory, int64_t tensor)
+{
+    const unsigned bytes = run->plan->tensor_dtype.bytes, stored = run->plan->memory_dtype.bytes;
+    stage s;
+    for (uint64_t done = 0; done < node->extent; done += STAGE_ELEMS) {
+        const uint64_t count = node->extent - done < STAGE_ELEMS ? node->extent - done : STAGE_ELEMS;
+        const int64_t first = tensor + (int64_t)done * node->tensor;
+        const unsigned char *src = run->tensor + first * bytes;
+        if (node->tensor != 1) {
+            copy_row(s.tensor, bytes, src, node->tensor * bytes, count, bytes);
+            src = s.tensor;
+        }
+        td_convert_run(run->convert, s.memory, src, count, (uint64_t)first, node->tensor);
+        place_row(run, ground, memory + (int64_t)done * node->memory, node->memory, s.memory, stored, count);
+    }
+}
+
+static void dump_converted(const td_run *run, const td_node *node, unsigned char *ground, int64_t memory, int64_t tensor)
+{
+    const unsigned bytes = run->plan->tensor_dtype.bytes, stored = run->plan->memory_dtype.bytes;
+    stage s;
+    for (uint64_t done = 0; done < node->extent; done += STAGE_ELEMS) {
+        const uint64_t count = node->extent - done < STAGE_ELEMS ? node->extent - done : STAGE_ELEMS;
+        const int64_t first = tensor + (int64_t)done * node->tensor;
+        unsigned char *dst = run->tensor + first * bytes;
+        fetch_row(run, ground, memory + (int64_t)done * node->memory, node->memory, s.memory, stored, count);
+        td_convert_run(run->convert, node->tensor == 1 ? dst : s.tensor, s.memory, count, (uint64_t)first, node->tensor);
+        if (node->tensor != 1)
+            copy_row(dst, node->tensor * bytes, s.tensor, bytes, count, bytes);
+    }
+}
+
+/* The bits of element `elem` as the memory holds them. */
+static uint64_t stored_value(const td_run *run, int64_t elem)
+{
+    const unsigned bytes = run->plan->tensor_dtype.bytes;
+    uint64_t value = td_get_elem(run->tensor + elem * bytes, bytes), stored = 0;
+    if (!run->convert)
+        return value;
+    td_convert_run(run->convert, &stored, &value, 1, (uint64_t)elem, 1);
+    return stored;
+}
+
+/* The other way: element `elem` from the bits that the memory holds, in its tensor bytes. */
+static uint64_t tensor_value(const td_run *run, uint64_t bits, int64_t elem)
+{
+    uint64_t stored = td_dtype_extend(run->plan->memory_dtype, bits), value = 0;
+    if (!run->convert)
+        return stored & td_low_bits(8u * run->plan->tensor_dtype.bytes);
+    td_convert_run(run->convert, &value, &stored, 1, (uint64_t)elem, 1);
+    return value;
+}
+
 static bool load_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
                      int64_t memory, int64_t tensor)
 {
     (void)context;
-    const unsigned bytes = run->plan->tensor_dtype.bytes, bits = run->plan->memory_dtype.bits;
-    const unsigned char *src = run->tensor + tensor * bytes;
+    const unsigned bytes = run->plan->tensor_dtype.bytes;
     if (box->piece_count) {
         const td_piece *piece = run->plan->piece + box->first_piece;
-        for (uint64_t i = 0; i < node->extent; i++, src += node->tensor * bytes, memory += node->memory)
+        for (uint64_t i = 0; i < node->extent; i++, tensor += node->tensor, memory += node->memory)
             for (size_t k = 0; k < box->piece_count; k++)
                 if (piece[k].bits)
                     td_put_bits(ground, memory + piece[k].memory, piece[k].bits,
-                                td_get_elem(src + piece[k].tensor * bytes, bytes) >> piece[k].elem_bit);
-        return true;
-    }
-    if (is_bytes(run, node, memory)) {
-        copy_row(ground + memory / 8, node->memory / 8, src, node->tensor * bytes, node->extent, bytes);
-        return true;
-    }
-    for (uint64_t i = 0; i < node->extent; i++, src += node->tensor * bytes, memory += node->memory)
-        td_put_bits(ground, memory, bits, td_get_elem(src, bytes));
+                                stored_value(run, tensor + piece[k].tensor) >> piece[k].elem_bit);
+    } else if (run->convert)
+        load_converted(run, node, ground, memory, tensor);
+    else
+        place_row(run, ground, memory, node->memory, run->tensor + tensor * bytes, node->tensor * bytes, node->extent);
     return true;
 }
 
@@ -149,27 +223,19 @@ static bool dump_row(void *context, const td_run *run, const td_box *box, const 
                      int64_t memory, int64_t tensor)
 {
     (void)context;
-    const td_dtype dtype = run->plan->memory_dtype;
     const unsigned bytes = run->plan->tensor_dtype.bytes;
-    unsigned char *dst = run->tensor + tensor * bytes;
     if (box->piece_count) {
         const td_piece *piece = run->plan->piece + box->first_piece;
-        for (uint64_t i = 0; i < node->extent; i++, dst += node->tensor * bytes, memory += node->memory)
-            for (size_t k = 0; k < box->piece_count;) {
-                unsigned char *elem = dst + piece[k].tensor * bytes;
-                size_t used = 0;
+        for (uint64_t i = 0; i < node->extent; i++, tensor += node->tensor, memory += node->memory)
+            for (size_t k = 0, used = 0; k < box->piece_count; k += used) {
+                const int64_t elem = tensor + piece[k].tensor;
                 const uint64_t value = memory_value(run, ground, memory, piece + k, box->piece_count - k, &used);
-                k += used;
-                td_put_elem(elem, bytes, td_dtype_extend(dtype, value));
+                td_put_elem(run->tensor + elem * bytes, bytes, tensor_value(run, value, elem));
             }
-        return true;
-    }
-    if (is_bytes(run, node, memory)) {
-        copy_row(dst, node->tensor * bytes, ground + memory / 8, node->memory / 8, node->extent, bytes);
-        return true;
-    }
-    for (uint64_t i = 0; i < node->extent; i++, dst += node->tensor * bytes, memory += node->memory)
-        td_put_elem(dst, bytes, td_dtype_extend(dtype, td_get_bits(ground, memory, dtype.bits)));
+    } else if (run->convert)
+        dump_converted(run, node, ground, memory, tensor);
+    else
+        fetch_row(run, ground, memory, node->memory, run->tensor + tensor * bytes, node->tensor * bytes, node->extent);
     return true;
 }
 
@@ -268,6 +334,36 @@ void td_exec_dump(const td_run *run)
     walk_all(NULL, run, run->plan->data, run->plan->data_count, dump_row);
 }
 
+/* Memory values that a dump could not convert, in `error` mode. */
+static bool check_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                      int64_t memory, int64_t tensor)
+{
+    td_status *status = context;
+    const td_piece *piece = run->plan->piece + box->first_piece;
+    const unsigned stored = run->plan->memory_dtype.bytes;
+    stage s;
+    size_t bad = 0;
+    for (uint64_t done = 0; done < node->extent && !*status && !box->piece_count; done += STAGE_ELEMS) {
+        const uint64_t count = node->extent - done < STAGE_ELEMS ? node->extent - done : STAGE_ELEMS;
+        fetch_row(run, ground, memory + (int64_t)done * node->memory, node->memory, s.memory, stored, count);
+        *status = td_convert_check(run->convert, s.memory, count, (uint64_t)(tensor + (int64_t)done * node->tensor), node->tensor, &bad);
+    }
+    for (uint64_t i = 0; i < node->extent && !*status; i++, memory += node->memory, tensor += node->tensor)
+        for (size_t k = 0, used = 0; k < box->piece_count && !*status; k += used) {
+            const uint64_t bits = memory_value(run, ground, memory, piece + k, box->piece_count - k, &used);
+            const uint64_t value = td_dtype_extend(run->plan->memory_dtype, bits);
+            *status = td_convert_check(run->convert, &value, 1, (uint64_t)(tensor + piece[k].tensor), 1, &bad);
+        }
+    return !*status;
+}
+
+td_status td_exec_check(const td_run *run)
+{
+    td_status status = TD_OK;
+    walk_all(&status, run, run->plan->data, run->plan->data_count, check_row);
+    return status;
+}
+
 /* -- comparisons ------------------------------------------------------------------------------------------------------- */
 
 static void note_place(const td_run *run, const unsigned char *ground, int64_t memory, td_clash *clash)
@@ -290,13 +386,13 @@ static bool equal_row(void *context, const td_run *run, const td_box *box, const
 {
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     const td_piece *piece = run->plan->piece + box->first_piece;
-    const uint64_t mask = td_dtype_mask(run->plan->memory_dtype);
     for (uint64_t i = 0; i < node->extent; i++, memory += node->memory, tensor += node->tensor) {
         const size_t lanes = box->piece_count ? box->piece_count : 1;
         for (size_t k = 0, used = 0; k < lanes; k += used) {
             const int64_t elem = tensor + (box->piece_count ? piece[k].tensor : 0);
-            const uint64_t found = memory_value(run, ground, memory, piece + k, box->piece_count ? box->piece_count - k : 0, &used);
-            const uint64_t expected = td_get_elem(run->tensor + elem * bytes, bytes) & mask;
+            const size_t left = box->piece_count ? box->piece_count - k : 0;
+            const uint64_t found = tensor_value(run, memory_value(run, ground, memory, piece + k, left, &used), elem);
+            const uint64_t expected = td_get_elem(run->tensor + elem * bytes, bytes);
             if (found == expected)
                 continue;
             td_clash *clash = context;

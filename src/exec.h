@@ -2,6 +2,7 @@
 #ifndef TD_EXEC_H
 #define TD_EXEC_H
 
+#include "convert.h"
 #include "plan.h"
 
 /* A plan with its two sides: the storage of each bank, and the tensor's data. */
@@ -9,10 +10,15 @@ typedef struct td_run {
     const td_plan *plan;
     unsigned char *const *bank;
     unsigned char *tensor; /* only read by a load and a comparison */
+    const td_convert *convert; /* on the way of this run; NULL: bits move unchanged */
 } td_run;
 
 void td_exec_load(const td_run *run);
 void td_exec_dump(const td_run *run);
+
+/* Before a dump whose conversion may refuse (convert->check): TD_RANGE when a value in memory has no place in the tensor's
+ * dtype, with the element in the message. */
+td_status td_exec_check(const td_run *run);
 
 /* Where a copy in memory differs. */
 typedef struct td_clash {

@@ -1,4 +1,5 @@
 /* What a layout touches: the words that a load writes, ascending and merged. */
+#include "as.h"
 #include "cache.h"
 #include "exec.h"
 #include "memory.h"
@@ -66,18 +67,20 @@ td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, cons
     if (!memory && (width_bits == 0 || width_bits > TD_MAX_WIDTH_BITS))
         return td_fail(TD_ARGUMENT, "layout_spans: a width of %llu bits; pass 1 to %llu", (unsigned long long)width_bits,
                        (unsigned long long)TD_MAX_WIDTH_BITS);
-    (void)as;
+    td_as parsed = {0};
+    td_status status = td_as_parse(as, tensor->dtype, &parsed);
     const uint64_t width = memory ? memory->width_bits : width_bits;
     const td_plan_request request = {.layout = layout,
                                      .shape = &tensor->shape,
                                      .tensor_dtype = tensor->dtype,
-                                     .memory_dtype = tensor->dtype,
+                                     .memory_dtype = parsed.dtype,
                                      .geometry = {.width_bits = width,
                                                   .depth_words = memory ? memory->depth_words : TD_MAX_DEPTH_WORDS,
                                                   .banks = TD_MAX_BANKS,
                                                   .word_bytes = td_word_bytes(width)}};
     td_plan *plan = NULL;
-    td_status status = td_cache_plan(&request, &plan);
+    if (!status)
+        status = td_cache_plan(&request, &plan);
     if (status) {
         td_fail_prefix("layout_spans: ");
         return status;
