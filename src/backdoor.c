@@ -13,7 +13,7 @@
 /* One call: the operation's name, its memories and the rest. */
 typedef struct call {
     const char *operation;
-    td_memory *const *bank;
+    const td_memory *const *bank;
     size_t banks;
     const td_tensor *tensor;
     const td_layout *layout;
@@ -161,7 +161,7 @@ static td_status dump(const call *c, td_run *run)
 static td_status run_call(const call *c)
 {
     td_plan *plan = NULL;
-    td_as as;
+    td_as as = {0};
     td_convert convert;
     td_status status = check_arguments(c);
     if (!status)
@@ -185,14 +185,14 @@ static td_status run_call(const call *c)
 
 td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
 {
-    return run_call(&(call){.operation = "backdoor_load_tensor", .bank = &memory, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
+    const td_memory *const bank = memory;
+    return run_call(&(call){.operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
 }
 
-/* The memory is only read: the cast lets both directions share one call record. */
 td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
 {
     return run_call(&(call){.operation = "backdoor_dump_tensor",
-                            .bank = &(td_memory *){(td_memory *)(uintptr_t)memory},
+                            .bank = &memory,
                             .banks = 1,
                             .tensor = tensor,
                             .layout = layout,
@@ -203,14 +203,19 @@ td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, co
 td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                                         const char *as)
 {
-    return run_call(&(call){.operation = "backdoor_load_tensor", .bank = banks, .banks = count, .tensor = tensor, .layout = layout, .as = as});
+    return run_call(&(call){.operation = "backdoor_load_tensor",
+                            .bank = (const td_memory *const *)banks,
+                            .banks = count,
+                            .tensor = tensor,
+                            .layout = layout,
+                            .as = as});
 }
 
 td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
                                         const char *as)
 {
     return run_call(&(call){.operation = "backdoor_dump_tensor",
-                            .bank = banks,
+                            .bank = (const td_memory *const *)banks,
                             .banks = count,
                             .tensor = tensor,
                             .layout = layout,
@@ -252,36 +257,32 @@ static void make_matrix_layouts(void)
 
 /* A matrix is a layout like any other, but for rows that may be longer than the word. It moves through a view of the
  * memory that begins at `first`, so that one plan serves every place. */
-static td_status run_matrix(call *c, uint64_t first, uint64_t last)
+static td_status run_matrix(const call *c, uint64_t first, uint64_t last)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_status status = check_rows(c, first, last);
     if (status)
         return fail_call(c, status);
     pthread_once(&once, make_matrix_layouts);
-    c->layout = matrix_layout[c->tensor->shape.rank - 1];
-    if (!c->layout)
-        return fail_call(c, td_fail_alloc(sizeof(td_layout)));
-    td_memory view = *c->bank[0], *const only = &view;
+    td_memory view = *c->bank[0];
     view.data += first * view.word_bytes;
     view.depth_words = last - first;
-    c->bank = &only;
-    c->truncate = true;
-    return run_call(c);
+    const td_memory *const only = &view;
+    call rows = *c;
+    rows.bank = &only;
+    rows.layout = matrix_layout[c->tensor->shape.rank - 1];
+    rows.truncate = true;
+    return rows.layout ? run_call(&rows) : fail_call(c, td_fail_alloc(sizeof(td_layout)));
 }
 
 td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)
 {
-    call c = {.operation = "backdoor_load_matrix", .bank = &memory, .banks = 1, .tensor = tensor};
-    return run_matrix(&c, first, last);
+    const td_memory *const bank = memory;
+    return run_matrix(&(call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor}, first, last);
 }
 
 td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last)
 {
-    call c = {.operation = "backdoor_dump_matrix",
-              .bank = &(td_memory *){(td_memory *)(uintptr_t)memory},
-              .banks = 1,
-              .tensor = tensor,
-              .writes_tensor = true};
-    return run_matrix(&c, first, last);
+    return run_matrix(
+        &(call){.operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true}, first, last);
 }

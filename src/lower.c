@@ -57,9 +57,10 @@ static void add_cut(const td_bound *bound, dim_cuts *d, const uint64_t *fixed, i
 static td_status cut_dim(const td_bound *bound, int dim, dim_cuts *out)
 {
     find_axes(bound, dim, out);
-    out->cut = calloc((size_t)(2 * out->axis_count + 1), sizeof *out->cut);
+    const size_t most = 2 * (size_t)out->axis_count + 1;
+    out->cut = calloc(most, sizeof *out->cut);
     if (!out->cut)
-        return td_fail_alloc((size_t)(2 * out->axis_count + 1) * sizeof *out->cut);
+        return td_fail_alloc(most * sizeof *out->cut);
     uint64_t fixed[MAX_DIM_AXES] = {0};
     const td_bound_dim *info = &bound->dim[dim];
     if (out->axis_count == 0 || info->padded == info->length || info->sliding) {
@@ -373,16 +374,19 @@ td_status td_plan_create(const td_plan_request *request, td_plan **out)
     lowering *l = calloc(1, sizeof *l);
     td_bound *bound = malloc(sizeof *bound);
     td_plan *plan = calloc(1, sizeof *plan);
-    td_status status = l && bound && plan ? TD_OK : td_fail_alloc(sizeof *l + sizeof *bound + sizeof *plan);
-    if (!status) {
-        l->bound = bound;
-        l->request = request;
-        l->plan = plan;
-        status = lower(l);
-        for (size_t d = 0; d < TD_MAX_RANK; d++)
-            free(l->dims[d].cut);
-        free(l->word_regions);
+    if (!l || !bound || !plan) {
+        free(l);
+        free(bound);
+        free(plan);
+        return td_fail_alloc(sizeof *l + sizeof *bound + sizeof *plan);
     }
+    l->bound = bound;
+    l->request = request;
+    l->plan = plan;
+    td_status status = lower(l);
+    for (size_t d = 0; d < TD_MAX_RANK; d++)
+        free(l->dims[d].cut);
+    free(l->word_regions);
     free(l);
     free(bound);
     if (status) {
