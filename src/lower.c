@@ -73,8 +73,8 @@ static td_status cut_dim(const td_bound *bound, int dim, dim_cuts *out)
     uint64_t rest = info->length;
     for (int i = 0; i < out->axis_count && rest; i++) {
         const td_bound_axis *axis = &bound->axis[out->axis[i]];
-        const uint64_t whole = rest / axis->dim_stride;
-        rest %= axis->dim_stride;
+        const uint64_t step = axis->dim_stride, whole = rest / step;
+        rest -= whole * step;
         add_cut(bound, out, fixed, i, 0, whole, false);
         add_cut(bound, out, fixed, i, whole + (rest != 0), axis->size, true);
         fixed[i] = whole;
