@@ -1,6 +1,8 @@
-/* Creation of layouts: the options and the two halves of the address; see pattern.c and expr.c for the rest. */
+/* Creation of layouts: the options and the two halves of the address; see pattern.c and expr.c for the rest, and preset.c for
+ * patterns that are names. */
 #include "layout.h"
 
+#include "preset.h"
 #include "suggest.h"
 #include "text.h"
 
@@ -192,6 +194,16 @@ static const option *find_option(const char *key)
     return NULL;
 }
 
+bool td_layout_is_option(const char *key)
+{
+    return find_option(key) != NULL;
+}
+
+const char *td_layout_option_name(size_t number)
+{
+    return number < OPTIONS ? options[number].key : NULL;
+}
+
 /* An axis that is named like an option or like `index` could not be told from it. */
 static td_status check_names(const td_pattern *pattern)
 {
@@ -357,6 +369,7 @@ void td_layout_destroy(td_layout **layout)
     free(l->dtype_text);
     free(l->options_text);
     free(l->address_text);
+    free(l->as_text);
     free(l);
     *layout = NULL;
 }
@@ -376,10 +389,13 @@ const char *td_layout_address(const td_layout *layout)
     return layout ? layout->address_text : "";
 }
 
-td_status td_layout_create(const char *pattern, const char *option_text, const char *address, td_layout **out)
+const char *td_layout_as(const td_layout *layout)
 {
-    if (!pattern || !out)
-        return td_fail(TD_ARGUMENT, "layout_create: %s is NULL; pass one", pattern ? "out" : "the pattern");
+    return layout && layout->as_text ? layout->as_text : "";
+}
+
+static td_status create(const char *pattern, const char *option_text, const char *address, td_layout **out)
+{
     td_layout *layout = calloc(1, sizeof *layout);
     if (!layout)
         return td_fail_alloc(sizeof *layout);
@@ -388,18 +404,38 @@ td_status td_layout_create(const char *pattern, const char *option_text, const c
     if (!status)
         status = check_names(&layout->pattern);
     if (!status)
-        status = parse_options(layout, option_text ? option_text : "");
+        status = parse_options(layout, option_text);
     if (!status)
-        status = parse_address(layout, address ? address : "");
+        status = parse_address(layout, address);
     if (!status)
         status = print(layout);
     if (status) {
         td_layout_destroy(&layout);
-        td_fail_prefix("layout_create: ");
         return status;
     }
     layout->hash = hash_text(hash_text(hash_text(0xcbf29ce484222325ULL, layout->pattern.text), layout->options_text),
                              layout->address_text);
     *out = layout;
     return TD_OK;
+}
+
+td_status td_layout_create(const char *pattern, const char *option_text, const char *address, td_layout **out)
+{
+    if (!pattern || !out)
+        return td_fail(TD_ARGUMENT, "layout_create: %s is NULL; pass one", pattern ? "out" : "the pattern");
+    option_text = option_text ? option_text : "";
+    address = address ? address : "";
+    const char *start = pattern + strspn(pattern, " \t\n");
+    td_status status = TD_OK;
+    if (strncmp(start, TD_PRESET_PREFIX, strlen(TD_PRESET_PREFIX)) == 0) {
+        td_preset_text text = {0};
+        status = td_preset_expand(start, option_text, address, &text);
+        if (!status)
+            status = create(text.pattern, text.options, text.address, out);
+        td_preset_text_free(&text);
+    } else
+        status = create(pattern, option_text, address, out);
+    if (status)
+        td_fail_prefix("layout_create: ");
+    return status;
 }

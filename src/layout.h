@@ -27,7 +27,12 @@ struct td_layout {
 
     char *options_text; /* canonical; "" when empty */
     char *address_text; /* canonical; "" for the default */
+    char *as_text;      /* from a layout file, for calls that say none; NULL: none */
     uint64_t hash;      /* of the three canonical strings */
 };
+
+/* The options that are not sizes of axes, for messages that offer them; NULL past the last. */
+bool td_layout_is_option(const char *key);
+const char *td_layout_option_name(size_t number);
 
 #endif

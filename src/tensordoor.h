@@ -190,6 +190,19 @@ TD_API const char *td_layout_pattern(const td_layout *layout);
 TD_API const char *td_layout_options(const td_layout *layout);
 TD_API const char *td_layout_address(const td_layout *layout);
 
+/* The conversion that came with a layout out of a layout file, or "". Calls whose own `as` is NULL or "" use it. */
+TD_API const char *td_layout_as(const td_layout *layout);
+
+/* The presets, one entry each; NULL past the last. Names and texts are never freed. */
+typedef struct td_preset_info {
+    const char *name;
+    const char *about;      /* one line */
+    const char *parameters; /* their names, separated by spaces */
+} td_preset_info;
+
+TD_API size_t td_preset_count(void);
+TD_API const td_preset_info *td_preset_at(size_t number);
+
 /* -- 6. Words ------------------------------------------------------------------------------------------------------
  *
  * `words` holds `count` words of td_memory_word_bytes(m) each, as the memory stores them. TD_RANGE when an address is past
