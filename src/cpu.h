@@ -17,6 +17,6 @@ enum {
 unsigned td_cpu_flags(void);
 
 /* Hides flags from every later td_cpu_flags: pass TD_CPU_ALL to see all again. */
-void td_cpu_mask(unsigned mask);
+void td_cpu_mask(unsigned wanted);
 
 #endif

@@ -96,6 +96,6 @@ void td_plan_release(td_plan **plan);
 td_status td_plan_describe(const td_plan *plan, char **text);
 
 /* optimise.c: rewrites the nodes of one box in place: units dropped, steps made forward, sorted, neighbours folded. */
-void td_optimise_box(td_node *node, td_box *box, bool in_order);
+void td_optimise_box(td_node *all, td_box *box, bool in_order);
 
 #endif
