@@ -1,9 +1,11 @@
-# clang-tidy over every C file that the build compiles.
+# clang-tidy over the library, the DPI layer and the command.
 set -eu
 cd "$1"
 command -v clang-tidy >/dev/null || { echo "clang-tidy is not installed"; exit 77; }
 python3 - "$2/compile_commands.json" <<'PY' | sort -u | xargs -P 2 -n 4 clang-tidy --quiet -p "$2" 2>/dev/null
 import json, os, sys
 for entry in json.load(open(sys.argv[1])):
-    print(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+    path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+    if os.path.relpath(path).split(os.sep)[0] in ("src", "dpi"):
+        print(path)
 PY
