@@ -157,7 +157,7 @@ static const struct {
     {{"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "dtype=u16", ""},
      {"u16", {2, {4, 4}}, 64, 64, "r c -> r c", "dtype=u16", ""},
      TD_DTYPE,
-     "the tensor is i16, the layout moves u16; pass a tensor of u16, or drop dtype=u16 from the layout"},
+     "the memory would hold i16, the layout moves u16; pass as=\"u16\", or drop dtype=u16 from the layout"},
     {{"i8", {2, {3, 4}}, 32, 64, "r c -> r c", "r=4 pad=200", ""},
      {"u8", {2, {3, 4}}, 32, 64, "r c -> r c", "r=4 pad=200", ""},
      TD_RANGE,
