@@ -12,44 +12,51 @@
 #include <string.h>
 
 #define STAGE_ELEMS 1024
-#define STREAM_BYTES ((size_t)2 << 20) /* larger outputs leave the caches anyway */
+#define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
 
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
 
-static uint64_t load_elem(const void *src, size_t i, unsigned bytes) {
+static uint64_t load_elem(const void *src, size_t i, unsigned bytes)
+{
     uint64_t bits = 0;
     memcpy(&bits, (const char *)src + i * bytes, bytes);
     return bits;
 }
 
-static void store_elem(void *dst, size_t i, unsigned bytes, uint64_t bits) {
+static void store_elem(void *dst, size_t i, unsigned bytes, uint64_t bits)
+{
     memcpy((char *)dst + i * bytes, &bits, bytes);
 }
 
 /* 64 bits of luck from the seed and the element's number alone (splitmix64), so that no order of work changes them. */
-static uint64_t luck(uint64_t seed, uint64_t elem) {
+static uint64_t luck(uint64_t seed, uint64_t elem)
+{
     uint64_t z = seed + (elem + 1) * 0x9e3779b97f4a7c15U;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
     z = (z ^ z >> 27) * 0x94d049bb133111ebU;
     return z ^ z >> 31;
 }
 
-static uint64_t axis_index(const td_convert *c, uint64_t elem) {
+static uint64_t axis_index(const td_convert *c, uint64_t elem)
+{
     return elem / c->axis.inner % c->axis.extent;
 }
 
-static double scale_at(const td_convert *c, uint64_t k) {
+static double scale_at(const td_convert *c, uint64_t k)
+{
     if (!c->axis.extent || !c->axis.scale)
         return c->scale;
     return c->work_bits == 64 ? c->axis.scale[k] : (double)(float)c->axis.scale[k];
 }
 
-static int64_t zero_at(const td_convert *c, uint64_t k) {
+static int64_t zero_at(const td_convert *c, uint64_t k)
+{
     return c->axis.extent && c->axis.zero ? c->axis.zero[k] : c->zero;
 }
 
 /* stored - zero, exactly: both have the same 64-bit type, so the difference has a 64-bit magnitude. */
-static td_num minus_zero(td_num num, int64_t zero) {
+static td_num minus_zero(td_num num, int64_t zero)
+{
     if (zero == 0 || num.class > TD_NUM_FINITE)
         return num;
     const uint64_t other = zero < 0 ? (uint64_t)0 - (uint64_t)zero : (uint64_t)zero;
@@ -72,14 +79,16 @@ static td_num minus_zero(td_num num, int64_t zero) {
     return num;
 }
 
-static bool is_subnormal(td_dtype dtype, uint64_t bits) {
+static bool is_subnormal(td_dtype dtype, uint64_t bits)
+{
     if (dtype.kind != TD_KIND_FLOAT || dtype.flavor == TD_FLAVOR_SCALE)
         return false;
     const uint64_t magnitude = bits & td_dtype_mask(dtype) >> 1;
     return magnitude && magnitude >> dtype.man_bits == 0;
 }
 
-uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool *in_range) {
+uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool *in_range)
+{
     if (in_range)
         *in_range = true;
     if (c->copy)
@@ -110,7 +119,8 @@ uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool 
 /* -- Choosing the fast path */
 
 /* Every value of the type is an f32. */
-static td_convert_fn decoder_of(const td_convert_kernels *k, td_dtype t) {
+static td_convert_fn decoder_of(const td_convert_kernels *k, td_dtype t)
+{
     if (t.kind == TD_KIND_FLOAT) {
         if (t.bytes == 1)
             return k->x8_f32;
@@ -127,7 +137,8 @@ static td_convert_fn decoder_of(const td_convert_kernels *k, td_dtype t) {
     return NULL;
 }
 
-static td_convert_fn encoder_of(const td_convert_kernels *k, td_dtype t, uint8_t over) {
+static td_convert_fn encoder_of(const td_convert_kernels *k, td_dtype t, uint8_t over)
+{
     if (t.kind == TD_KIND_FLOAT) {
         const bool to_inf = over == TD_OVER_DEFAULT || over == TD_OVER_INF || over == TD_OVER_ERROR;
         if (t.bytes == 1)
@@ -148,7 +159,8 @@ static td_convert_fn encoder_of(const td_convert_kernels *k, td_dtype t, uint8_t
 }
 
 /* The scale and the ways to divide by it. */
-static void set_scale(td_convert_params *p, float scale) {
+static void set_scale(td_convert_params *p, float scale)
+{
     int exponent = 0;
     const float fraction = frexpf(scale, &exponent);
     const double inverse = 1.0 / (double)scale;
@@ -160,24 +172,25 @@ static void set_scale(td_convert_params *p, float scale) {
     else if (fabsf(fraction) == 0.5F && exponent > -120 && exponent < 120)
         p->divide = TD_DIVIDE_MUL;
     else
-        p->divide = exponent > -60 && exponent < 60 ? TD_DIVIDE_INVERSE : TD_DIVIDE_DIV;
+        p->divide = scale > 0 && exponent > -30 && exponent < 30 ? TD_DIVIDE_INVERSE : TD_DIVIDE_DIV;
 }
 
-static void set_range(td_convert_params *p, td_dtype t) {
+static void set_range(td_convert_params *p, td_dtype t)
+{
     const int32_t max = (int32_t)td_dtype_max_bits(t);
     p->low = t.kind == TD_KIND_INT ? -max - 1 : 0;
     p->high = max;
 }
 
-static void set_small_float(td_convert_params *p, td_dtype t, uint8_t over) {
+static void set_small_float(td_convert_params *p, td_dtype t, uint8_t over)
+{
     const int bias = (1 << (t.exp_bits - 1)) - 1;
     const bool to_inf = over == TD_OVER_INF || over == TD_OVER_ERROR;
     p->shift = 23U - t.man_bits;
     p->rebias = (uint32_t)(127 - bias) << t.man_bits;
     p->normal_bits = (uint32_t)(128 - bias) << 23;
     p->magic = ldexpf(1, 1 - bias - t.man_bits + 23);
-    p->max_code = (uint32_t)td_dtype_max_bits(t);
-    p->over_code = to_inf ? (uint32_t)td_dtype_inf_bits(t) : p->max_code;
+    p->limit = (uint32_t)(to_inf ? td_dtype_inf_bits(t) : td_dtype_max_bits(t));
     p->nan_code = (uint32_t)td_dtype_nan_bits(t);
     p->nan_payload = t.flavor == TD_FLAVOR_IEEE ? (1U << t.man_bits) - 1 : 0;
     p->sign_bit = 1U << (t.bits - 1);
@@ -186,22 +199,26 @@ static void set_small_float(td_convert_params *p, td_dtype t, uint8_t over) {
 
 /* Fixed point is an integer whose scale has 2^-n in it. The quotient is rounded before that factor, which is exact
  * unless the quotient is subnormal; and then it rounds to 0 with either. */
-static float with_point(float scale, td_dtype t) {
+static float with_point(float scale, td_dtype t)
+{
     return scale * ldexpf(1, -(int)t.frac_bits);
 }
 
-static bool fits_f32(float scale) {
+static bool fits_f32(float scale)
+{
     const float magnitude = fabsf(scale);
     return magnitude >= 0x1p-126F && magnitude <= 0x1p126F;
 }
 
 /* Integers and raw floats alike: only the element's own bits of a container count. */
-static void set_own_bits(td_convert_params *p, td_dtype t) {
+static void set_own_bits(td_convert_params *p, td_dtype t)
+{
     p->own_shift = 32U - t.bits;
     p->own_mask = (uint32_t)td_dtype_mask(t);
 }
 
-static void fill_table(td_convert *c) {
+static void fill_table(td_convert *c)
+{
     const td_dtype t = c->src;
     const int bias = (1 << (t.exp_bits - 1)) - 1;
     const uint32_t max = (uint32_t)td_dtype_max_bits(t);
@@ -231,7 +248,8 @@ static void fill_table(td_convert *c) {
 }
 
 /* The scale of one stretch of elements into the parameters; false when this scale needs the exact path. */
-static bool aim(const td_convert *c, double scale, int64_t zero, td_convert_params *decode, td_convert_params *encode) {
+static bool aim(const td_convert *c, double scale, int64_t zero, td_convert_params *decode, td_convert_params *encode)
+{
     const bool forward = c->direction == TD_TO_MEMORY;
     const float divisor = with_point(forward && c->scaled ? (float)scale : 1, c->dst);
     const float factor = with_point(!forward && c->scaled ? (float)scale : 1, c->src);
@@ -244,7 +262,23 @@ static bool aim(const td_convert *c, double scale, int64_t zero, td_convert_para
     return true;
 }
 
-static void choose_path(td_convert *c) {
+/* The proof takes as long as a few hundred elements, and scales come again and again: the last verdict is kept. */
+static void prove(const td_convert_kernels *kernels, td_convert_params *p)
+{
+    static _Thread_local float last_scale;
+    static _Thread_local bool last_verdict;
+    if (!kernels->proves)
+        return;
+    if (last_scale != p->scale) {
+        last_verdict = kernels->proves(p);
+        last_scale = p->scale;
+    }
+    if (last_verdict)
+        p->divide = TD_DIVIDE_PROVEN;
+}
+
+static void choose_path(td_convert *c)
+{
     td_convert_kernels kernels;
     const bool from_f32 = td_dtype_equal(c->src, dtype_f32);
     const bool to_f32 = td_dtype_equal(c->dst, dtype_f32);
@@ -270,6 +304,8 @@ static void choose_path(td_convert *c) {
         return;
     c->decode = decode;
     c->encode = encode;
+    if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 1 && c->encode_params.divide == TD_DIVIDE_INVERSE)
+        prove(&kernels, &c->encode_params);
     if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)
         fill_table(c);
     set_own_bits(&c->decode_params, c->src);
@@ -279,7 +315,8 @@ static void choose_path(td_convert *c) {
         set_small_float(&c->encode_params, c->dst, over);
 }
 
-static td_status check_axis(const td_as *as, const td_convert *c) {
+static td_status check_axis(const td_as *as, const td_convert *c)
+{
     char name[TD_DTYPE_NAME_BYTES];
     const int64_t max = as->dtype.bits == 64 ? INT64_MAX : (int64_t)td_dtype_max_bits(as->dtype);
     const int64_t min = as->dtype.kind == TD_KIND_INT ? -max - 1 : 0;
@@ -300,7 +337,8 @@ static td_status check_axis(const td_as *as, const td_convert *c) {
     return TD_OK;
 }
 
-static td_status check_scale(const td_as *as, const td_convert *c) {
+static td_status check_scale(const td_as *as, const td_convert *c)
+{
     if (c->axis.extent)
         return check_axis(as, c);
     if (isfinite(c->scale) && c->scale != 0)
@@ -313,7 +351,8 @@ static td_status check_scale(const td_as *as, const td_convert *c) {
 }
 
 td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction direction, const td_scale_axis *axis,
-                          td_convert *out) {
+                          td_convert *out)
+{
     static const char *const over_names[] = {"", "", "", " error", ""};
     td_convert *c = out;
     char name[TD_DTYPE_NAME_BYTES];
@@ -348,7 +387,8 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
 
 /* -- Running */
 
-static void run_exact(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step) {
+static void run_exact(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
     for (size_t i = 0; i < n; i++) {
         const uint64_t elem = first + (uint64_t)step * i;
         store_elem(dst, i, c->dst.bytes, td_convert_one(c, load_elem(src, i, c->src.bytes), elem, NULL));
@@ -356,11 +396,12 @@ static void run_exact(const td_convert *c, void *dst, const void *src, size_t n,
 }
 
 static void run_fast(const td_convert *c, void *dst, const void *src, size_t n, const td_convert_params *decode,
-                     const td_convert_params *encode) {
+                     const td_convert_params *encode)
+{
     if (!c->decode || !c->encode) {
         td_convert_params p = c->decode ? *decode : *encode;
         td_convert_fn fn = c->decode ? c->decode : c->encode;
-        if (n * c->dst.bytes >= STREAM_BYTES) {
+        if (n * (c->src.bytes + (size_t)c->dst.bytes) > STREAM_BYTES) {
             /* Whole aligned lines stream; what is before the first takes the ordinary way. */
             const size_t head = (((uintptr_t)0 - (uintptr_t)dst) & 63) / c->dst.bytes;
             fn(dst, src, head, &p);
@@ -381,7 +422,8 @@ static void run_fast(const td_convert *c, void *dst, const void *src, size_t n, 
 }
 
 /* Elements from `first` on that share its coordinate on the axis, at most n. */
-static size_t same_coordinate(const td_convert *c, uint64_t first, int64_t step, size_t n) {
+static size_t same_coordinate(const td_convert *c, uint64_t first, int64_t step, size_t n)
+{
     const uint64_t within = first % c->axis.inner;
     if (step == 0)
         return n;
@@ -392,7 +434,8 @@ static size_t same_coordinate(const td_convert *c, uint64_t first, int64_t step,
 }
 
 /* Coordinates that change every few elements: the quotients or products are made one by one and the rest in runs. */
-static void run_each(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step) {
+static void run_each(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
     const bool forward = c->direction == TD_TO_MEMORY;
     td_convert_params decode = c->decode_params;
     td_convert_params encode = c->encode_params;
@@ -422,7 +465,8 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
 
 #define SHORT_STRETCH 16
 
-static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step) {
+static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
     const uint64_t stride = step > 0 ? (uint64_t)step : (uint64_t)0 - (uint64_t)step;
     if (c->axis.scale && !c->axis.zero && c->axis.inner < stride * SHORT_STRETCH) {
         run_each(c, dst, src, n, first, step);
@@ -444,7 +488,8 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
     }
 }
 
-void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step) {
+void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
     if (c->copy)
         memcpy(dst, src, n * c->dst.bytes);
     else if (!c->decode && !c->encode)
@@ -455,7 +500,8 @@ void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, u
         run_fast(c, dst, src, n, &c->decode_params, &c->encode_params);
 }
 
-td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad) {
+td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad)
+{
     if (!c->check)
         return TD_OK;
     for (size_t i = 0; i < n; i++) {

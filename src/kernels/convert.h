@@ -29,11 +29,11 @@
     X(s16_f32, 2, 4)                                                                                                   \
     X(u16_f32, 2, 4)
 
-/* How encoders divide. MUL: the scale is a power of two, and inverse is exact, so x * inverse is the quotient. INVERSE:
- * the scale lies within 2^-60 .. 2^60, so a quotient that matters to an integer comes out of multiplications and one
- * exact remainder. DIV: neither. The plain C always divides.
- * Decoders look only whether it is NONE: then they do not multiply. */
-typedef enum td_divide { TD_DIVIDE_NONE, TD_DIVIDE_MUL, TD_DIVIDE_INVERSE, TD_DIVIDE_DIV } td_divide;
+/* How encoders divide. MUL: the scale is a power of two, so x * inverse is the quotient. INVERSE, for integers: the
+ * scale lies within 2^-60 .. 2^60, and a quotient that matters comes out of multiplications and one exact remainder.
+ * PROVEN, for integers of up to 8 bits: as INVERSE, and no remainder is needed with this scale (`proves`). DIV: a
+ * division. The plain C always divides. Decoders look only whether it is NONE: then they do not multiply. */
+typedef enum td_divide { TD_DIVIDE_NONE, TD_DIVIDE_MUL, TD_DIVIDE_INVERSE, TD_DIVIDE_PROVEN, TD_DIVIDE_DIV } td_divide;
 
 typedef struct td_convert_params {
     float scale;
@@ -44,8 +44,9 @@ typedef struct td_convert_params {
     uint32_t own_shift, own_mask; /* decoders of integers: 32 - bits and 2^bits - 1; bits above are not the element's */
 
     /* f32_x8: the magnitude's bits u round to u >> shift at the lowest mantissa bit; what lies under the smallest
-     * normal is added to `magic`, whose unit is the smallest subnormal. Codes above max become over. */
-    uint32_t shift, rebias, normal_bits, max_code, over_code, nan_code, nan_payload, sign_bit, nan_sign;
+     * normal is added to `magic`, whose unit is the smallest subnormal. No code is above limit: the largest number, or
+     * what stands behind it for infinity. */
+    uint32_t shift, rebias, normal_bits, limit, nan_code, nan_payload, sign_bit, nan_sign;
     float magic;
     const float *table; /* x8_f32: 256 values */
 } td_convert_params;
@@ -56,6 +57,9 @@ typedef struct td_convert_kernels {
 #define X(name, src_bytes, dst_bytes) td_convert_fn name;
     TD_CONVERT_KERNELS(X)
 #undef X
+    /* Whether INVERSE may become PROVEN for this scale: up to 255.5, no quotient rounds to another integer. NULL: no.
+     */
+    bool (*proves)(const td_convert_params *p);
 } td_convert_kernels;
 
 /* Fills every pointer with the best version that `cpu_flags` (cpu.h) allow. */

@@ -7,53 +7,63 @@
 
 #define KERNEL(name) void td_convert_##name##_c(void *dst, const void *src, size_t n, const td_convert_params *p)
 
-static float float_of(uint32_t bits) {
+static float float_of(uint32_t bits)
+{
     float value = 0;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-static uint32_t bits_of(float value) {
+static uint32_t bits_of(float value)
+{
     uint32_t bits = 0;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-static float load_f32(const void *src, size_t i) {
+static float load_f32(const void *src, size_t i)
+{
     float value = 0;
     memcpy(&value, (const char *)src + 4 * i, sizeof value);
     return value;
 }
 
-static void store_f32(void *dst, size_t i, float value) {
+static void store_f32(void *dst, size_t i, float value)
+{
     memcpy((char *)dst + 4 * i, &value, sizeof value);
 }
 
-static uint16_t load_u16(const void *src, size_t i) {
+static uint16_t load_u16(const void *src, size_t i)
+{
     uint16_t value = 0;
     memcpy(&value, (const char *)src + 2 * i, sizeof value);
     return value;
 }
 
-static void store_u16(void *dst, size_t i, uint16_t value) {
+static void store_u16(void *dst, size_t i, uint16_t value)
+{
     memcpy((char *)dst + 2 * i, &value, sizeof value);
 }
 
-static float divided(float x, const td_convert_params *p) {
+static float divided(float x, const td_convert_params *p)
+{
     return p->divide == TD_DIVIDE_NONE ? x : x / p->scale;
 }
 
-KERNEL(div_f32) {
+KERNEL(div_f32)
+{
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, load_f32(src, i) / p->scale);
 }
 
-KERNEL(mul_f32) {
+KERNEL(mul_f32)
+{
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, load_f32(src, i) * p->scale);
 }
 
-KERNEL(f32_bf16) {
+KERNEL(f32_bf16)
+{
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = bits_of(divided(load_f32(src, i), p));
         uint32_t code = (u + 0x7fff + (u >> 16 & 1)) >> 16;
@@ -63,7 +73,8 @@ KERNEL(f32_bf16) {
     }
 }
 
-KERNEL(f32_f16) {
+KERNEL(f32_f16)
+{
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = bits_of(divided(load_f32(src, i), p));
         const uint32_t sign = u >> 16 & 0x8000;
@@ -81,7 +92,8 @@ KERNEL(f32_f16) {
     }
 }
 
-KERNEL(f32_x8) {
+KERNEL(f32_x8)
+{
     unsigned char *out = dst;
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = bits_of(divided(load_f32(src, i), p));
@@ -96,8 +108,7 @@ KERNEL(f32_x8) {
                 code = bits_of(float_of(a) + p->magic) - bits_of(p->magic);
             else
                 code = ((a + ((1U << (p->shift - 1)) - 1) + (a >> p->shift & 1)) >> p->shift) - p->rebias;
-            if (code > p->max_code)
-                code = p->over_code;
+            code = code < p->limit ? code : p->limit;
         }
         out[i] = (unsigned char)(sign | code);
     }
@@ -105,7 +116,8 @@ KERNEL(f32_x8) {
 
 /* round(x / scale) + zero within low .. high; NaN is 0 / scale. Beyond 2^20 every 16-bit target is full, with any zero
  * point, and the sum with 3 * 2^22 drops the fraction to nearest even. */
-static int32_t quantised(float x, const td_convert_params *p) {
+static int32_t quantised(float x, const td_convert_params *p)
+{
     float q = divided(x, p);
     q = q == q ? q : 0;
     q = q < 0x1p20F ? q : 0x1p20F;
@@ -115,42 +127,49 @@ static int32_t quantised(float x, const td_convert_params *p) {
     return value < p->low ? p->low : value > p->high ? p->high : value;
 }
 
-KERNEL(f32_s8) {
+KERNEL(f32_s8)
+{
     signed char *out = dst;
     for (size_t i = 0; i < n; i++)
         out[i] = (signed char)quantised(load_f32(src, i), p);
 }
 
-KERNEL(f32_u8) {
+KERNEL(f32_u8)
+{
     unsigned char *out = dst;
     for (size_t i = 0; i < n; i++)
         out[i] = (unsigned char)quantised(load_f32(src, i), p);
 }
 
-KERNEL(f32_s16) {
+KERNEL(f32_s16)
+{
     for (size_t i = 0; i < n; i++)
         store_u16(dst, i, (uint16_t)quantised(load_f32(src, i), p));
 }
 
-KERNEL(f32_u16) {
+KERNEL(f32_u16)
+{
     for (size_t i = 0; i < n; i++)
         store_u16(dst, i, (uint16_t)quantised(load_f32(src, i), p));
 }
 
 /* Without a scale nothing is multiplied: a denormal operand costs more than all the rest. */
-static float multiplied(float x, const td_convert_params *p) {
+static float multiplied(float x, const td_convert_params *p)
+{
     const uint32_t u = bits_of(x);
     if (p->divide != TD_DIVIDE_NONE)
         return x * p->scale;
     return (u & 0x7fffffff) > 0x7f800000 ? float_of(u | 0x400000) : x;
 }
 
-KERNEL(bf16_f32) {
+KERNEL(bf16_f32)
+{
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, multiplied(float_of((uint32_t)load_u16(src, i) << 16), p));
 }
 
-static float float_of_f16(uint16_t h) {
+static float float_of_f16(uint16_t h)
+{
     const uint32_t sign = (uint32_t)(h & 0x8000) << 16;
     const uint32_t a = h & 0x7fff;
     if (a >= 0x7c00)
@@ -160,52 +179,62 @@ static float float_of_f16(uint16_t h) {
     return float_of(sign | ((a << 13) + 0x38000000));
 }
 
-KERNEL(f16_f32) {
+KERNEL(f16_f32)
+{
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, multiplied(float_of_f16(load_u16(src, i)), p));
 }
 
-KERNEL(x8_f32) {
+KERNEL(x8_f32)
+{
     const unsigned char *in = src;
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, multiplied(p->table[in[i]], p));
 }
 
-static float from_signed(uint32_t container, const td_convert_params *p) {
+static float from_signed(uint32_t container, const td_convert_params *p)
+{
     const int32_t value = (int32_t)(container << p->own_shift) >> p->own_shift;
     return (float)(value - p->zero) * p->scale;
 }
 
-static float from_unsigned(uint32_t container, const td_convert_params *p) {
+static float from_unsigned(uint32_t container, const td_convert_params *p)
+{
     return (float)((int32_t)(container & p->own_mask) - p->zero) * p->scale;
 }
 
-KERNEL(s8_f32) {
+KERNEL(s8_f32)
+{
     const unsigned char *in = src;
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, from_signed(in[i], p));
 }
 
-KERNEL(u8_f32) {
+KERNEL(u8_f32)
+{
     const unsigned char *in = src;
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, from_unsigned(in[i], p));
 }
 
-KERNEL(s16_f32) {
+KERNEL(s16_f32)
+{
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, from_signed(load_u16(src, i), p));
 }
 
-KERNEL(u16_f32) {
+KERNEL(u16_f32)
+{
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, from_unsigned(load_u16(src, i), p));
 }
 
-void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags) {
+void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags)
+{
 #define X(name, src_bytes, dst_bytes) kernels->name = td_convert_##name##_c;
     TD_CONVERT_KERNELS(X)
 #undef X
+    kernels->proves = NULL;
 #if defined(__x86_64__)
     if (cpu_flags & TD_CPU_AVX2)
         td_convert_init_avx2(kernels);
