@@ -2,6 +2,7 @@
 #include "exec.h"
 
 #include "kernels/bits.h"
+#include "move.h"
 
 /* One innermost loop: node->extent steps from `memory` bits above `ground` and element `tensor`. Returns false to stop. */
 typedef bool row_fn(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
@@ -316,6 +317,38 @@ static void load_in_order(const td_run *run)
     }
 }
 
+/* The selector loops of a box around its move. */
+static void move_selected(const td_run *run, const td_box *box, const td_move *move, bool dump, size_t level, int64_t select,
+                          int64_t memory, int64_t tensor)
+{
+    if (level == box->selectors) {
+        unsigned char *place = ground_at(run, select) + memory / 8, *elems = run->tensor + tensor * run->plan->tensor_dtype.bytes;
+        td_move_run(move, dump ? elems : place, dump ? place : elems);
+        return;
+    }
+    const td_node *node = &run->plan->node[box->first_node + level];
+    for (uint64_t i = 0; i < node->extent; i++) {
+        move_selected(run, box, move, dump, level + 1, select, memory, tensor);
+        select += node->select;
+        memory += node->memory;
+        tensor += node->tensor;
+    }
+}
+
+/* The data boxes: by their moves where they have one and nothing is converted, else by rows. */
+static void move_all(const td_run *run, bool dump)
+{
+    const td_plan *plan = run->plan;
+    for (size_t b = 0; b < plan->data_count; b++) {
+        const td_box *box = &plan->data[b];
+        const td_move *move = &plan->move[2 * b + dump];
+        if (move->kind == TD_MOVE_NONE || run->convert)
+            walk(NULL, run, box, dump ? dump_row : load_row);
+        else
+            move_selected(run, box, move, dump, 0, box->select, box->memory, box->tensor);
+    }
+}
+
 void td_exec_load(const td_run *run)
 {
     const td_plan *plan = run->plan;
@@ -326,12 +359,12 @@ void td_exec_load(const td_run *run)
     if (plan->lane_mask)
         walk_all(NULL, run, plan->words, plan->words_count, clear_row);
     walk_all(NULL, run, plan->pads, plan->pads_count, pad_row);
-    walk_all(NULL, run, plan->data, plan->data_count, load_row);
+    move_all(run, false);
 }
 
 void td_exec_dump(const td_run *run)
 {
-    walk_all(NULL, run, run->plan->data, run->plan->data_count, dump_row);
+    move_all(run, true);
 }
 
 /* Memory values that a dump could not convert, in `error` mode. */

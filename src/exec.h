@@ -37,4 +37,7 @@ bool td_exec_equals(const td_run *run, td_clash *clash);
 typedef void td_word_visit(void *context, uint64_t bank, uint64_t first, uint64_t count);
 void td_exec_words(const td_plan *plan, td_word_visit *visit, void *context);
 
+/* spans.c: the same words, ascending and merged; free *spans. */
+td_status td_plan_spans(const td_plan *plan, td_span **spans, size_t *count);
+
 #endif

@@ -4,6 +4,7 @@
 #include "lower.h"
 
 #include "memory.h"
+#include "move.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -366,7 +367,7 @@ static td_status lower(lowering *l)
     plan->elems = 1;
     for (size_t d = 0; d < l->bound->rank; d++)
         plan->elems *= l->bound->dim[d].length;
-    return status;
+    return status ? status : td_moves_create(plan);
 }
 
 td_status td_plan_create(const td_plan_request *request, td_plan **out)

@@ -1,7 +1,7 @@
 /* The life of a plan and its one-line description; lower.c makes it. */
 #include "plan.h"
 
-#include "text.h"
+#include "move.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ void td_plan_release(td_plan **plan)
     free(p->data);
     free(p->pads);
     free(p->words);
+    free(p->move);
     free(p->table);
     free(p->lane_mask);
     free(p);
@@ -59,6 +60,10 @@ td_status td_plan_describe(const td_plan *plan, char **text)
         describe_boxes(plan, "clear", plan->words, plan->words_count, &out);
     if (plan->table)
         td_text_add(&out, "; table of %" PRIu64 " words%s", plan->table_count, plan->in_order ? ", in order" : "");
+    for (size_t b = 0; plan->move && b < plan->data_count && b < 4; b++) {
+        td_text_add(&out, "%s", b ? " + " : "; load ");
+        td_move_describe(&plan->move[2 * b], &out);
+    }
     if (out.failed) {
         free(out.text);
         return td_fail_alloc(out.used);

@@ -69,6 +69,8 @@ typedef struct td_plan {
     td_box *data, *pads, *words; /* words: one step per vector of which words are written */
     size_t node_count, piece_count, data_count, pads_count, words_count;
 
+    struct td_move *move; /* of the data boxes: load and dump in turn (move.h) */
+
     uint64_t *table;
     uint64_t table_count;
 

@@ -283,6 +283,26 @@ TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, 
 TD_API td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
                                  const td_memory *memory, td_span **spans, size_t *count);
 
+/* -- Speed ---------------------------------------------------------------------------------------------------------
+ *
+ * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
+ * only for work that gains by them. */
+
+typedef struct td_plan_stats {
+    uint64_t hits, misses; /* calls that found their plan, and calls that made it */
+    size_t plans;          /* kept now */
+} td_plan_stats;
+
+TD_API td_plan_stats td_plan_cache_stats(void);
+TD_API void td_plan_cache_clear(void);
+
+/* At most this many threads, the caller's among them; 1 for none. 0, as at first, takes TD_THREADS of the environment, or
+ * as many as there are processors. */
+TD_API void td_speed_threads(unsigned threads);
+
+/* The kernels in use: "c", "avx2" or "avx512". TD_CPU of the environment lowers it. */
+TD_API const char *td_speed_isa(void);
+
 #ifdef __cplusplus
 }
 #endif

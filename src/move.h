@@ -1,0 +1,57 @@
+/* Moves: the data boxes of a plan, made ready to run. prepare.c makes two of each box when a plan is made, one per
+ * direction, and chooses the kernel, the blocks and the order of the loops; move.c runs them. exec.c calls them for the
+ * boxes that have one and walks the others itself. Nothing here fails at run time.
+ *
+ * A move is a nest of loops around a block, all in bytes. In a block `high` runs along the axis that is straight in the
+ * destination and `wide` along the one that is straight in the source; where those are one axis the block is a list of
+ * `high` runs of `wide` bytes. */
+#ifndef TD_MOVE_H
+#define TD_MOVE_H
+
+#include "kernels/move.h"
+#include "plan.h"
+#include "text.h"
+
+#define TD_MOVE_LOOPS 12
+
+typedef enum td_move_kind {
+    TD_MOVE_NONE, /* exec walks the box by itself */
+    TD_MOVE_RUNS,
+    TD_MOVE_TRANSPOSE,
+    TD_MOVE_INTERLEAVE,
+    TD_MOVE_DEINTERLEAVE
+} td_move_kind;
+
+/* What a loop steps over: places, or blocks of the two axes of which the last may be shorter. */
+typedef enum td_loop_of { TD_LOOP_PLAIN, TD_LOOP_HIGH, TD_LOOP_WIDE } td_loop_of;
+
+typedef struct td_loop {
+    uint64_t extent;
+    int64_t dst, src; /* bytes per step */
+    uint64_t block;   /* high or wide: so many of it per step */
+    uint8_t of;       /* td_loop_of */
+} td_loop;
+
+typedef struct td_move {
+    uint8_t kind;       /* td_move_kind */
+    uint8_t elem_bytes; /* of the kernel: neighbours that stay together are one element */
+    bool stream;        /* large and whole lines, if the destination itself is aligned */
+    bool splits;        /* threads may share it: their steps write different bytes */
+    uint8_t loops, split;
+    td_move_fn fn;
+    ptrdiff_t dst_stride, src_stride; /* of the kernel */
+    uint64_t high, wide;
+    td_loop loop[TD_MOVE_LOOPS];
+    uint64_t bytes;
+} td_move;
+
+/* The moves of every data box, load and dump in turn: 2 * data_count in plan->move. Fails on TD_NO_MEMORY alone. */
+td_status td_moves_create(td_plan *plan);
+
+/* One box between two places. */
+void td_move_run(const td_move *move, unsigned char *dst, const unsigned char *src);
+
+/* "transpose_x32 32x2048 around 64 8" */
+void td_move_describe(const td_move *move, td_text *out);
+
+#endif

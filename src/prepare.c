@@ -1,0 +1,268 @@
+/* From boxes to moves, once per plan: small passes over the nodes of a box in one direction. Called by lower.c when all
+ * boxes are there. A box that none of the kernels fits keeps TD_MOVE_NONE. The order of the loops is in order.c. */
+#include "cpu.h"
+#include "move.h"
+#include "order.h"
+
+#include <stdlib.h>
+
+#define LINE 64
+
+/* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured from 1 MiB on. */
+#define STREAM_FROM_BYTES ((uint64_t)1 << 20)
+
+typedef struct nest {
+    td_loop loop[TD_MOVE_LOOPS + 2];
+    size_t count;
+    uint64_t elem; /* bytes that stay together */
+} nest;
+
+/* Whole bytes on both sides: the element fills its tensor bytes and every place is a byte. */
+static bool is_bytes(const td_plan *plan, const td_box *box)
+{
+    if (box->piece_count || plan->memory_dtype.bits != 8 * plan->tensor_dtype.bytes || box->memory % 8)
+        return false;
+    for (size_t i = 0; i < box->node_count; i++)
+        if (plan->node[box->first_node + i].memory % 8)
+            return false;
+    return box->node_count - box->selectors <= TD_MOVE_LOOPS;
+}
+
+/* The inner nodes in bytes. A dump reads one copy of each element. */
+static void collect(const td_plan *plan, const td_box *box, bool dump, nest *out)
+{
+    const int64_t bytes = plan->tensor_dtype.bytes;
+    *out = (nest){.elem = (uint64_t)bytes};
+    for (size_t i = box->selectors; i < box->node_count; i++) {
+        const td_node *n = &plan->node[box->first_node + i];
+        const int64_t memory = n->memory / 8, tensor = n->tensor * bytes;
+        if (dump && n->tensor == 0)
+            continue;
+        out->loop[out->count++] = (td_loop){.extent = n->extent, .dst = dump ? tensor : memory, .src = dump ? memory : tensor};
+    }
+}
+
+static void drop(nest *n, size_t at)
+{
+    n->count--;
+    for (size_t i = at; i < n->count; i++)
+        n->loop[i] = n->loop[i + 1];
+}
+
+/* Elements that are neighbours on both sides are one longer element. */
+static void widen(nest *n)
+{
+    for (size_t i = 0; i < n->count;) {
+        const int64_t elem = (int64_t)n->elem;
+        if (n->loop[i].dst == elem && n->loop[i].src == elem) {
+            n->elem *= n->loop[i].extent;
+            drop(n, i);
+            i = 0;
+        } else
+            i++;
+    }
+}
+
+/* The longest loop whose step on one side is one element; count when there is none. */
+static size_t find_unit(const nest *n, bool dst)
+{
+    size_t best = n->count;
+    for (size_t i = 0; i < n->count; i++)
+        if ((dst ? n->loop[i].dst : n->loop[i].src) == (int64_t)n->elem && (best == n->count || n->loop[i].extent > n->loop[best].extent))
+            best = i;
+    return best;
+}
+
+static td_move_fn transpose_of(const td_move_kernels *k, uint64_t elem)
+{
+    switch (elem) {
+    case 1:
+        return k->transpose_x8;
+    case 2:
+        return k->transpose_x16;
+    case 4:
+        return k->transpose_x32;
+    case 8:
+        return k->transpose_x64;
+    case 16:
+        return k->transpose_x128;
+    case 32:
+        return k->transpose_x256;
+    default:
+        return NULL;
+    }
+}
+
+static td_move_fn interleave_of(const td_move_kernels *k, uint64_t elem)
+{
+    return elem == 1 ? k->interleave_x8 : elem == 2 ? k->interleave_x16 : elem == 4 ? k->interleave_x32 : elem == 8 ? k->interleave_x64 : NULL;
+}
+
+static td_move_fn deinterleave_of(const td_move_kernels *k, uint64_t elem)
+{
+    return elem == 1   ? k->deinterleave_x8
+           : elem == 2 ? k->deinterleave_x16
+           : elem == 4 ? k->deinterleave_x32
+           : elem == 8 ? k->deinterleave_x64
+                       : NULL;
+}
+
+/* Lanes that have a kernel of their own: whole vectors of the straight side hold whole groups of them. */
+static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
+{
+    return bytes <= most && ((lanes & (lanes - 1)) == 0 || lanes == 3);
+}
+
+/* Two different straight axes: a transpose, or one of its short forms. */
+static bool choose_transpose(const td_move_kernels *k, nest *n, td_move *m)
+{
+    const size_t h = find_unit(n, true), w = find_unit(n, false);
+    if (!transpose_of(k, n->elem) || h == n->count || w == n->count || h == w)
+        return false;
+    const td_loop high = n->loop[h], wide = n->loop[w];
+    m->kind = TD_MOVE_TRANSPOSE;
+    m->fn = transpose_of(k, n->elem);
+    if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) && interleave_of(k, n->elem)) {
+        m->kind = TD_MOVE_INTERLEAVE;
+        m->fn = interleave_of(k, n->elem);
+    } else if (high.src == (int64_t)(wide.extent * n->elem) && is_short(wide.extent, wide.extent * n->elem, 12) &&
+               deinterleave_of(k, n->elem)) {
+        m->kind = TD_MOVE_DEINTERLEAVE;
+        m->fn = deinterleave_of(k, n->elem);
+    }
+    m->elem_bytes = (uint8_t)n->elem;
+    m->high = high.extent;
+    m->wide = wide.extent;
+    m->dst_stride = wide.dst;
+    m->src_stride = high.src;
+    drop(n, h > w ? h : w);
+    drop(n, h > w ? w : h);
+    return true;
+}
+
+/* Anything else is runs: the last loop of the order is their rows. */
+static void choose_runs(const td_move_kernels *k, const nest *n, td_move *m)
+{
+    m->kind = TD_MOVE_RUNS;
+    m->fn = k->copy;
+    m->elem_bytes = 1;
+    m->high = 1;
+    m->wide = n->elem;
+}
+
+/* Cuts an axis into steps of `block`. */
+static void cut(td_move *m, td_loop_of of, uint64_t block)
+{
+    const uint64_t total = of == TD_LOOP_HIGH ? m->high : m->wide;
+    if (block >= total || m->loops == TD_MOVE_LOOPS)
+        return;
+    const int64_t size = (int64_t)(block * m->elem_bytes);
+    td_loop loop = {.extent = (total + block - 1) / block, .block = block, .of = (uint8_t)of};
+    if (m->kind == TD_MOVE_RUNS)
+        loop.dst = loop.src = (int64_t)block;
+    else if (of == TD_LOOP_HIGH) {
+        loop.dst = size;
+        loop.src = (int64_t)block * m->src_stride;
+    } else {
+        loop.dst = (int64_t)block * m->dst_stride;
+        loop.src = size;
+    }
+    m->loop[m->loops++] = loop;
+}
+
+/* How much of each axis a kernel gets at once: output rows of whole lines, two of them when they are streamed; long straight
+ * runs in pieces, so that threads can share them. */
+#define PIECE_BYTES ((uint64_t)64 << 10)
+
+static void block(td_move *m)
+{
+    switch (m->kind) {
+    case TD_MOVE_TRANSPOSE:
+        cut(m, TD_LOOP_HIGH, (m->stream ? 128u : m->elem_bytes == 1 ? 64u : 256u) / m->elem_bytes);
+        break;
+    case TD_MOVE_INTERLEAVE:
+        cut(m, TD_LOOP_WIDE, PIECE_BYTES / (m->high * m->elem_bytes) / LINE * LINE);
+        break;
+    case TD_MOVE_DEINTERLEAVE:
+        cut(m, TD_LOOP_HIGH, PIECE_BYTES / (m->wide * m->elem_bytes) / LINE * LINE);
+        break;
+    default:
+        cut(m, TD_LOOP_WIDE, 16 * PIECE_BYTES);
+    }
+}
+
+/* Every store is a whole line of the destination, given that its base is on one. */
+static bool is_lines(const td_move *m, const nest *n)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (n->loop[i].dst % LINE)
+            return false;
+    switch (m->kind) {
+    case TD_MOVE_TRANSPOSE:
+    case TD_MOVE_DEINTERLEAVE:
+        return m->dst_stride % LINE == 0 && m->high * m->elem_bytes % LINE == 0;
+    case TD_MOVE_INTERLEAVE:
+        return m->high * m->wide * m->elem_bytes % LINE == 0;
+    default:
+        return m->wide % LINE == 0;
+    }
+}
+
+/* The rows of a list of runs: the innermost loop, when it is a plain one. */
+static void take_rows(td_move *m)
+{
+    if (m->kind != TD_MOVE_RUNS || m->loops == 0 || m->loop[m->loops - 1].of != TD_LOOP_PLAIN)
+        return;
+    const td_loop rows = m->loop[--m->loops];
+    m->high = rows.extent;
+    m->dst_stride = rows.dst;
+    m->src_stride = rows.src;
+}
+
+/* Threads share the outermost loop that has a step for each, or the longest there is. */
+static void choose_split(td_move *m, bool splits)
+{
+    uint64_t best = 1;
+    for (uint8_t i = 0; i < m->loops && best < 16; i++)
+        if (m->loop[i].extent > best) {
+            best = m->loop[i].extent;
+            m->split = i;
+        }
+    m->splits = splits && best > 1;
+}
+
+static void prepare(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, td_move *m)
+{
+    nest n;
+    *m = (td_move){0};
+    if (plan->in_order || !is_bytes(plan, box))
+        return;
+    collect(plan, box, dump, &n);
+    m->bytes = n.elem;
+    for (size_t i = 0; i < n.count; i++)
+        m->bytes *= n.loop[i].extent;
+    widen(&n);
+    if (!choose_transpose(k, &n, m))
+        choose_runs(k, &n, m);
+    m->stream = m->bytes >= STREAM_FROM_BYTES && is_lines(m, &n);
+    for (size_t i = 0; i < n.count; i++)
+        m->loop[m->loops++] = n.loop[i];
+    block(m);
+    td_order_loops(m);
+    take_rows(m);
+    choose_split(m, !(dump && plan->slides));
+}
+
+td_status td_moves_create(td_plan *plan)
+{
+    td_move_kernels k;
+    plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
+    if (!plan->move)
+        return td_fail_alloc(2 * plan->data_count * sizeof *plan->move);
+    td_move_init(&k, td_cpu_flags());
+    for (size_t b = 0; b < plan->data_count; b++) {
+        prepare(plan, &plan->data[b], &k, false, &plan->move[2 * b]);
+        prepare(plan, &plan->data[b], &k, true, &plan->move[2 * b + 1]);
+    }
+    return TD_OK;
+}

@@ -1,0 +1,171 @@
+/* td-bench [--json] [--no-peers] [TEXT]: times every case whose name holds TEXT. Ours, memcpy and the peers take turns in
+ * one run, so that a noisy neighbour hits them all; figures are medians, the spread is from the 10th to the 90th percentile. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 31
+#define SLOW_ROUNDS 5
+#define SAMPLE_NS 400e3
+
+enum { OURS, MEMCPY, LOOPS, NUMPY, DNNL, RUNNERS };
+static const char *const peer_name[RUNNERS] = {[LOOPS] = "loops", [NUMPY] = "numpy", [DNNL] = "onednn"};
+
+typedef struct options {
+    bool json, no_peers;
+    const char *filter;
+} options;
+
+static double time_runner(int who, bench_job *job, uint64_t repetitions)
+{
+    switch (who) {
+    case OURS:
+        return bench_time_ours(job, repetitions);
+    case MEMCPY:
+        return bench_time_memcpy(job, repetitions);
+    case LOOPS:
+        return bench_time_loops(job, repetitions);
+    case NUMPY:
+        return bench_numpy_time(repetitions);
+    default:
+        return bench_dnnl_time(repetitions);
+    }
+}
+
+/* Once before the clock starts: what the runner before left in the caches is not this one's doing. */
+static double time_one(int who, bench_job *job, uint64_t repetitions)
+{
+    const double warm = time_runner(who, job, 1);
+    return warm < 0 ? warm : time_runner(who, job, repetitions);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct result {
+    double median[RUNNERS], spread;
+} result;
+
+static void measure(bench_job *job, const bool *runs, result *out)
+{
+    double sample[RUNNERS][ROUNDS];
+    uint64_t repetitions[RUNNERS];
+    int rounds[RUNNERS];
+    for (int who = 0; who < RUNNERS; who++) {
+        rounds[who] = 0;
+        if (!runs[who])
+            continue;
+        uint64_t n = 1;
+        double ns = time_one(who, job, n);
+        for (; ns >= 0 && ns * (double)n < SAMPLE_NS / 4 && n < 1u << 20; ns = time_one(who, job, n))
+            n *= 4;
+        if (ns < 0)
+            continue;
+        repetitions[who] = (uint64_t)(SAMPLE_NS / (ns + 1)) + 1;
+        rounds[who] = who > MEMCPY && ns > 2e6 ? SLOW_ROUNDS : ROUNDS;
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int who = 0; who < RUNNERS; who++)
+            if (round < rounds[who])
+                sample[who][round] = time_one(who, job, repetitions[who]);
+    for (int who = 0; who < RUNNERS; who++) {
+        const int n = rounds[who];
+        out->median[who] = -1;
+        if (!n)
+            continue;
+        qsort(sample[who], (size_t)n, sizeof(double), compare);
+        out->median[who] = sample[who][n / 2];
+        if (who == OURS)
+            out->spread = (sample[who][n * 9 / 10] - sample[who][n / 10]) / sample[who][n / 2];
+    }
+}
+
+static void print_result(const options *o, const bench_job *job, unsigned threads, const result *r)
+{
+    const size_t bytes = (job->src_bytes + job->dst_bytes) / 2;
+    const double ratio = r->median[MEMCPY] / r->median[OURS];
+    if (o->json) {
+        printf("{\"case\": \"%s\", \"bytes\": %zu, \"threads\": %u, \"isa\": \"%s\", \"ours_ns\": %.1f, \"memcpy_ns\": %.1f, "
+               "\"ratio\": %.3f, \"spread\": %.3f, \"peers\": {",
+               job->of->name, bytes, threads, td_speed_isa(), r->median[OURS], r->median[MEMCPY], ratio, r->spread);
+        const char *comma = "";
+        for (int who = LOOPS; who < RUNNERS; who++)
+            if (r->median[who] >= 0) {
+                printf("%s\"%s\": %.1f", comma, peer_name[who], r->median[who]);
+                comma = ", ";
+            }
+        printf("}}\n");
+    } else {
+        printf("%-38s %9zu %2u %12.1f %12.1f %6.3f %6.3f ", job->of->name, bytes, threads, r->median[OURS], r->median[MEMCPY], ratio,
+               r->spread);
+        for (int who = LOOPS; who < RUNNERS; who++)
+            if (r->median[who] >= 0)
+                printf(" %s %.3f", peer_name[who], r->median[MEMCPY] / r->median[who]);
+        printf("\n");
+    }
+    fflush(stdout);
+}
+
+static int run_case(const options *o, const bench_case *c)
+{
+    bench_job job;
+    int code = bench_job_create(c, &job);
+    if (!code) {
+        bool runs[RUNNERS] = {[OURS] = true, [MEMCPY] = true, [LOOPS] = !o->no_peers};
+        runs[NUMPY] = !o->no_peers && bench_numpy_case(&job);
+        runs[DNNL] = !o->no_peers && bench_dnnl_case(&job);
+        for (unsigned threads = 1; threads <= (c->numbers ? 2u : 1u); threads++) {
+            result r = {0};
+            td_speed_threads(threads);
+            measure(&job, runs, &r);
+            print_result(o, &job, threads, &r);
+        }
+        bench_dnnl_stop();
+    }
+    bench_job_destroy(&job);
+    return code;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: td-bench [--json] [--no-peers] [--list] [TEXT]\n");
+    return 2;
+}
+
+int bench_main(int argc, char **argv)
+{
+    options o = {0};
+    bool list = false;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            o.json = true;
+        else if (strcmp(argv[i], "--no-peers") == 0)
+            o.no_peers = true;
+        else if (strcmp(argv[i], "--list") == 0)
+            list = true;
+        else if (argv[i][0] == '-' || o.filter)
+            return usage();
+        else
+            o.filter = argv[i];
+    }
+    if (!o.no_peers && !list)
+        bench_numpy_start();
+    if (!o.json && !list)
+        printf("%-38s %9s %2s %12s %12s %6s %6s  peers, as ratios\n", "case", "bytes", "th", "ours ns", "memcpy ns", "ratio", "spread");
+    int code = 0;
+    for (size_t i = 0; i < bench_case_count; i++) {
+        if (o.filter && !strstr(bench_cases[i].name, o.filter))
+            continue;
+        if (list)
+            printf("%s\n", bench_cases[i].name);
+        else
+            code |= run_case(&o, &bench_cases[i]);
+    }
+    bench_numpy_stop();
+    return code;
+}

@@ -1,0 +1,64 @@
+/* The bench: cases, and the peers they are timed against. A case is a tensor of `dims`, whose axes come out in the order
+ * `perm`, the last `lanes` of them in one word; layout, plain loops and NumPy are all made from that one line. */
+#ifndef TD_BENCH_H
+#define TD_BENCH_H
+
+#include "tensordoor.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_MAX_DIMS 8
+
+typedef struct bench_case {
+    const char *name;
+    const char *dtype;
+    const char *dims; /* "8 256 3136" */
+    const char *perm; /* "021": output axis i is axis perm[i] */
+    int lanes;        /* trailing output axes that form a word */
+    const char *as;   /* NULL: bits move unchanged */
+    int numbers;      /* also with two threads */
+} bench_case;
+
+extern const bench_case bench_cases[];
+extern const size_t bench_case_count;
+
+/* One case made ready: both sides, and what the peers need. */
+typedef struct bench_job {
+    const bench_case *of;
+    int rank, perm[BENCH_MAX_DIMS];
+    uint64_t dim[BENCH_MAX_DIMS];
+    td_tensor *tensor;
+    td_memory *memory;
+    td_layout *layout;
+    size_t src_bytes, dst_bytes, elem_bytes;
+    unsigned char *other; /* the destination of the peers: as big as the larger side */
+} bench_job;
+
+/* 0, or the reason on stderr. */
+int bench_job_create(const bench_case *c, bench_job *job);
+void bench_job_destroy(bench_job *job);
+
+/* A peer's time for one repetition, in ns; negative where it cannot do the case. */
+double bench_time_loops(bench_job *job, uint64_t repetitions);
+double bench_time_memcpy(bench_job *job, uint64_t repetitions);
+double bench_time_ours(bench_job *job, uint64_t repetitions);
+
+/* NumPy in a process of its own, asked through pipes; false where there is none. */
+bool bench_numpy_start(void);
+bool bench_numpy_case(const bench_job *job);
+double bench_numpy_time(uint64_t repetitions);
+void bench_numpy_stop(void);
+
+/* oneDNN, where it was there at build time. */
+bool bench_dnnl_case(const bench_job *job);
+double bench_dnnl_time(uint64_t repetitions);
+void bench_dnnl_stop(void);
+
+double bench_now_ns(void);
+
+/* td-bench and `tensordoor bench`: argv[0] is the first argument. Returns an exit code. */
+int bench_main(int argc, char **argv);
+
+#endif
