@@ -8,7 +8,7 @@
 
 static _Thread_local char message[TD_MESSAGE_BYTES];
 
-td_status td_fail(td_status status, const char *fmt, ...)
+td_status(td_fail)(td_status status, const char *fmt, ...)
 {
     char text[TD_MESSAGE_BYTES]; /* the arguments may point into the old message */
     va_list args;
@@ -40,7 +40,7 @@ void td_fail_append(const char *fmt, ...)
     va_end(args);
 }
 
-td_status td_fail_alloc(size_t bytes)
+td_status(td_fail_alloc)(size_t bytes)
 {
     return td_fail(TD_NO_MEMORY, "the system refused %zu bytes; free memory or move a smaller tensor", bytes);
 }

@@ -26,6 +26,18 @@ void td_fail_append(const char *fmt, ...) TD_PRINTF(1, 2);
 /* The usual message when an allocation of `bytes` is refused. */
 td_status td_fail_alloc(size_t bytes);
 
+/* clang's analyzer sees one file at a time, and would follow the path where a failure is TD_OK. */
+#ifdef __clang_analyzer__
+static inline td_status td_is_failure(td_status status)
+{
+    if (status == TD_OK)
+        __builtin_unreachable();
+    return status;
+}
+#define td_fail(status, ...) td_is_failure(td_fail(status, __VA_ARGS__))
+#define td_fail_alloc(bytes) td_is_failure(td_fail_alloc(bytes))
+#endif
+
 /* a * b and a + b in 63 bits; false when they do not fit, and *out is untouched. */
 bool td_mul_fits(uint64_t a, uint64_t b, uint64_t *out);
 bool td_add_fits(uint64_t a, uint64_t b, uint64_t *out);
