@@ -64,7 +64,7 @@ static td_status check_arguments(const call *c)
 /* What the memory holds and how values get there; the layout may insist on a dtype. */
 static td_status find_conversion(const call *c, td_as *as, td_convert *convert)
 {
-    td_status status = td_as_parse(c->as, c->tensor->dtype, as);
+    td_status status = td_as_parse(c->as && *c->as ? c->as : td_layout_as(c->layout), c->tensor->dtype, as);
     if (!status)
         status = td_convert_bind(as, c->tensor->dtype, c->writes_tensor ? TD_TO_TENSOR : TD_TO_MEMORY, NULL, convert);
     if (!status && c->layout->dtype_text && !td_dtype_equal(as->dtype, c->layout->dtype)) {

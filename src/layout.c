@@ -419,22 +419,24 @@ static td_status create(const char *pattern, const char *option_text, const char
     return TD_OK;
 }
 
+td_status td_layout_make(const char *pattern, const char *option_text, const char *address, td_layout **out)
+{
+    const char *start = pattern + strspn(pattern, " \t\n");
+    if (strncmp(start, TD_PRESET_PREFIX, strlen(TD_PRESET_PREFIX)) != 0)
+        return create(pattern, option_text, address, out);
+    td_preset_text text = {0};
+    td_status status = td_preset_expand(start, option_text, address, &text);
+    if (!status)
+        status = create(text.pattern, text.options, text.address, out);
+    td_preset_text_free(&text);
+    return status;
+}
+
 td_status td_layout_create(const char *pattern, const char *option_text, const char *address, td_layout **out)
 {
     if (!pattern || !out)
         return td_fail(TD_ARGUMENT, "layout_create: %s is NULL; pass one", pattern ? "out" : "the pattern");
-    option_text = option_text ? option_text : "";
-    address = address ? address : "";
-    const char *start = pattern + strspn(pattern, " \t\n");
-    td_status status = TD_OK;
-    if (strncmp(start, TD_PRESET_PREFIX, strlen(TD_PRESET_PREFIX)) == 0) {
-        td_preset_text text = {0};
-        status = td_preset_expand(start, option_text, address, &text);
-        if (!status)
-            status = create(text.pattern, text.options, text.address, out);
-        td_preset_text_free(&text);
-    } else
-        status = create(pattern, option_text, address, out);
+    td_status status = td_layout_make(pattern, option_text ? option_text : "", address ? address : "", out);
     if (status)
         td_fail_prefix("layout_create: ");
     return status;

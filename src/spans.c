@@ -59,6 +59,20 @@ static void sort_and_merge(collected *c)
     c->count = kept + 1;
 }
 
+td_status td_plan_spans(const td_plan *plan, td_span **spans, size_t *count)
+{
+    collected c = {0};
+    td_exec_words(plan, collect, &c);
+    if (c.failed) {
+        free(c.span);
+        return td_fail_alloc(c.room * 2 * sizeof *c.span);
+    }
+    sort_and_merge(&c);
+    *spans = c.span;
+    *count = c.count;
+    return TD_OK;
+}
+
 td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
                           const td_memory *memory, td_span **spans, size_t *count)
 {
@@ -68,7 +82,7 @@ td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, cons
         return td_fail(TD_ARGUMENT, "layout_spans: a width of %llu bits; pass 1 to %llu", (unsigned long long)width_bits,
                        (unsigned long long)TD_MAX_WIDTH_BITS);
     td_as parsed = {0};
-    td_status status = td_as_parse(as, tensor->dtype, &parsed);
+    td_status status = td_as_parse(as && *as ? as : td_layout_as(layout), tensor->dtype, &parsed);
     const uint64_t width = memory ? memory->width_bits : width_bits;
     const td_plan_request request = {.layout = layout,
                                      .shape = &tensor->shape,
@@ -85,15 +99,7 @@ td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, cons
         td_fail_prefix("layout_spans: ");
         return status;
     }
-    collected c = {0};
-    td_exec_words(plan, collect, &c);
+    status = td_plan_spans(plan, spans, count);
     td_plan_release(&plan);
-    if (c.failed) {
-        free(c.span);
-        return td_fail_alloc(c.room * 2 * sizeof *c.span);
-    }
-    sort_and_merge(&c);
-    *spans = c.span;
-    *count = c.count;
-    return TD_OK;
+    return status;
 }

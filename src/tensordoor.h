@@ -167,18 +167,52 @@ TD_API td_status td_memory_clear(td_memory *memory);
  *
  * Pattern. Left of the arrow stands one group per tensor dimension. A group is an axis, or axes in parentheses, the first
  * the slowest. Right of the arrow stand two groups: the *time* axes (which word) and the *lane* axes (where in the word),
- * the first the slowest in each. `1` and `()` are a group of one element.
+ * the first the slowest in each. With three groups the first holds the *bank* axes (which memory of an array of them).
  *
- * Options, separated by spaces:
- *     AXIS=N         the size of an axis; one unknown size per left group is inferred from the shape
- *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written; without it that is an error
+ *     1  ()          a group of one element, on either side
+ *     ...            any number of whole dimensions; once on each side, on the right also inside a group: "b ... c -> (b ...) c"
+ *     r c -> (r k) c an axis that stands only on the right is a repeat: a load writes every copy, a dump checks that the copies
+ *                    agree (TD_DISAGREE) before it changes the tensor. Its size comes from the options
+ *     (2*h + kh)     a sliding group: element 2*h + kh of the dimension. Windows may overlap, and an element under several of
+ *                    them is copied like a repeat; elements under none are not moved. Sizes must reach the last element
+ *
+ * A pattern has up to 64 axes. Names are letters, digits and _; they differ from the options below and from `index`.
+ *
+ * Sizes come from the shape and from the options; one unknown size per left group is inferred.
+ *
+ * Options, separated by spaces or commas:
+ *     AXIS=N         the size of an axis
+ *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written. VALUE is typed in the
+ *                    memory's dtype: -1, 0.5, 0x7f. Without pad= or tail= such a dimension is an error. With every size given, a
+ *                    group may be longer than its dimension
  *     pad_at=end     where the padding stands in the group: `end` (default) or `begin`
- *     dtype=T        the layout moves only tensors of this dtype
+ *     tail=clip      what is past the tensor's end is not written at all: neither words that would hold nothing else, nor the
+ *                    bits of such lanes in words that are written. Such words need not lie inside the memory
+ *     slot=BITS      the distance from lane to lane; default: the bits of an element
+ *     lsb=BITS       where lane 0 begins; default: 0
+ *     lanes=lsb      which end lane 0 is at: `lsb` (default) or `msb`, where the last lane begins at `lsb`
+ *     beats=N        a vector is N consecutive words: its lanes * slot bits are cut into N equal parts, the low part first, each
+ *                    placed from `lsb`. An element may lie across a cut. The address is that of the first word
+ *     fill=zero      the bits of a written word that belong to no lane: `zero` (default) or `keep`
+ *     alias=error    two words in one place: `error` (default), or `last`: words are written in time order and the last wins
+ *     dtype=T        the layout moves only memories of this dtype
  *
- * Address, in words, over the time axes by name: a constant plus a sum of constant * axis, decimal or 0x, negative factors
- * allowed; `index` is the number of the word in time order, and the default.
+ * Lane l of L starts at bit lsb + l*slot of its word, with lanes=msb at lsb + (L-1-l)*slot. Bit 0 is the least significant.
  *
- * Lane 0 is at the least significant bit. A load clears the other bits of every word it writes. */
+ * Address, in words, over the time and bank axes by name: + - * / % & | ^ << >> ( ) with the precedence of C, decimal and 0x
+ * constants, and
+ *     index              the number of the word in time order; the default address is index, or N*index with beats=N
+ *     dim(n)             the length of tensor dimension n, a constant once the shape is known
+ *     min(x, y)  max(x, y)
+ *     rev(x, bits)       the low `bits` of x in reverse order
+ *     interleave(x, y)   Morton order: the bits of x at even places, those of y at odd ones
+ * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w". An
+ * address that is a sum of constant * axis runs as strides; any other becomes a table in the plan, one entry per word, built
+ * and checked once.
+ *
+ * Presets. A pattern "preset:NAME KEY=VALUE ..." stands for a layout of real hardware or of a library: "preset:nc1hwc0 c0=32".
+ * The options add to it and win over its own; `base=` is the address of its first word; with dtype= in the options, sizes
+ * that count bytes follow the dtype. A preset prints as the layout that it stands for. `tensordoor presets` lists them. */
 
 /* `options` and `address` may be NULL or "". TD_PATTERN, TD_OPTION or TD_ADDRESS, with the place in the message. Sizes
  * are checked against a shape when the layout is used. */
@@ -202,6 +236,49 @@ typedef struct td_preset_info {
 
 TD_API size_t td_preset_count(void);
 TD_API const td_preset_info *td_preset_at(size_t number);
+
+/* Layout files: named layouts in one text file.
+ *
+ *     # what testbench and golden model share
+ *     weights:     pattern (ot os) (it is) kh kw -> (ot it kh kw) (os is);
+ *                  options os=4 is=4; address 0x40 + index; as i8 scale=0.05
+ *     activations: preset nc1hwc0 c0=32
+ *     skewed:      pattern h w c -> (h w) c; address bank = (h + w) % 4; addr = 8*h + w
+ *
+ * A layout begins with NAME: at the start of a line and goes on to the next one. Its clauses are separated by semicolons, in
+ * any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`. What stands behind a
+ * semicolon and begins with none of these words belongs to the address before it. `#` begins a comment.
+ *
+ * TD_FILE or TD_FORMAT when the file is not that, TD_FORMAT with the nearest name when it has no layout `name`; otherwise what
+ * td_layout_create says. Messages have the line. */
+TD_API td_status td_layout_open(const char *path, const char *name, td_layout **out);
+
+/* The names in a layout file, one per line; free *names with td_free. */
+TD_API td_status td_layout_names(const char *path, char **names);
+
+/* A layout from a mapping in the manner of torchbit: the two sides of the pattern, the sizes of the temporal and of the spatial
+ * axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive words).
+ * `options` adds the others and may be NULL. */
+TD_API td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal, const char *spatial,
+                                        uint64_t base, const char *strides, const char *options, td_layout **out);
+
+/* What a layout is shown on. Zero is the default of everything but the dtype and the shape. */
+typedef struct td_scene {
+    const char *dtype; /* of the tensor */
+    td_shape shape;
+    const char *as;       /* what the memory holds; default: the layout's own, or the tensor's bits */
+    uint64_t width_bits;  /* default: as many as the lanes need */
+    uint64_t depth_words; /* default: unlimited */
+    uint64_t banks;       /* default: unlimited */
+    const char *colour;   /* of a picture: the axis that colours follow; default: the one that tells most */
+} td_scene;
+
+/* The layout explained in text: its axes with their sizes and strides on both sides, the first and the last words with the tensor
+ * coordinate in every lane, the words and bits that are used and wasted, and the plan in one line. td_layout_svg draws the
+ * same as a picture, words down and bits across, banks side by side. Free the result with td_free. Refusals are those of a
+ * load. */
+TD_API td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char **text);
+TD_API td_status td_layout_svg(const td_layout *layout, const td_scene *scene, char **svg);
 
 /* -- 6. Words ------------------------------------------------------------------------------------------------------
  *
