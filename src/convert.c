@@ -1,6 +1,6 @@
-/* See convert.h. Two paths give the same bits: td_convert_one by exact integer arithmetic, for everything; and a
- * decoder and an encoder through f32, where every value of the source is an f32, nothing but nearest even is asked, and
- * the work precision is f32. */
+/* See convert.h. Three paths give the same bits: td_convert_one by exact integer arithmetic, for everything; a decoder
+ * and an encoder through f32, where every value of the source is an f32, nothing but nearest even is asked, and the
+ * work precision is f32; and convert_real.c between the two. */
 #include "convert.h"
 
 #include "cpu.h"
@@ -52,6 +52,16 @@ static double scale_at(const td_convert *c, uint64_t k)
 static int64_t zero_at(const td_convert *c, uint64_t k)
 {
     return c->axis.extent && c->axis.zero ? c->axis.zero[k] : c->zero;
+}
+
+double td_convert_scale(const td_convert *c, uint64_t elem)
+{
+    return scale_at(c, c->axis.extent ? axis_index(c, elem) : 0);
+}
+
+int64_t td_convert_zero(const td_convert *c, uint64_t elem)
+{
+    return zero_at(c, c->axis.extent ? axis_index(c, elem) : 0);
 }
 
 /* stored - zero, exactly: both have the same 64-bit type, so the difference has a 64-bit magnitude. */
@@ -277,35 +287,32 @@ static void prove(const td_convert_kernels *kernels, td_convert_params *p)
         p->divide = TD_DIVIDE_PROVEN;
 }
 
-static void choose_path(td_convert *c)
+/* Decoder and encoder through f32, where that is exact; false where it is not. */
+static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
 {
-    td_convert_kernels kernels;
     const bool from_f32 = td_dtype_equal(c->src, dtype_f32);
     const bool to_f32 = td_dtype_equal(c->dst, dtype_f32);
     const uint8_t over = c->rounding.over;
-    c->decode = NULL;
-    c->encode = NULL;
-    if (c->copy || c->work_bits != 32 || c->ftz || c->rounding.round != TD_ROUND_EVEN)
-        return;
-    td_convert_init(&kernels, td_cpu_flags());
-    td_convert_fn decode = from_f32 ? NULL : decoder_of(&kernels, c->src);
-    td_convert_fn encode = to_f32 ? NULL : encoder_of(&kernels, c->dst, over);
+    if (c->work_bits != 32 || c->ftz || c->rounding.round != TD_ROUND_EVEN)
+        return false;
+    td_convert_fn decode = from_f32 ? NULL : decoder_of(kernels, c->src);
+    td_convert_fn encode = to_f32 ? NULL : encoder_of(kernels, c->dst, over);
     if ((!from_f32 && !decode) || (!to_f32 && !encode) || (to_f32 && over == TD_OVER_SAT))
-        return;
+        return false;
     if (from_f32 && to_f32) {
-        decode = c->direction == TD_TO_TENSOR ? kernels.mul_f32 : NULL;
-        encode = c->direction == TD_TO_MEMORY ? kernels.div_f32 : NULL;
+        decode = c->direction == TD_TO_TENSOR ? kernels->mul_f32 : NULL;
+        encode = c->direction == TD_TO_MEMORY ? kernels->div_f32 : NULL;
     } else if (to_f32 && c->direction == TD_TO_MEMORY && c->scaled) {
-        encode = kernels.div_f32;
+        encode = kernels->div_f32;
     } else if (from_f32 && c->direction == TD_TO_TENSOR && c->scaled) {
-        decode = kernels.mul_f32;
+        decode = kernels->mul_f32;
     }
     if (!aim(c, c->scale, c->zero, &c->decode_params, &c->encode_params))
-        return;
+        return false;
     c->decode = decode;
     c->encode = encode;
     if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 1 && c->encode_params.divide == TD_DIVIDE_INVERSE)
-        prove(&kernels, &c->encode_params);
+        prove(kernels, &c->encode_params);
     if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)
         fill_table(c);
     set_own_bits(&c->decode_params, c->src);
@@ -313,6 +320,25 @@ static void choose_path(td_convert *c)
         set_range(&c->encode_params, c->dst);
     else if (c->dst.bytes == 1)
         set_small_float(&c->encode_params, c->dst, over);
+    return true;
+}
+
+static void choose_path(td_convert *c)
+{
+    td_convert_kernels kernels;
+    if (c->copy)
+        return;
+    td_convert_init(&kernels, td_cpu_flags());
+    if (choose_fast(c, &kernels))
+        return;
+    c->widen = decoder_of(&kernels, c->src);
+    c->real = td_convert_real_can(c);
+    c->steps = ldexp(1, c->dst.frac_bits);
+    set_scale(&c->decode_params, 1);
+    c->decode_params.zero = 0;
+    set_own_bits(&c->decode_params, c->src);
+    if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)
+        fill_table(c);
 }
 
 static td_status check_axis(const td_as *as, const td_convert *c)
@@ -492,6 +518,8 @@ void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, u
 {
     if (c->copy)
         memcpy(dst, src, n * c->dst.bytes);
+    else if (c->real)
+        td_convert_real_run(c, dst, src, n, first, step);
     else if (!c->decode && !c->encode)
         run_exact(c, dst, src, n, first, step);
     else if (c->axis.extent)

@@ -40,9 +40,12 @@ typedef struct td_convert {
     td_scale_axis axis; /* extent 0: one scale for all */
     char as_text[48];   /* the memory's dtype and its words in short, for messages */
 
-    /* The fast path: decode to f32, encode from f32; NULL where that side is f32 already, both NULL for the exact path.
+    /* The fast path: decode to f32, encode from f32; NULL where that side is f32 already, both NULL for the others.
      */
     td_convert_fn decode, encode;
+    bool real;           /* neither of them, but doubles do: convert_real.c */
+    td_convert_fn widen; /* the source to f32, or NULL */
+    double steps;        /* integers: of the target in a value of 1; 2^n in fixed point */
     td_convert_params decode_params, encode_params;
     float table[256]; /* every value of an 8-bit source float */
 } td_convert;
@@ -63,5 +66,13 @@ td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint6
 
 /* One element's bits (own bits in, container bits out), by the exact path alone: what tests hold the others against. */
 uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool *in_range);
+
+/* The scale and the zero point of one element. */
+double td_convert_scale(const td_convert *c, uint64_t elem);
+int64_t td_convert_zero(const td_convert *c, uint64_t elem);
+
+/* convert_real.c: whether doubles give the exact path's bits for this conversion, and the run. */
+bool td_convert_real_can(const td_convert *c);
+void td_convert_real_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step);
 
 #endif
