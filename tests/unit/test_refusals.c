@@ -289,6 +289,41 @@ static void test_matrix(void **state)
     td_tensor_destroy(&matrix);
 }
 
+/* The widest words and the deepest memory that the header promises. */
+static void test_extremes(void **state)
+{
+    (void)state;
+    td_layout *layout = NULL;
+    td_tensor *tensor = NULL, *back = NULL;
+    td_memory *memory = NULL;
+    const td_shape shape = TD_SHAPE(3, 9362); /* 9362 lanes of 7 bits leave 2 bits of 65536 */
+    ASSERT_OK(td_layout_create("r c -> r c", "lsb=2", "2 - r", &layout));
+    ASSERT_OK(td_tensor_create("i7", shape, &tensor));
+    ASSERT_OK(td_tensor_create("i7", shape, &back));
+    ASSERT_OK(td_tensor_fill_random(tensor, 1));
+    ASSERT_OK(td_memory_create("wide", 65536, 3, &memory));
+    ASSERT_OK(td_backdoor_load_tensor(memory, tensor, layout, NULL));
+    ASSERT_OK(td_backdoor_dump_tensor(memory, back, layout, NULL));
+    assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor), 3 * 9362);
+    td_memory_destroy(&memory);
+    td_tensor_destroy(&back);
+    td_tensor_destroy(&tensor);
+    td_layout_destroy(&layout);
+
+    const uint64_t last = TD_MAX_DEPTH_WORDS - 1;
+    uint8_t word = 0;
+    ASSERT_OK(td_layout_create("r -> r ()", "", "0xffffffffff - r", &layout));
+    ASSERT_OK(td_tensor_create("u8", TD_SHAPE(5), &tensor));
+    ASSERT_OK(td_tensor_fill_ramp(tensor, 11, 1));
+    ASSERT_OK(td_memory_create("deep", 8, TD_MAX_DEPTH_WORDS, &memory));
+    ASSERT_OK(td_backdoor_load_tensor(memory, tensor, layout, NULL));
+    ASSERT_OK(td_backdoor_read(memory, &last, 1, &word));
+    assert_int_equal(word, 11);
+    td_memory_destroy(&memory);
+    td_tensor_destroy(&tensor);
+    td_layout_destroy(&layout);
+}
+
 static void test_null(void **state)
 {
     (void)state;
@@ -322,7 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused), cmocka_unit_test(test_whole_message), cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_matrix),  cmocka_unit_test(test_null),
+        cmocka_unit_test(test_matrix),  cmocka_unit_test(test_extremes),      cmocka_unit_test(test_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
