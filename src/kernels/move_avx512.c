@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
+#define VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2,avx512vbmi")))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
 #define LANES 4
@@ -19,6 +20,12 @@ INLINE __m128i load16(const unsigned char *p)
 INLINE __m128i load16_upto(const unsigned char *p, size_t bytes)
 {
     return _mm_maskz_loadu_epi8((__mmask16)((1U << bytes) - 1), p);
+}
+
+INLINE vec load_halves(const unsigned char *p, ptrdiff_t stride)
+{
+    const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a), _mm256_loadu_si256((const __m256i *)(const void *)(p + stride)), 1);
 }
 
 INLINE vec load_lanes(const unsigned char *p, ptrdiff_t stride)
@@ -88,9 +95,109 @@ TRANSPOSE(32)
 TRANSPOSE(64)
 TRANSPOSE(128)
 
+/* Elements of half a vector: two rows are one. */
+static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                                  size_t cols, bool stream)
+{
+    for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
+        const unsigned char *in = src;
+        size_t r = 0;
+        for (; r + 2 <= rows; r += 2, in += 2 * src_stride) {
+            const vec z = load_halves(in, src_stride);
+            if (stream)
+                stream_store(dst + r * 32, z);
+            else
+                store(dst + r * 32, z);
+        }
+        if (r < rows)
+            memcpy(dst + r * 32, in, 32);
+    }
+}
+
+#include "interleave_avx512.h"
+
+/* -- runs */
+
+INLINE void copy_upto(unsigned char *dst, const unsigned char *src, size_t bytes)
+{
+    store_upto(dst, _mm512_maskz_loadu_epi8(bytes < 64 ? ((__mmask64)1 << bytes) - 1 : ~(__mmask64)0, src), bytes);
+}
+
+/* A run whose middle lines are streamed. */
+INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t bytes)
+{
+    const size_t head = -(uintptr_t)dst & 63;
+    size_t at = 0;
+    if (head && head <= bytes) {
+        copy_upto(dst, src, head);
+        at = head;
+    }
+    for (; at + 256 <= bytes; at += 256) {
+        const vec a = _mm512_loadu_si512(src + at), b = _mm512_loadu_si512(src + at + 64);
+        const vec c = _mm512_loadu_si512(src + at + 128), d = _mm512_loadu_si512(src + at + 192);
+        stream_store(dst + at, a);
+        stream_store(dst + at + 64, b);
+        stream_store(dst + at + 128, c);
+        stream_store(dst + at + 192, d);
+    }
+    for (; at + 64 <= bytes; at += 64)
+        stream_store(dst + at, _mm512_loadu_si512(src + at));
+    if (at < bytes)
+        copy_upto(dst + at, src + at, bytes - at);
+}
+
+INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_t bytes)
+{
+    vec z[8];
+    _Pragma("GCC unroll 8") for (size_t i = 0; i < bytes / 64; i++) z[i] = _mm512_loadu_si512(src + 64 * i);
+    _Pragma("GCC unroll 8") for (size_t i = 0; i < bytes / 64; i++) store(dst + 64 * i, z[i]);
+}
+
+#define RUNS(size, step)                                                                                                    case size:                                                                                                                  for (; rows; rows--, dst += dst_stride, src += src_stride)                                                                  step;                                                                                                               break;
+
+static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                        size_t cols, bool stream)
+{
+    if (stream) {
+        for (; rows; rows--, dst += dst_stride, src += src_stride)
+            stream_run(dst, src, cols);
+        return;
+    }
+    switch (cols) {
+        RUNS(1, *dst = *src)
+        RUNS(2, memcpy(dst, src, 2))
+        RUNS(4, memcpy(dst, src, 4))
+        RUNS(8, memcpy(dst, src, 8))
+        RUNS(16, memcpy(dst, src, 16))
+        RUNS(32, memcpy(dst, src, 32))
+        RUNS(64, copy_lines(dst, src, 64))
+        RUNS(128, copy_lines(dst, src, 128))
+        RUNS(256, copy_lines(dst, src, 256))
+    default:
+        if (cols < 64) {
+            const __mmask64 mask = ((__mmask64)1 << cols) - 1;
+            for (; rows; rows--, dst += dst_stride, src += src_stride)
+                _mm512_mask_storeu_epi8(dst, mask, _mm512_maskz_loadu_epi8(mask, src));
+        } else
+            for (; rows; rows--, dst += dst_stride, src += src_stride)
+                memcpy(dst, src, cols);
+    }
+}
+
 void td_move_init_avx512(td_move_kernels *kernels, bool vbmi)
 {
-    (void)vbmi;
+    if (vbmi) {
+        kernels->interleave_x8 = interleave_x8;
+        kernels->deinterleave_x8 = deinterleave_x8;
+    }
+    kernels->interleave_x16 = interleave_x16;
+    kernels->interleave_x32 = interleave_x32;
+    kernels->interleave_x64 = interleave_x64;
+    kernels->deinterleave_x16 = deinterleave_x16;
+    kernels->deinterleave_x32 = deinterleave_x32;
+    kernels->deinterleave_x64 = deinterleave_x64;
+    kernels->copy = copy;
+    kernels->transpose_x256 = transpose_x256;
     kernels->transpose_x8 = transpose_x8;
     kernels->transpose_x16 = transpose_x16;
     kernels->transpose_x32 = transpose_x32;

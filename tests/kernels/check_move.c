@@ -1,0 +1,166 @@
+/* Every moving kernel of every instruction set of this machine against the rule, on edges: one element to two tiles and one
+ * more, strides that are no multiple of anything, bases off their alignment, and guard bytes around and between the rows.
+ * The table of kernels/move.h makes the list. */
+#include "cpu.h"
+#include "kernels/move.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ROOM ((size_t)1 << 20)
+#define GUARD 0xA5
+
+typedef enum shape_kind { TRANSPOSE, INTERLEAVE, DEINTERLEAVE, COPY } shape_kind;
+
+typedef struct kernel {
+    const char *name;
+    size_t size;
+    td_move_fn fn[3];
+} kernel;
+
+static unsigned char *src, *dst, *expected;
+
+static shape_kind kind_of(const char *name)
+{
+    return name[0] == 't' ? TRANSPOSE : name[0] == 'i' ? INTERLEAVE : name[0] == 'd' ? DEINTERLEAVE : COPY;
+}
+
+/* The rule, one element at a time. */
+static void move_by_rule(const kernel *k, unsigned char *out, ptrdiff_t dst_stride, const unsigned char *in, ptrdiff_t src_stride,
+                         size_t rows, size_t cols)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++) {
+            if (kind_of(k->name) == COPY)
+                out[(ptrdiff_t)r * dst_stride + (ptrdiff_t)c] = in[(ptrdiff_t)r * src_stride + (ptrdiff_t)c];
+            else
+                memcpy(out + (ptrdiff_t)c * dst_stride + (ptrdiff_t)(r * k->size), in + (ptrdiff_t)r * src_stride + (ptrdiff_t)(c * k->size),
+                       k->size);
+        }
+}
+
+static void check(const kernel *k, int isa, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t rows, size_t cols, size_t shift, bool stream)
+{
+    const size_t in_high = rows * (size_t)src_stride, out_high = (kind_of(k->name) == COPY ? rows : cols) * (size_t)dst_stride;
+    const size_t used = (in_high > out_high ? in_high : out_high) + 256;
+    assert_true(used + 512 < ROOM);
+    memset(dst, GUARD, used);
+    memset(expected, GUARD, used);
+    move_by_rule(k, expected + 64 + shift, dst_stride, src + 64 + 2 * shift, src_stride, rows, cols);
+    k->fn[isa](dst + 64 + shift, dst_stride, src + 64 + 2 * shift, src_stride, rows, cols, stream);
+    td_move_fence();
+    if (memcmp(dst, expected, used) != 0)
+        fail_msg("%s version %d: %zu rows, %zu columns, strides %td to %td, base + %zu%s", k->name, isa, rows, cols, src_stride, dst_stride,
+                 shift, stream ? ", streamed" : "");
+}
+
+static void check_transposes(const kernel *k, int isa)
+{
+    const size_t tile = k->size < 64 ? 64 / k->size : 1, wide = k->size < 16 ? 16 / k->size : 1;
+    for (size_t rows = 1; rows <= 2 * tile + 1; rows += rows < 5 ? 1 : rows % 7 + 1)
+        for (size_t cols = 1; cols <= 2 * wide + 1; cols++)
+            check(k, isa, (ptrdiff_t)(rows * k->size + cols % 3 * 5), (ptrdiff_t)(cols * k->size + rows % 4 * 3), rows, cols, rows % 5, false);
+    for (size_t cols = 64; cols <= 67; cols++) /* rows that fall on one set of the cache */
+        check(k, isa, (ptrdiff_t)(40 * k->size + 3), 4096, 40, cols, cols % 3, false);
+    check(k, isa, (ptrdiff_t)(2 * tile * k->size), (ptrdiff_t)(3 * wide * k->size + 1), 2 * tile, 3 * wide, 0, true);
+    check(k, isa, (ptrdiff_t)(128), 4096, 128 / k->size, 64 / k->size + wide, 0, true);
+}
+
+static void check_shorts(const kernel *k, int isa)
+{
+    static const size_t lanes[] = {1, 2, 3, 4, 5, 7, 8, 16, 32};
+    const bool in = kind_of(k->name) == INTERLEAVE;
+    for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
+        for (size_t n = 1; n <= 2 * 64 / k->size + 1; n++) {
+            const ptrdiff_t straight = (ptrdiff_t)(lanes[i] * k->size), loose = (ptrdiff_t)(n * k->size + n % 3 * 7);
+            if (in)
+                check(k, isa, straight, loose, lanes[i], n, n % 4, false);
+            else
+                check(k, isa, loose, straight, n, lanes[i], n % 4, false);
+        }
+    for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++) {
+        const ptrdiff_t straight = (ptrdiff_t)(lanes[i] * k->size);
+        if (in)
+            check(k, isa, straight, (ptrdiff_t)(256 * k->size), lanes[i], 256, 0, true);
+        else
+            check(k, isa, (ptrdiff_t)(256 * k->size), straight, 256, lanes[i], 0, true);
+    }
+}
+
+static void check_copies(const kernel *k, int isa)
+{
+    for (size_t cols = 1; cols <= 300; cols++)
+        check(k, isa, (ptrdiff_t)(cols + cols % 5), (ptrdiff_t)(cols + cols % 3), 1 + cols % 4, cols, cols % 7, false);
+    for (size_t cols = 1; cols <= 700; cols += 9)
+        check(k, isa, (ptrdiff_t)(cols + 64 - cols % 64), (ptrdiff_t)cols, 3, cols, cols % 7, true);
+}
+
+static void check_kernel(const kernel *k)
+{
+    for (int isa = 0; isa < 3; isa++)
+        switch (kind_of(k->name)) {
+        case TRANSPOSE:
+            check_transposes(k, isa);
+            break;
+        case INTERLEAVE:
+        case DEINTERLEAVE:
+            check_shorts(k, isa);
+            break;
+        default:
+            check_copies(k, isa);
+        }
+}
+
+/* What the machine has not, is the version below it again. */
+static td_move_kernels version[3];
+
+#define X(name, size)                                                                                                   \
+    static void test_##name(void **state)                                                                              \
+    {                                                                                                                   \
+        (void)state;                                                                                                    \
+        check_kernel(&(kernel){#name, size, {version[0].name, version[1].name, version[2].name}});                     \
+    }
+TD_MOVE_KERNELS(X)
+#undef X
+
+static int make_room(void **state)
+{
+    (void)state;
+    src = aligned_alloc(64, ROOM);
+    dst = aligned_alloc(64, ROOM);
+    expected = aligned_alloc(64, ROOM);
+    if (!src || !dst || !expected)
+        return -1;
+    for (size_t i = 0; i < ROOM; i++)
+        src[i] = (unsigned char)(i * 2654435761u >> 13);
+    const unsigned flags = td_cpu_flags();
+    td_move_init(&version[0], TD_CPU_C);
+    td_move_init(&version[1], flags & TD_CPU_AVX2);
+    td_move_init(&version[2], flags);
+    return 0;
+}
+
+static int free_room(void **state)
+{
+    (void)state;
+    free(src);
+    free(dst);
+    free(expected);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define X(name, size) cmocka_unit_test(test_##name),
+        TD_MOVE_KERNELS(X)
+#undef X
+    };
+    return cmocka_run_group_tests(tests, make_room, free_room);
+}
