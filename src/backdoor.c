@@ -1,107 +1,14 @@
 /* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
  * operation and the memory's name in front. Words are in words.c. */
-#include "cache.h"
+#include "call.h"
 #include "exec.h"
-#include "memory.h"
-#include "tensor.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One call: the operation's name, its memories and the rest. */
-typedef struct call {
-    const char *operation;
-    const td_memory *const *bank;
-    size_t banks;
-    const td_tensor *tensor;
-    const td_layout *layout;
-    const char *as;
-    bool writes_tensor;
-    bool truncate;
-} call;
-
-static td_status fail_call(const call *c, td_status status)
-{
-    if (c->bank && c->banks && c->bank[0])
-        td_fail_prefix("%s \"%s\": ", c->operation, c->bank[0]->name);
-    else
-        td_fail_prefix("%s: ", c->operation);
-    return status;
-}
-
-static td_status check_banks(const call *c)
-{
-    if (!c->bank || !c->banks)
-        return td_fail(TD_ARGUMENT, "no memory; pass at least one");
-    if (c->banks > TD_MAX_BANKS)
-        return td_fail(TD_ARGUMENT, "%zu memories; pass at most %" PRIu64, c->banks, TD_MAX_BANKS);
-    for (size_t i = 0; i < c->banks; i++) {
-        const td_memory *first = c->bank[0], *memory = c->bank[i];
-        if (!memory)
-            return td_fail(TD_ARGUMENT, "the memory is NULL; create it first");
-        if (memory->width_bits != first->width_bits || memory->depth_words != first->depth_words)
-            return td_fail(TD_ARGUMENT,
-                           "bank %zu is %" PRIu64 " words of %" PRIu64 " bits, bank 0 is %" PRIu64 " of %" PRIu64 "; use banks of one geometry",
-                           i, memory->depth_words, memory->width_bits, first->depth_words, first->width_bits);
-    }
-    return TD_OK;
-}
-
-static td_status check_arguments(const call *c)
-{
-    td_status status = check_banks(c);
-    if (status)
-        return status;
-    if (!c->tensor || !c->layout)
-        return td_fail(TD_ARGUMENT, "the %s is NULL; create it first", c->tensor ? "layout" : "tensor");
-    if (c->writes_tensor && c->tensor->read_only)
-        return td_fail(TD_ARGUMENT, "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
-    return TD_OK;
-}
-
-/* What the memory holds and how values get there; the layout may insist on a dtype. */
-static td_status find_conversion(const call *c, td_as *as, td_convert *convert)
-{
-    td_status status = td_as_parse(c->as && *c->as ? c->as : td_layout_as(c->layout), c->tensor->dtype, as);
-    if (!status)
-        status = td_convert_bind(as, c->tensor->dtype, c->writes_tensor ? TD_TO_TENSOR : TD_TO_MEMORY, NULL, convert);
-    if (!status && c->layout->dtype_text && !td_dtype_equal(as->dtype, c->layout->dtype)) {
-        char name[TD_DTYPE_NAME_BYTES];
-        td_dtype_print(as->dtype, name);
-        status = td_fail(TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout", name,
-                         c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
-    }
-    return status;
-}
-
-static td_status find_plan(const call *c, td_dtype memory_dtype, td_plan **out)
-{
-    const td_plan_request request = {.layout = c->layout,
-                                     .shape = &c->tensor->shape,
-                                     .tensor_dtype = c->tensor->dtype,
-                                     .memory_dtype = memory_dtype,
-                                     .geometry = {.width_bits = c->bank[0]->width_bits,
-                                                  .depth_words = c->bank[0]->depth_words,
-                                                  .banks = c->banks,
-                                                  .word_bytes = c->bank[0]->word_bytes},
-                                     .truncate = c->truncate};
-    return td_cache_plan(&request, out);
-}
-
-#define BANKS_ON_STACK 64
-
-/* The storage of each bank, in a caller's array when it is long enough. */
-static unsigned char **bank_data(const call *c, unsigned char **few)
-{
-    unsigned char **data = c->banks <= BANKS_ON_STACK ? few : malloc(c->banks * sizeof *data);
-    for (size_t i = 0; data && i < c->banks; i++)
-        data[i] = c->bank[i]->data;
-    return data;
-}
-
-static td_status fail_clash(const call *c, const td_clash *clash)
+static td_status fail_clash(const td_call *c, const td_clash *clash)
 {
     char at[TD_SHAPE_TEXT_BYTES];
     td_shape coordinate = {.rank = c->tensor->shape.rank};
@@ -115,7 +22,7 @@ static td_status fail_clash(const call *c, const td_clash *clash)
 }
 
 /* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
-static td_status dump_sliding(const call *c, td_run *run)
+static td_status dump_sliding(const td_call *c, td_run *run)
 {
     const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
     td_run aside = *run;
@@ -132,7 +39,7 @@ static td_status dump_sliding(const call *c, td_run *run)
     return status;
 }
 
-static td_status load(const call *c, td_run *run)
+static td_status load(const td_call *c, td_run *run)
 {
     size_t bad = 0;
     if (run->convert && run->convert->check) {
@@ -144,7 +51,7 @@ static td_status load(const call *c, td_run *run)
     return TD_OK;
 }
 
-static td_status dump(const call *c, td_run *run)
+static td_status dump(const td_call *c, td_run *run)
 {
     td_clash clash;
     td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
@@ -158,19 +65,19 @@ static td_status dump(const call *c, td_run *run)
     return TD_OK;
 }
 
-static td_status run_call(const call *c)
+static td_status run_call(const td_call *c)
 {
     td_plan *plan = NULL;
     td_as as = {0};
     td_convert convert;
-    td_status status = check_arguments(c);
+    td_status status = td_call_check(c);
     if (!status)
-        status = find_conversion(c, &as, &convert);
+        status = td_call_convert(c, &as, &convert);
     if (!status)
-        status = find_plan(c, as.dtype, &plan);
+        status = td_call_plan(c, as.dtype, &plan);
     if (status)
-        return fail_call(c, status);
-    unsigned char *few[BANKS_ON_STACK], **data = bank_data(c, few);
+        return td_call_fail(c, status);
+    unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
     if (!data)
         status = td_fail_alloc(c->banks * sizeof *data);
     else {
@@ -180,18 +87,18 @@ static td_status run_call(const call *c)
             free(data);
     }
     td_plan_release(&plan);
-    return status ? fail_call(c, status) : TD_OK;
+    return status ? td_call_fail(c, status) : TD_OK;
 }
 
 td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
 {
     const td_memory *const bank = memory;
-    return run_call(&(call){.operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
+    return run_call(&(td_call){.operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
 }
 
 td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
 {
-    return run_call(&(call){.operation = "backdoor_dump_tensor",
+    return run_call(&(td_call){.operation = "backdoor_dump_tensor",
                             .bank = &memory,
                             .banks = 1,
                             .tensor = tensor,
@@ -203,7 +110,7 @@ td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, co
 td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                                         const char *as)
 {
-    return run_call(&(call){.operation = "backdoor_load_tensor",
+    return run_call(&(td_call){.operation = "backdoor_load_tensor",
                             .bank = (const td_memory *const *)banks,
                             .banks = count,
                             .tensor = tensor,
@@ -214,7 +121,7 @@ td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, c
 td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
                                         const char *as)
 {
-    return run_call(&(call){.operation = "backdoor_dump_tensor",
+    return run_call(&(td_call){.operation = "backdoor_dump_tensor",
                             .bank = (const td_memory *const *)banks,
                             .banks = count,
                             .tensor = tensor,
@@ -225,9 +132,9 @@ td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, t
 
 /* -- matrices ---------------------------------------------------------------------------------------------------------- */
 
-static td_status check_rows(const call *c, uint64_t first, uint64_t last)
+static td_status check_rows(const td_call *c, uint64_t first, uint64_t last)
 {
-    td_status status = check_banks(c);
+    td_status status = td_call_check_banks(c);
     if (status)
         return status;
     if (!c->tensor)
@@ -257,32 +164,32 @@ static void make_matrix_layouts(void)
 
 /* A matrix is a layout like any other, but for rows that may be longer than the word. It moves through a view of the
  * memory that begins at `first`, so that one plan serves every place. */
-static td_status run_matrix(const call *c, uint64_t first, uint64_t last)
+static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     td_status status = check_rows(c, first, last);
     if (status)
-        return fail_call(c, status);
+        return td_call_fail(c, status);
     pthread_once(&once, make_matrix_layouts);
     td_memory view = *c->bank[0];
     view.data += first * view.word_bytes;
     view.depth_words = last - first;
     const td_memory *const only = &view;
-    call rows = *c;
+    td_call rows = *c;
     rows.bank = &only;
     rows.layout = matrix_layout[c->tensor->shape.rank - 1];
     rows.truncate = true;
-    return rows.layout ? run_call(&rows) : fail_call(c, td_fail_alloc(sizeof(td_layout)));
+    return rows.layout ? run_call(&rows) : td_call_fail(c, td_fail_alloc(sizeof(td_layout)));
 }
 
 td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)
 {
     const td_memory *const bank = memory;
-    return run_matrix(&(call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor}, first, last);
+    return run_matrix(&(td_call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor}, first, last);
 }
 
 td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last)
 {
     return run_matrix(
-        &(call){.operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true}, first, last);
+        &(td_call){.operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true}, first, last);
 }
