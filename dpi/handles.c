@@ -24,7 +24,7 @@ struct td_dpi_slot {
     td_dpi_u64 handle;    /* 0 while the slot is free */
     void *object;
     uint32_t index;
-    uint32_t generation;
+    _Atomic uint32_t generation; /* read without the lock to tell stale from foreign */
     struct td_dpi_slot *next_free;
 };
 
@@ -96,6 +96,22 @@ void td_dpi_release(const td_dpi_claim *claims, size_t count)
     for (size_t i = 0; i < count; i++)
         if (claims[i].slot)
             pthread_mutex_unlock(&claims[i].slot->lock);
+}
+
+td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message)
+{
+    struct td_dpi_slot *slot = find_slot(claim->handle);
+    if (!slot || kind_of(claim->handle) != (unsigned)claim->kind)
+        return refuse(call, claim->handle, claim->kind, slot, message);
+    pthread_mutex_lock(&slot->lock);
+    if (slot->handle != claim->handle) {
+        td_status status = refuse(call, claim->handle, claim->kind, slot, message);
+        pthread_mutex_unlock(&slot->lock);
+        return status;
+    }
+    claim->slot = slot;
+    claim->object = slot->object;
+    return TD_OK;
 }
 
 /* Finds the slots and puts the claims that have one in index order. */
@@ -191,7 +207,7 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
 td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = kind};
-    td_status status = td_dpi_claim_all(call, &claim, 1, message);
+    td_status status = td_dpi_claim_one(call, &claim, message);
     if (status)
         return status;
     struct td_dpi_slot *slot = claim.slot;

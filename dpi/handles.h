@@ -23,8 +23,10 @@ typedef struct td_dpi_claim {
 } td_dpi_claim;
 
 /* Finds and locks the objects of all claims, or none: TD_HANDLE with a message for `call` when a handle is null, of
- * another kind, stale or foreign. A handle may stand in several claims. Every success is paired with td_dpi_release. */
+ * another kind, stale or foreign. A handle may stand in several claims. td_dpi_claim_one is the short way for one
+ * handle that is not optional. Every success is paired with td_dpi_release. */
 td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message);
+td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message);
 void td_dpi_release(const td_dpi_claim *claims, size_t count);
 
 /* A new handle for an object, which the table then owns. TD_NO_MEMORY when there are too many; the caller then still

@@ -38,7 +38,7 @@ TD_API int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const cha
     static _Thread_local char text[3][4096];
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};
     *pattern = *options = *address = "";
-    td_status status = td_dpi_claim_all("layout_info", &claim, 1, message);
+    td_status status = td_dpi_claim_one("layout_info", &claim, message);
     if (status)
         return (int)status;
     snprintf(text[0], sizeof text[0], "%s", td_layout_pattern(claim.object));

@@ -36,7 +36,7 @@ TD_API int td_dpi_memory_destroy(td_dpi_u64 handle, const char **message)
 TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
-    td_status status = td_dpi_claim_all("memory_clear", &claim, 1, message);
+    td_status status = td_dpi_claim_one("memory_clear", &claim, message);
     if (status)
         return (int)status;
     status = td_memory_clear(claim.object);
@@ -47,7 +47,7 @@ TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message)
 TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
-    td_status status = td_dpi_claim_all("memory_load_file", &claim, 1, message);
+    td_status status = td_dpi_claim_one("memory_load_file", &claim, message);
     if (status)
         return (int)status;
     status = td_memory_load_file(claim.object, path);
@@ -59,7 +59,7 @@ TD_API int td_dpi_memory_save_file(td_dpi_u64 handle, const char *path, td_dpi_u
                                    const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
-    td_status status = td_dpi_claim_all("memory_save_file", &claim, 1, message);
+    td_status status = td_dpi_claim_one("memory_save_file", &claim, message);
     if (status)
         return (int)status;
     td_span span = {.first = first, .count = count};
@@ -82,7 +82,7 @@ TD_API int td_dpi_memory_get_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     *bits = 0;
-    td_status status = td_dpi_claim_all("memory_get_bits", &claim, 1, message);
+    td_status status = td_dpi_claim_one("memory_get_bits", &claim, message);
     if (status)
         return (int)status;
     status = check_width("get_bits", claim.object, message);
@@ -98,7 +98,7 @@ TD_API int td_dpi_memory_get_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_
 TD_API int td_dpi_memory_set_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 bits, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
-    td_status status = td_dpi_claim_all("memory_set_bits", &claim, 1, message);
+    td_status status = td_dpi_claim_one("memory_set_bits", &claim, message);
     if (status)
         return (int)status;
     status = check_width("set_bits", claim.object, message);

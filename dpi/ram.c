@@ -46,7 +46,7 @@ static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void 
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     const char *message;
     size_t bytes = 0;
-    td_status status = td_dpi_claim_all("", &claim, 1, &message);
+    td_status status = td_dpi_claim_one("", &claim, &message);
     if (status)
         return (int)status;
     const unsigned char *src = part_of(claim.object, address, offset, limit, &bytes);
@@ -62,7 +62,7 @@ static int write_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, cons
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
     const char *message;
     size_t bytes = 0;
-    td_status status = td_dpi_claim_all("", &claim, 1, &message);
+    td_status status = td_dpi_claim_one("", &claim, &message);
     if (status)
         return (int)status;
     unsigned char *dst = part_of(claim.object, address, offset, limit, &bytes);
@@ -111,7 +111,7 @@ TD_API int td_dpi_ram_write512(td_dpi_u64 handle, td_dpi_u64 address, int part, 
 TD_API int td_dpi_ram_explain(td_dpi_u64 handle, const char *port, td_dpi_u64 address, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
-    td_status status = td_dpi_claim_all("td_ram", &claim, 1, message);
+    td_status status = td_dpi_claim_one("td_ram", &claim, message);
     if (status)
         return (int)status;
     td_dpi_u64 depth = td_memory_depth_words(claim.object);

@@ -1,15 +1,9 @@
-/* Tensors for SystemVerilog: life, files, generators, and elements one by one or in chunks of 32-bit words. A chunk has
- * one word per element, two (low first) for elements of more than 32 bits; signed elements are sign-extended into them.
- */
+/* Tensors for SystemVerilog: life, files, generators, and elements one by one. Many elements at once are in list.c. */
 #include "handles.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <svdpi.h>
-
-#define CHUNK_WORDS 256
 
 static int keep(td_status status, td_tensor *tensor, td_dpi_u64 *handle, const char **message)
 {
@@ -55,7 +49,7 @@ TD_API int td_dpi_tensor_destroy(td_dpi_u64 handle, const char **message)
 TD_API int td_dpi_tensor_save(td_dpi_u64 handle, const char *path, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
-    td_status status = td_dpi_claim_all("tensor_save", &claim, 1, message);
+    td_status status = td_dpi_claim_one("tensor_save", &claim, message);
     if (status)
         return (int)status;
     status = td_tensor_save(claim.object, path);
@@ -73,7 +67,7 @@ TD_API int td_dpi_tensor_info(td_dpi_u64 handle, const char **dtype, const char 
     *dtype = *shape = "";
     *elems = 0;
     *words_per_elem = 0;
-    td_status status = td_dpi_claim_all("tensor_info", &claim, 1, message);
+    td_status status = td_dpi_claim_one("tensor_info", &claim, message);
     if (status)
         return (int)status;
     td_shape dims = td_tensor_shape(claim.object);
@@ -94,7 +88,7 @@ TD_API int td_dpi_tensor_info(td_dpi_u64 handle, const char **dtype, const char 
 TD_API int td_dpi_tensor_fill_ramp(td_dpi_u64 handle, double start, double step, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
-    td_status status = td_dpi_claim_all("tensor_fill_ramp", &claim, 1, message);
+    td_status status = td_dpi_claim_one("tensor_fill_ramp", &claim, message);
     if (status)
         return (int)status;
     status = td_tensor_fill_ramp(claim.object, start, step);
@@ -105,7 +99,7 @@ TD_API int td_dpi_tensor_fill_ramp(td_dpi_u64 handle, double start, double step,
 TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
-    td_status status = td_dpi_claim_all("tensor_fill_random", &claim, 1, message);
+    td_status status = td_dpi_claim_one("tensor_fill_random", &claim, message);
     if (status)
         return (int)status;
     status = td_tensor_fill_random(claim.object, seed);
@@ -118,7 +112,7 @@ TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     uint64_t value = 0;
     *bits = 0;
-    td_status status = td_dpi_claim_all("tensor_get_bits", &claim, 1, message);
+    td_status status = td_dpi_claim_one("tensor_get_bits", &claim, message);
     if (status)
         return (int)status;
     status = td_tensor_get_bits(claim.object, elem, &value);
@@ -130,92 +124,10 @@ TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64
 TD_API int td_dpi_tensor_set_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 bits, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
-    td_status status = td_dpi_claim_all("tensor_set_bits", &claim, 1, message);
+    td_status status = td_dpi_claim_one("tensor_set_bits", &claim, message);
     if (status)
         return (int)status;
     status = td_tensor_set_bits(claim.object, elem, bits);
     td_dpi_release(&claim, 1);
     return td_dpi_done(status, message);
-}
-
-static td_status check_chunk(const char *call, const td_tensor *tensor, td_dpi_u64 first, int count,
-                             const char **message)
-{
-    int words_per_elem = td_tensor_elem_bytes(tensor) == 8 ? 2 : 1;
-    uint64_t elems = td_tensor_elems(tensor);
-    if (count < 1 || count > CHUNK_WORDS / words_per_elem)
-        return (td_status)td_dpi_fail(TD_ARGUMENT, message, "tensor_%s: a chunk of %d elements of %s; pass 1 to %d",
-                                      call, count, td_tensor_dtype(tensor), CHUNK_WORDS / words_per_elem);
-    if (first > elems || (uint64_t)count > elems - first)
-        return (td_status)td_dpi_fail(
-            TD_RANGE, message, "tensor_%s: elements %llu to %llu of a tensor of %llu elements; end at %llu", call,
-            first, first + (td_dpi_u64)count - 1, (td_dpi_u64)elems, (td_dpi_u64)elems - 1);
-    return TD_OK;
-}
-
-static uint64_t chunk_value(const svBitVecVal *chunk, int i, bool two_words, bool is_signed)
-{
-    if (two_words)
-        return (uint64_t)chunk[2 * i + 1] << 32 | chunk[2 * i];
-    return is_signed ? (uint64_t)(int64_t)(int32_t)chunk[i] : chunk[i];
-}
-
-/* Elements [first, first + count) from a chunk. With `commit` 0 only the checks are made: a caller with more than one
- * chunk checks them all before the first is written. */
-TD_API int td_dpi_tensor_put_chunk(td_dpi_u64 handle, td_dpi_u64 first, int count, int commit, const svBitVecVal *chunk,
-                                   const char **message)
-{
-    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
-    td_status status = td_dpi_claim_all("tensor_set_chunk", &claim, 1, message);
-    if (status)
-        return (int)status;
-    td_tensor *tensor = claim.object;
-    unsigned bits = td_tensor_elem_bits(tensor);
-    uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-    uint64_t sign = td_tensor_dtype(tensor)[0] == 'i' ? (uint64_t)1 << (bits - 1) : 0;
-    bool two_words = td_tensor_elem_bytes(tensor) == 8;
-    status = check_chunk("set_chunk", tensor, first, count, message);
-    for (int i = 0; i < count && !status; i++) {
-        uint64_t value = chunk_value(chunk, i, two_words, sign != 0);
-        /* Own bits with zeros above, or a negative number sign-extended. */
-        if (value > mask && (!(value & sign) || (value | mask) != UINT64_MAX))
-            status = (td_status)td_dpi_fail(
-                TD_RANGE, message,
-                "tensor_set_chunk: element %llu is 0x%llx, more than the %u bits of %s; clear the bits above",
-                first + (td_dpi_u64)i, (td_dpi_u64)value, bits, td_tensor_dtype(tensor));
-    }
-    bool own_message = status != TD_OK;
-    for (int i = 0; i < count && !status && commit; i++)
-        status = td_tensor_set_bits(tensor, first + (td_dpi_u64)i, chunk_value(chunk, i, two_words, sign != 0) & mask);
-    td_dpi_release(&claim, 1);
-    return own_message ? (int)status : td_dpi_done(status, message);
-}
-
-/* Elements [first, first + count) into a chunk; words past them stay. */
-TD_API int td_dpi_tensor_get_chunk(td_dpi_u64 handle, td_dpi_u64 first, int count, svBitVecVal *chunk,
-                                   const char **message)
-{
-    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
-    td_status status = td_dpi_claim_all("tensor_get_chunk", &claim, 1, message);
-    if (status)
-        return (int)status;
-    status = check_chunk("get_chunk", claim.object, first, count, message);
-    if (!status) {
-        size_t bytes = td_tensor_elem_bytes(claim.object);
-        size_t words_per_elem = bytes == 8 ? 2 : 1;
-        bool is_signed = td_tensor_dtype(claim.object)[0] == 'i';
-        const unsigned char *data = (const unsigned char *)td_tensor_data_const(claim.object) + first * bytes;
-        for (int i = 0; i < count; i++) {
-            uint64_t value = 0;
-            memcpy(&value, data + (size_t)i * bytes, bytes);
-            if (bytes == 1 && is_signed)
-                value = (uint64_t)(int8_t)value;
-            if (bytes == 2 && is_signed)
-                value = (uint64_t)(int16_t)value;
-            memcpy(chunk + (size_t)i * words_per_elem, &value, words_per_elem * sizeof *chunk);
-        }
-        *message = "";
-    }
-    td_dpi_release(&claim, 1);
-    return (int)status;
 }

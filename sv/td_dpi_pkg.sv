@@ -5,6 +5,7 @@ package td_dpi_pkg;
 
   // What crosses at once: a larger array makes some simulators copy, or generate, far too much.
   parameter int unsigned ChunkWords = 256;
+  parameter int unsigned ChunkAddresses = 128;
   typedef bit [31:0] chunk_t[0:ChunkWords-1];
 
   // ---- dpi/status.c
@@ -69,12 +70,11 @@ package td_dpi_pkg;
     input  longint unsigned bits,
     output string           message
   );
-  // Elements [first, first + count); with commit 0 the values are checked and not written.
-  import "DPI-C" function int td_dpi_tensor_put_chunk(
+  // Elements [first, first + count).
+  import "DPI-C" function int td_dpi_tensor_set_chunk(
     input  longint unsigned tensor,
     input  longint unsigned first,
     input  int              count,
-    input  int              commit,
     input  bit [31:0]       chunk  [0:ChunkWords-1],
     output string           message
   );
@@ -84,6 +84,46 @@ package td_dpi_pkg;
     input  longint unsigned first,
     input  int              count,
     inout  bit [31:0]       chunk  [0:ChunkWords-1],
+    output string           message
+  );
+
+  // ---- dpi/list.c: a list is a tensor of u32, or of u64 for addresses
+
+  import "DPI-C" function int td_dpi_list_create(
+    input  int              count,
+    input  int              elem_bits,
+    output longint unsigned words,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_list_put(
+    input  longint unsigned words,
+    input  int              first,
+    input  int              count,
+    input  bit [31:0]       chunk  [0:ChunkWords-1],
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_list_put_addresses(
+    input  longint unsigned addresses,
+    input  int              first,
+    input  int              count,
+    input  longint unsigned chunk  [0:ChunkAddresses-1],
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_list_get(
+    input  longint unsigned words,
+    input  int              first,
+    input  int              count,
+    inout  bit [31:0]       chunk  [0:ChunkWords-1],
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_from_list(
+    input  longint unsigned tensor,
+    input  longint unsigned words,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_to_list(
+    input  longint unsigned tensor,
+    input  longint unsigned words,
     output string           message
   );
 
@@ -223,13 +263,13 @@ package td_dpi_pkg;
     input  longint unsigned memory,
     input  longint unsigned address,
     input  int              part,
-    output bit [31:0]       data    [0:15]
+    output bit [511:0]      data
   );
   import "DPI-C" function int td_dpi_ram_write512(
     input  longint unsigned memory,
     input  longint unsigned address,
     input  int              part,
-    input  bit [31:0]       data    [0:15],
+    input  bit [511:0]      data,
     input  longint unsigned mask
   );
   import "DPI-C" function int td_dpi_ram_explain(

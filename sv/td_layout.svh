@@ -12,7 +12,7 @@ class td_layout;
     string      message;
     td_status_e status;
     status = try_create(pattern, options, address, layout, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
     return layout;
   endfunction
 
@@ -45,9 +45,9 @@ class td_layout;
     return status;
   endfunction
 
-  // The handle that crosses DPI; 0 for null.
-  static function longint unsigned handle_of(input td_layout layout);
-    return layout == null ? 64'd0 : layout.m_handle;
+  // What crosses DPI instead of this object.
+  function longint unsigned handle();
+    return m_handle;
   endfunction
 
   // The three strings in canonical form.
@@ -68,7 +68,7 @@ class td_layout;
     string      message;
     td_status_e status;
     status = try_destroy(message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_destroy(output string message);

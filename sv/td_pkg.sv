@@ -3,7 +3,9 @@
 package td_pkg;
   `include "td_status.svh"
   `include "td_reporter.svh"
+  `include "td_list.svh"
   `include "td_tensor.svh"
   `include "td_layout.svh"
   `include "td_memory.svh"
+  `include "td_ram_report.svh"
 endpackage

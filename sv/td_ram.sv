@@ -31,7 +31,7 @@ module td_ram
   // Made before any process runs, so that a testbench may use it at time 0.
   td_memory        memory = td_memory::create(Name != "" ? Name : without_top($sformatf("%m")), 64'(Width), Depth);
   longint unsigned handle;
-  initial handle = td_memory::handle_of(memory);
+  initial if (memory != null) handle = memory.handle();
 
   function automatic td_memory get_memory();
     return memory;
@@ -40,18 +40,6 @@ module td_ram
   // Older versions of Verilator say TOP.tb where others say tb.
   function automatic string without_top(input string path);
     return path.len() > 4 && path.substr(0, 3) == "TOP." ? path.substr(4, path.len() - 1) : path;
-  endfunction
-
-  function automatic void report(input string port, input logic [AddrW-1:0] address);
-    string      message;
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_ram_explain(handle, port, 64'(address), message));
-    if (status == TD_OK) begin
-      status = TD_RANGE;
-      message = $sformatf("td_ram \"%s\": %s address is unknown (%b); drive it while the port is selected", memory.name(), port,
-                          address);
-    end
-    td_reporter::check(status, message);
   endfunction
 
   // A word crosses in one call up to 512 bits, and in parts of 512 bits above.
@@ -63,7 +51,7 @@ module td_ram
     int                 status;
     longint unsigned    data64;
     bit [127:0]         data128;
-    bit [31:0]          part   [0:15];
+    bit [511:0]         part;
     bit [Parts*512-1:0] wide;
     status = 0;
     if (Width <= 64) begin
@@ -72,10 +60,13 @@ module td_ram
     end else if (Width <= 128) begin
       status = td_dpi_pkg::td_dpi_ram_read128(handle, address, data128);
       data = Width'(data128);
+    end else if (Width <= 512) begin
+      status = td_dpi_pkg::td_dpi_ram_read512(handle, address, 0, part);
+      data = Width'(part);
     end else begin
       for (int p = 0; p < int'(Parts) && status == 0; p++) begin
         status = td_dpi_pkg::td_dpi_ram_read512(handle, address, p, part);
-        for (int i = 0; i < 16; i++) wide[p*512+i*32+:32] = part[i];
+        wide[p*512+:512] = part;
       end
       data = Width'(wide);
     end
@@ -86,7 +77,6 @@ module td_ram
   function automatic int write_word(input longint unsigned address, input logic [Width-1:0] data,
                                     input logic [MaskW-1:0] mask);
     int                 status;
-    bit [31:0]          part   [0:15];
     bit [Parts*512-1:0] wide;
     bit [Parts*64-1:0]  enable;
     status = 0;
@@ -95,11 +85,12 @@ module td_ram
       status = td_dpi_pkg::td_dpi_ram_write64(handle, address, 64'(data), enable[63:0]);
     end else if (Width <= 128) begin
       status = td_dpi_pkg::td_dpi_ram_write128(handle, address, 128'(data), enable[63:0]);
+    end else if (Width <= 512) begin
+      status = td_dpi_pkg::td_dpi_ram_write512(handle, address, 0, 512'(data), enable[63:0]);
     end else begin
       wide = (Parts*512)'(data);
       for (int p = 0; p < int'(Parts) && status == 0; p++) begin
-        for (int i = 0; i < 16; i++) part[i] = wide[p*512+i*32+:32];
-        status = td_dpi_pkg::td_dpi_ram_write512(handle, address, p, part, enable[p*64+:64]);
+        status = td_dpi_pkg::td_dpi_ram_write512(handle, address, p, wide[p*512+:512], enable[p*64+:64]);
       end
     end
     return status;
@@ -114,13 +105,14 @@ module td_ram
     valid_q <= !rd_cs_ni;
     if (!rd_cs_ni) begin
       if ($isunknown(rd_addr_i) || read_word(64'(rd_addr_i), data) != 0) begin
-        report("read", rd_addr_i);
+        td_ram_report::failed(handle, "read", 64'(rd_addr_i));
         data = 'x;
       end
       rd_data_o <= data;
     end
     if (!wr_cs_ni) begin
-      if ($isunknown(wr_addr_i) || write_word(64'(wr_addr_i), wr_data_i, wr_mask_i) != 0) report("write", wr_addr_i);
+      if ($isunknown(wr_addr_i) || write_word(64'(wr_addr_i), wr_data_i, wr_mask_i) != 0)
+        td_ram_report::failed(handle, "write", 64'(wr_addr_i));
     end
   end
 

@@ -15,11 +15,9 @@ class td_reporter;
     current = reporter;
   endfunction
 
-  // What every loud call does with its status. A success is silent.
-  static function void check(input td_status_e status, input string message);
-    if (status != TD_OK) begin
-      if (current == null) current = new;
-      current.failure(status, message);
-    end
+  // What every loud call does with a failure.
+  static function void report(input td_status_e status, input string message);
+    if (current == null) current = new;
+    current.failure(status, message);
   endfunction
 endclass

@@ -15,7 +15,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_create(dtype, shape, tensor, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
     return tensor;
   endfunction
 
@@ -36,7 +36,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_open(path, dtype, tensor, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
     return tensor;
   endfunction
 
@@ -75,7 +75,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_destroy(message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_destroy(output string message);
@@ -84,9 +84,9 @@ class td_tensor;
 
   // ---- questions
 
-  // The handle that crosses DPI; 0 for null.
-  static function longint unsigned handle_of(input td_tensor tensor);
-    return tensor == null ? 64'd0 : tensor.m_handle;
+  // What crosses DPI instead of this object.
+  function longint unsigned handle();
+    return m_handle;
   endfunction
 
   function string dtype();
@@ -113,7 +113,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_save(path, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_save(input string path, output string message);
@@ -125,7 +125,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_fill_ramp(start, step, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_fill_ramp(input real start, input real step, output string message);
@@ -137,7 +137,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_fill_random(seed, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_fill_random(input longint unsigned seed, output string message);
@@ -151,7 +151,7 @@ class td_tensor;
     string           message;
     td_status_e      status;
     status = try_get_bits(elem, bits, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
     return bits;
   endfunction
 
@@ -163,7 +163,7 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_set_bits(elem, bits, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_set_bits(input longint unsigned elem, input longint unsigned bits, output string message);
@@ -177,19 +177,19 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_set_chunk(first, count, chunk, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_set_chunk(input longint unsigned first, input int count, input td_chunk_t chunk,
                                      output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_tensor_put_chunk(m_handle, first, count, 1, chunk, message));
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_chunk(m_handle, first, count, chunk, message));
   endfunction
 
   function void get_chunk(input longint unsigned first, input int count, inout td_chunk_t chunk);
     string      message;
     td_status_e status;
     status = try_get_chunk(first, count, chunk, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_get_chunk(input longint unsigned first, input int count, inout td_chunk_t chunk,
@@ -202,37 +202,15 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_from_words(words, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_from_words(input td_words_t words, output string message);
-    td_status_e status;
-    if (longint'(words.size()) != longint'(m_elems) * longint'(m_words_per_elem)) begin
-      message = $sformatf("tensor_from_words: %0d words for %0d elements of %s; pass %0d", words.size(), m_elems, m_dtype,
-                          longint'(m_elems) * longint'(m_words_per_elem));
-      return TD_SHAPE;
-    end
-    // A list longer than a chunk is checked to its end before its first element is written.
-    status = TD_OK;
-    message = "";
-    if (words.size() > int'(td_dpi_pkg::ChunkWords)) status = put_words(words, 0, message);
-    if (status == TD_OK) status = put_words(words, 1, message);
-    return status;
-  endfunction
-
-  local function td_status_e put_words(input td_words_t words, input int commit, output string message);
-    td_chunk_t  chunk;
-    td_status_e status;
-    int         count;
-    status = TD_OK;
-    message = "";
-    for (int first = 0; first < words.size() && status == TD_OK; first += int'(td_dpi_pkg::ChunkWords)) begin
-      count = words.size() - first;
-      if (count > int'(td_dpi_pkg::ChunkWords)) count = int'(td_dpi_pkg::ChunkWords);
-      for (int i = 0; i < count; i++) chunk[i] = words[first+i];
-      status = td_status_e'(td_dpi_pkg::td_dpi_tensor_put_chunk(m_handle, longint'(first) / longint'(m_words_per_elem),
-                                                                count / m_words_per_elem, commit, chunk, message));
-    end
+    longint unsigned staged;
+    td_status_e      status;
+    status = td_list::from_words(words, staged, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_tensor_from_list(m_handle, staged, message));
+    td_list::destroy(staged);
     return status;
   endfunction
 
@@ -241,26 +219,18 @@ class td_tensor;
     string      message;
     td_status_e status;
     status = try_to_words(words, message);
-    td_reporter::check(status, message);
+    if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
   function td_status_e try_to_words(output td_words_t words, output string message);
-    td_chunk_t  chunk;
-    td_words_t  none;
-    td_status_e status;
-    int         total;
-    int         count;
+    longint unsigned staged;
+    td_status_e      status;
+    int              total;
     total = int'(m_elems) * m_words_per_elem;
-    words = new[total];
-    status = TD_OK;
-    message = "";
-    for (int first = 0; first < total && status == TD_OK; first += int'(td_dpi_pkg::ChunkWords)) begin
-      count = total - first;
-      if (count > int'(td_dpi_pkg::ChunkWords)) count = int'(td_dpi_pkg::ChunkWords);
-      status = try_get_chunk(longint'(first) / longint'(m_words_per_elem), count / m_words_per_elem, chunk, message);
-      for (int i = 0; i < count; i++) words[first+i] = chunk[i];
-    end
-    if (status != TD_OK) words = none;
+    status = td_list::create(total, staged, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_tensor_to_list(m_handle, staged, message));
+    if (status == TD_OK) status = td_list::to_words(staged, total, words, message);
+    td_list::destroy(staged);
     return status;
   endfunction
 endclass

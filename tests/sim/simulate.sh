@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# simulate.sh LIBRARY OUT TOP FILE... [+PLUSARG...]: builds a bench with Verilator in OUT/TOP and runs it. With TD_SANITIZE set,
-# the library was built with sanitizers and their runtime has to come first in the program.
+# simulate.sh BUILD TOP FILE... [+PLUSARG...]: builds a bench with Verilator and runs it in BUILD/tests/sim/TOP. A bench that is
+# newer than its sources is only run: the library is a shared one, and may have changed since. With sanitizers in the library
+# (TD_SANITIZE), their runtime has to come first in the process.
 set -euo pipefail
-library=$1 out=$2/$3 top=$3
-shift 3
-mkdir -p "$out"
-here=$(cd "$(dirname "$0")" && pwd)
+build=$1 top=$2 out=$1/tests/sim/$2
+shift 2
+sv=$(cd "$(dirname "$0")/../../sv" && pwd)
 files=() plusargs=()
 for argument in "$@"; do
   case $argument in
@@ -13,10 +13,16 @@ for argument in "$@"; do
     *) files+=("$argument") ;;
   esac
 done
-verilator --binary -O3 -CFLAGS -O1 -Mdir "$out" --top "$top" -F "$here/../../sv/td.f" "${files[@]}" "$library" \
-  -LDFLAGS "-Wl,-rpath,$(dirname "$library")" >"$out/verilator.log" 2>&1 || { cat "$out/verilator.log"; exit 1; }
-if test "${TD_SANITIZE:-none}" != none; then
-  export LD_PRELOAD=$(gcc -print-file-name=libasan.so)
+mkdir -p "$out"
+if test -z "$(test -e "$out/V$top" && find "$sv" "${files[@]}" "$0" -newer "$out/V$top" | head -1 || echo stale)"; then
+  : up to date
+else
+  verilator --binary -O3 ${TD_CFLAGS:--CFLAGS -O0} -Mdir "$out" --top "$top" -F "$sv/td.f" "${files[@]}" \
+    "$build/libtensordoor.so" -LDFLAGS "-Wl,-rpath,$build" >"$out/verilator.log" 2>&1 ||
+    { cat "$out/verilator.log" >&2; exit 1; }
 fi
 cd "$out"
-"./V$top" "${plusargs[@]}"
+runtime=
+test "${TD_SANITIZE:-none}" = none || runtime=$(gcc -print-file-name=libasan.so)
+# Verilator's own last line is no TAP.
+LD_PRELOAD=$runtime "./V$top" "${plusargs[@]}" | sed '/: Verilog \$finish$/d'

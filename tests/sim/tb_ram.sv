@@ -147,14 +147,14 @@ module ram_tester
     rd_cs_n = 1'b1;
     tap_pkg::same(seen.take(), $sformatf(
                   "TD_HANDLE: td_ram: the memory with handle 0x%0h was destroyed; use it before, or create another",
-                  td_memory::handle_of(memory)), "a port after its memory was destroyed");
+                  memory.handle()), "a port after its memory was destroyed");
   endtask
 endmodule
 
 module tb_ram;
   import td_pkg::*;
 
-  bit clk = 1'b0;
+  logic clk = 1'b0;
   always #5 clk = !clk;
   tap_pkg::recorder seen = new;
 

@@ -1,0 +1,69 @@
+// Dynamic arrays on their way through DPI, which takes none: they cross in chunks into a tensor of u32 (words) or u64
+// (addresses), and C then sees the list as a whole. For td_tensor and td_memory; a list is a handle, 0 for an empty one, and is
+// destroyed by who made it.
+class td_list;
+  // A list of zeros.
+  static function td_status_e create(input int count, output longint unsigned list_handle, output string message);
+    list_handle = 0;
+    message = "";
+    if (count == 0) return TD_OK;
+    return td_status_e'(td_dpi_pkg::td_dpi_list_create(count, 32, list_handle, message));
+  endfunction
+
+  static function void destroy(input longint unsigned list_handle);
+    string      message;
+    td_status_e status;
+    if (list_handle == 0) return;
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_destroy(list_handle, message));
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  static function td_status_e from_words(input td_words_t words, output longint unsigned list_handle, output string message);
+    td_chunk_t  chunk;
+    td_status_e status;
+    int         count;
+    status = create(words.size(), list_handle, message);
+    for (int first = 0; first < words.size() && status == TD_OK; first += int'(td_dpi_pkg::ChunkWords)) begin
+      count = words.size() - first;
+      if (count > int'(td_dpi_pkg::ChunkWords)) count = int'(td_dpi_pkg::ChunkWords);
+      for (int i = 0; i < count; i++) chunk[i] = words[first+i];
+      status = td_status_e'(td_dpi_pkg::td_dpi_list_put(list_handle, first, count, chunk, message));
+    end
+    return status;
+  endfunction
+
+  static function td_status_e from_addresses(input td_addresses_t addresses, output longint unsigned list_handle,
+                                             output string message);
+    longint unsigned chunk[0:td_dpi_pkg::ChunkAddresses-1];
+    td_status_e      status;
+    int              count;
+    list_handle = 0;
+    message = "";
+    if (addresses.size() == 0) return TD_OK;
+    status = td_status_e'(td_dpi_pkg::td_dpi_list_create(addresses.size(), 64, list_handle, message));
+    for (int first = 0; first < addresses.size() && status == TD_OK; first += int'(td_dpi_pkg::ChunkAddresses)) begin
+      count = addresses.size() - first;
+      if (count > int'(td_dpi_pkg::ChunkAddresses)) count = int'(td_dpi_pkg::ChunkAddresses);
+      for (int i = 0; i < count; i++) chunk[i] = addresses[first+i];
+      status = td_status_e'(td_dpi_pkg::td_dpi_list_put_addresses(list_handle, first, count, chunk, message));
+    end
+    return status;
+  endfunction
+
+  static function td_status_e to_words(input longint unsigned list_handle, input int total, output td_words_t words,
+                                       output string message);
+    td_chunk_t  chunk;
+    td_status_e status;
+    int         count;
+    words = new[total];
+    status = TD_OK;
+    message = "";
+    for (int first = 0; first < total && status == TD_OK; first += int'(td_dpi_pkg::ChunkWords)) begin
+      count = total - first;
+      if (count > int'(td_dpi_pkg::ChunkWords)) count = int'(td_dpi_pkg::ChunkWords);
+      status = td_status_e'(td_dpi_pkg::td_dpi_list_get(list_handle, first, count, chunk, message));
+      for (int i = 0; i < count; i++) words[first+i] = chunk[i];
+    end
+    return status;
+  endfunction
+endclass
