@@ -1,48 +1,16 @@
-/* The facade of files: chooses a format by the extension of the path, maps or creates the file, and puts the call and
- * the path in front of every message. The formats themselves live in npy.c, readmem.c and raw.c. It refuses unknown
- * extensions, and spans that are not ascending words of the memory. */
+/* The facade of files: reads a name, maps or creates the file, hands it to the format, and puts the call and the name
+ * in front of every message. The formats themselves live in files of their own; file_name.c says which there are. It
+ * refuses spans that are not ascending words of the memory. */
 #include "formats.h"
 
 #include <inttypes.h>
-#include <string.h>
-#include <strings.h>
+#include <stdlib.h>
 
-static const struct {
-    const char *extension;
-    const td_image_format *format;
-} image_formats[] = {
-    {".hex", &td_format_readmem},
-    {".mem", &td_format_readmem},
-    {".vmem", &td_format_readmem},
-    {".bin", &td_format_raw},
+static const td_image_format *const image_formats[TD_FILE_FORMATS] = {
+    [TD_FILE_RAW] = &td_format_raw,           [TD_FILE_READMEMH] = &td_format_readmemh,
+    [TD_FILE_READMEMB] = &td_format_readmemb, [TD_FILE_IHEX] = &td_format_ihex,
+    [TD_FILE_SREC] = &td_format_srec,         [TD_FILE_ELF] = &td_format_elf,
 };
-
-static const char *extension_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash + 1 : path, '.');
-    return dot ? dot : "";
-}
-
-static td_status check_tensor_path(const char *path)
-{
-    const char *extension = extension_of(path);
-    if (strcasecmp(extension, ".npy") != 0)
-        return td_fail(TD_ARGUMENT, "the extension \"%s\" is not that of a tensor file; use .npy", extension);
-    return TD_OK;
-}
-
-static td_status find_image_format(const char *path, const td_image_format **out)
-{
-    const char *extension = extension_of(path);
-    for (size_t i = 0; i < sizeof image_formats / sizeof image_formats[0]; i++)
-        if (strcasecmp(extension, image_formats[i].extension) == 0) {
-            *out = image_formats[i].format;
-            return TD_OK;
-        }
-    return td_fail(TD_ARGUMENT, "the extension \"%s\" is not that of a memory image; use .hex, .mem, .vmem or .bin",
-                   extension);
-}
 
 static td_status with_context(td_status status, const char *call, const char *path)
 {
@@ -51,40 +19,35 @@ static td_status with_context(td_status status, const char *call, const char *pa
     return status;
 }
 
-td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out)
+/* -- memory images -- */
+
+/* An image on its way in: the name is read and the file mapped, and `format` scans it. */
+typedef struct source {
+    td_file_name name;
+    td_file_map file;
+    const td_image_format *format;
+} source;
+
+static td_status open_image(const char *path, source *out)
 {
-    static const char call[] = "tensor_open";
-    if (!path || !out)
-        return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a path and a td_tensor pointer", call, path ? "out" : "path");
-    td_dtype as;
-    bool given = dtype && dtype[0];
-    td_file_map file = {NULL, 0, NULL};
-    td_status status = given ? td_dtype_parse(dtype, &as) : TD_OK;
-    if (status == TD_OK)
-        status = check_tensor_path(path);
-    if (status == TD_OK)
-        status = td_file_map_open(path, &file);
-    if (status == TD_OK) {
-        status = td_npy_read(&file, given ? &as : NULL, out);
-        td_file_unmap(&file);
+    source s = {0};
+    td_status status = td_file_name_parse(path, TD_USE_IMAGE, &s.name);
+    if (status != TD_OK)
+        return status;
+    s.format = image_formats[s.name.format];
+    status = td_file_map_open(s.name.path, &s.file);
+    if (status != TD_OK) {
+        td_file_name_free(&s.name);
+        return status;
     }
-    return with_context(status, call, path);
+    *out = s;
+    return TD_OK;
 }
 
-td_status td_tensor_save(const td_tensor *tensor, const char *path)
+static void close_image(source *s)
 {
-    static const char call[] = "tensor_save";
-    if (!tensor || !path)
-        return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a tensor and a path", call, tensor ? "path" : "tensor");
-    td_sink sink;
-    td_status status = check_tensor_path(path);
-    if (status == TD_OK)
-        status = td_sink_open(path, &sink);
-    if (status == TD_OK) {
-        td_npy_write(tensor, &sink);
-        status = td_sink_close(&sink, TD_OK);
-    }
-    return with_context(status, call, path);
+    td_file_unmap(&s->file);
+    td_file_name_free(&s->name);
 }
 
 td_status td_memory_load_file(td_memory *memory, const char *path)
@@ -92,16 +55,34 @@ td_status td_memory_load_file(td_memory *memory, const char *path)
     static const char call[] = "memory_load_file";
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a memory and a path", call, memory ? "path" : "memory");
-    const td_image_format *format = NULL;
-    td_file_map file = {NULL, 0, NULL};
-    td_status status = find_image_format(path, &format);
-    if (status == TD_OK)
-        status = td_file_map_open(path, &file);
+    source s;
+    td_status status = open_image(path, &s);
     if (status == TD_OK) {
-        status = format->load(&file, memory);
-        td_file_unmap(&file);
+        td_image check = td_image_make(memory->width_bits, memory->depth_words, NULL);
+        td_image write = td_image_make(memory->width_bits, memory->depth_words, memory->data);
+        status = s.format->scan(&s.file, &s.name.options, &check);
+        if (status == TD_OK)
+            status = s.format->scan(&s.file, &s.name.options, &write);
+        close_image(&s);
     }
     return with_context(status, call, path);
+}
+
+static td_status scan_alone(const char *path, uint64_t width_bits, td_image *image)
+{
+    if (width_bits < 1 || width_bits > TD_MAX_WIDTH_BITS)
+        return td_fail(TD_ARGUMENT, "a width of %" PRIu64 " bits; a width is 1 to %" PRIu64 " bits", width_bits,
+                       TD_MAX_WIDTH_BITS);
+    source s;
+    bool want_spans = image->want_spans;
+    td_status status = open_image(path, &s);
+    if (status != TD_OK)
+        return status;
+    *image = td_image_make(width_bits, TD_MAX_DEPTH_WORDS, NULL);
+    image->want_spans = want_spans;
+    status = s.format->scan(&s.file, &s.name.options, image);
+    close_image(&s);
+    return status;
 }
 
 td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words)
@@ -109,20 +90,27 @@ td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_
     static const char call[] = "image_depth";
     if (!path || !depth_words)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a path and a uint64_t", call, path ? "depth_words" : "path");
-    const td_image_format *format = NULL;
-    td_file_map file = {NULL, 0, NULL};
-    td_status status = TD_OK;
-    if (width_bits < 1 || width_bits > TD_MAX_WIDTH_BITS)
-        status = td_fail(TD_ARGUMENT, "a width of %" PRIu64 " bits; a width is 1 to %" PRIu64 " bits", width_bits,
-                         TD_MAX_WIDTH_BITS);
+    td_image image = {0};
+    td_status status = scan_alone(path, width_bits, &image);
     if (status == TD_OK)
-        status = find_image_format(path, &format);
+        *depth_words = image.top_words;
+    return with_context(status, call, path);
+}
+
+td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans, size_t *count)
+{
+    static const char call[] = "image_spans";
+    if (!path || !spans || !count)
+        return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a path, a td_span pointer and a size_t", call,
+                       !path    ? "path"
+                       : !spans ? "spans"
+                                : "count");
+    td_image image = {.want_spans = true};
+    td_status status = scan_alone(path, width_bits, &image);
     if (status == TD_OK)
-        status = td_file_map_open(path, &file);
-    if (status == TD_OK) {
-        status = format->depth(&file, width_bits, depth_words);
-        td_file_unmap(&file);
-    }
+        status = td_image_take_spans(&image, spans, count);
+    else
+        free(image.spans);
     return with_context(status, call, path);
 }
 
@@ -158,16 +146,25 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
     static const char call[] = "memory_save_file";
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a memory and a path", call, memory ? "path" : "memory");
-    const td_image_format *format = NULL;
+    td_file_name name = {0};
     td_sink sink;
-    td_status status = find_image_format(path, &format);
+    td_status status = td_file_name_parse(path, TD_USE_IMAGE, &name);
+    if (status == TD_OK && !image_formats[name.format]->save)
+        status = td_fail(TD_ARGUMENT, "%s files are read, not written; save as .hex, .bin, .ihex or .srec",
+                         td_file_format_word(name.format));
     if (status == TD_OK)
         status = check_spans(memory, spans, count);
     if (status == TD_OK)
-        status = td_sink_open(path, &sink);
+        status = td_sink_open(name.path, &sink);
     if (status == TD_OK) {
-        format->save(memory, spans, count, &sink);
-        status = td_sink_close(&sink, TD_OK);
+        status = image_formats[name.format]->save(memory, &name.options, spans, count, &sink);
+        status = td_sink_close(&sink, status);
     }
+    td_file_name_free(&name);
     return with_context(status, call, path);
+}
+
+unsigned td_file_kind(const char *path)
+{
+    return path ? td_file_name_uses(path) : 0;
 }

@@ -55,7 +55,7 @@ td_status td_file_map_open(const char *path, td_file_map *out)
 
     td_status status = TD_OK;
     struct stat info;
-    td_file_map file = {(const unsigned char *)"", 0, NULL};
+    td_file_map file = {(const unsigned char *)"", 0, NULL, 0};
     if (fstat(fd, &info) != 0) {
         status = td_fail(TD_FILE, "cannot read the size of the file: %s", td_errno_text(errno));
     } else if (!S_ISREG(info.st_mode)) {
@@ -63,6 +63,7 @@ td_status td_file_map_open(const char *path, td_file_map *out)
                          S_ISDIR(info.st_mode) ? "directory" : "pipe or device");
     } else if (info.st_size > 0) {
         file.size = (size_t)info.st_size;
+        file.map_bytes = file.size;
         file.map = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (file.map == MAP_FAILED)
             status = td_fail(TD_FILE, "cannot map the %zu bytes of the file: %s", file.size, td_errno_text(errno));
@@ -78,6 +79,6 @@ td_status td_file_map_open(const char *path, td_file_map *out)
 void td_file_unmap(td_file_map *file)
 {
     if (file->map)
-        (void)munmap(file->map, file->size);
-    *file = (td_file_map){(const unsigned char *)"", 0, NULL};
+        (void)munmap(file->map, file->map_bytes);
+    *file = (td_file_map){(const unsigned char *)"", 0, NULL, 0};
 }

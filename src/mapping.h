@@ -12,11 +12,13 @@ void td_pages_unmap(void *pages, size_t bytes);
 /* Zero again, and the pages back to the system. */
 void td_pages_clear(void *pages, size_t bytes);
 
-/* A whole regular file. An empty file has no mapping: `bytes` is then "" and `size` is 0. */
+/* A whole regular file, or a part of one: `bytes` and `size` are what a reader sees, `map` is what lies under it. An
+ * empty file has no mapping: `bytes` is then "" and `size` is 0. */
 typedef struct td_file_map {
     const unsigned char *bytes;
     size_t size;
     void *map; /* what td_file_unmap gives back; NULL it when someone else takes the mapping over */
+    size_t map_bytes;
 } td_file_map;
 
 /* TD_FILE when the path cannot be opened or is not a regular file. Whoever cuts the file short while it is mapped gets

@@ -114,7 +114,8 @@ TD_API td_status td_shape_parse(const char *text, td_shape *out);
 TD_API td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out);
 TD_API void td_tensor_destroy(td_tensor **tensor);
 
-/* The elements. NULL when the tensor is mapped read-only from a file: read it with td_tensor_data_const. */
+/* The elements. NULL when the tensor is mapped read-only from a file: read it with td_tensor_data_const, which may then
+ * begin at any byte (numpy aligns nothing inside a .npz), so read its elements with memcpy. */
 TD_API void *td_tensor_data(td_tensor *tensor);
 TD_API const void *td_tensor_data_const(const td_tensor *tensor);
 TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as the tensor */
@@ -322,18 +323,65 @@ TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t c
 
 /* -- 8. Files ------------------------------------------------------------------------------------------------------
  *
- * Tensors: `.npy`, versions 1 to 3, either byte order, Fortran order on reading. Native C-order files are mapped, not
- * read. `dtype` is NULL for the file's own, or says what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file
- * of small values, which are then checked). Object arrays are refused. Saving writes version 1 in C order: integers as the
- * `i1` .. `u8` they lie in (i4 as `i1`), floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
- * their dtype. A file is written beside its place and then renamed: on failure the old one stands.
+ * Every call takes the name of a file in one form:
  *
- * Memory images, by extension: `.hex`, `.mem`, `.vmem` are $readmemh text (`@address` in words, `_`, both comment styles;
- * x and z are refused with their line); `.bin` is raw words of (width + 7) / 8 bytes, little endian. Reading writes the
- * words that the file names, and nothing when any of it is wrong. */
+ *     [FORMAT[,KEY=VALUE...]:]PATH[:MEMBER]
+ *
+ *     weights.npy                                    the extension says the format
+ *     model.safetensors:layer.0.weight               one of several tensors
+ *     raw,dtype=f32,shape=2x3x4:dump.dat             a format by name, with options
+ *     elf,base=0x80000000,bss=zero:firmware          the same for memory images
+ *
+ * Write ./npy:x for a file that is really called npy:x. A file is written beside its place and then renamed: on failure
+ * the old one stands.
+ *
+ * Tensors. Large files are mapped, not read: opening takes no time and no memory, whatever their size, when the elements
+ * lie in the file as they lie in a tensor. `dtype` (in the call, or as an option) is NULL for the file's own, or says what
+ * the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small values, which are then checked).
+ *
+ *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused. Saving
+ *                                writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as `i1`), floats
+ *                                that numpy has no name for as their bytes (bf16 as `V2`), so open these with their dtype
+ *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked), 64-bit
+ *                                archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
+ *     safetensors  .safetensors  every type of the format that is a dtype here (BOOL is u1, F4 is e2m1, F8_E4M3 is e4m3);
+ *                                holes and overlaps are refused. Needs jansson
+ *     raw          .raw .bin     elements alone: dtype=T, shape=2x3 (default: one dimension), offset=BYTES, endian=big
+ *
+ * MEMBER may be left out when the file holds one tensor; saving without it says arr_0 (npz) or tensor (safetensors).
+ *
+ * Memory images. Reading writes the words or bytes that the file names, and nothing when any of it is wrong.
+ *
+ *     readmemh     .hex .mem .vmem .memh   $readmemh text: `@address` in words and hex, `_`, both comment styles
+ *     readmemb     .memb                   $readmemb text
+ *                    x=0 x=1               what x, z and ? digits become; without it they are refused, with their line
+ *                    unit=byte             every number is a byte, `@address` counts bytes (objcopy -O verilog)
+ *                    address=byte          numbers are words, `@address` counts bytes
+ *     raw          .bin .raw               words of (width + 7) / 8 bytes from word 0 on
+ *     ihex         .ihex .ihx              Intel hex, records 00 to 05
+ *     srec         .srec .s19 .s28 .s37 .mot   Motorola S-records
+ *     elf          .elf .axf               the loadable segments; read only. Needs libelf
+ *                    bss=zero              what a segment has in memory and not in the file is zeroed; default: bss=keep
+ *                    address=virtual       virtual addresses; default: physical
+ *
+ * Where a file counts bytes, byte a - base lies in word (a - base) / B with B = (width + 7) / 8, at bits 8k .. 8k+7 with
+ * k = (a - base) % B, or B - 1 - (a - base) % B with endian=big. base=ADDRESS (default 0) is the file's address of word 0,
+ * in bytes there and in words in readmem text. A word that a file covers in part keeps its other bytes. */
 
 TD_API td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out);
 TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
+
+/* The names of the tensors in a .npz or .safetensors file, in one block: free *names with td_free. */
+TD_API td_status td_tensor_members(const char *path, char ***names, size_t *count);
+
+/* Several tensors into one .npz or .safetensors file, which is replaced. td_tensor_save refuses to drop the other tensors
+ * of a file. */
+TD_API td_status td_tensor_save_all(const char *const *names, const td_tensor *const *tensors, size_t count,
+                                    const char *path);
+
+/* What a name can be opened as: bits of td_file_use; 0 when nothing knows it. */
+typedef enum td_file_use { TD_USE_TENSOR = 1, TD_USE_IMAGE = 2 } td_file_use;
+TD_API unsigned td_file_kind(const char *path);
 
 /* Words [first, first + count) of a memory. */
 typedef struct td_span {
@@ -347,8 +395,11 @@ TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 /* The depth that an image of `width_bits` needs: its highest address + 1. */
 TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words);
 
+/* The words that the image names, ascending and merged; free *spans with td_free. */
+TD_API td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans, size_t *count);
+
 /* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not begin
- * at the word after the last. In `.bin` words between the spans are written too (a file has no gaps), from word 0. On
+ * at the word after the last. In raw files words between the spans are written too (a file has no gaps), from word 0. On
  * failure no file is left behind. */
 TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count);
 

@@ -6,7 +6,10 @@ td_tools_build="
 cc:gcc
 meson:meson
 ninja:ninja-build
-pkg-config:pkg-config"
+pkg-config:pkg-config
+zlib.h:zlib1g-dev
+jansson.h:libjansson-dev
+libelf.h:libelf-dev"
 
 td_tools_sim="
 g++:g++

@@ -182,16 +182,16 @@ def what_the_library_refuses_leaves_nothing():
     ]:
         refused_by_the_library(args, "tensordoor pack: ")
     refuse('tensordoor pack: memory_save_file "new.txt": the extension ".txt" is not that of a memory image; use .hex, .mem, '
-           ".vmem or .bin", "pack", "a.npy", "-o", "new.txt", "--width", "32", *layout, "--options", "cs=2")
+           ".vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE", "pack", "a.npy", "-o", "new.txt", "--width", "32", *layout, "--options", "cs=2")
     refuse('tensordoor pack: memory_save_file "no/new.hex": cannot create the file: No such file or directory; check the '
            "folder and its permissions", "pack", "a.npy", "-o", "no/new.hex", "--width", "32", *layout, "--options", "cs=2")
     with open("x.hex", "w") as file:
         file.write("0\n1x\n")
     unpack = ["unpack", "x.hex", "-o", "new.npy", "--width", "32", "--pattern", "n -> n ()", "--dtype", "i16"]
-    refuse('tensordoor unpack: image_depth "x.hex": line 2: the digit x; a memory holds 0 and 1 only, so write 0-9 or a-f',
-           *unpack, "--shape", "2")
+    refuse('tensordoor unpack: image_depth "x.hex": line 2: the digit x; a memory holds 0 and 1 only, so write 0-9 or '
+           "a-f, or read it as zero with readmemh,x=0:FILE", *unpack, "--shape", "2")
     refuse('tensordoor unpack: memory_load_file "x.hex": line 2: the digit x; a memory holds 0 and 1 only, so write 0-9 or '
-           "a-f", *unpack, "--shape", "2", "--depth", "2")
+           "a-f, or read it as zero with readmemh,x=0:FILE", *unpack, "--shape", "2", "--depth", "2")
     refuse('tensordoor unpack: shape "2 q": a number is needed at column 3; write it as "2 3 4"', *unpack, "--shape", "2 q")
 
 

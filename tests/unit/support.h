@@ -18,6 +18,11 @@
 
 #include "tensordoor.h"
 
+/* The end of the messages about an extension. */
+#define TENSOR_FILES "use .npy, .npz, .safetensors or .raw, or put the format in front, as npy:FILE"
+#define IMAGE_FILES                                                                                                    \
+    "use .hex, .mem, .vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE"
+
 #define ASSERT_OK(call)                                                                                                \
     do {                                                                                                               \
         td_status got_ = (call);                                                                                       \

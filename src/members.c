@@ -1,0 +1,93 @@
+/* See members.h. Lists of names, and the one message about a name that is not there. */
+#include "members.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many names a message shows. */
+#define SHOWN 6
+
+td_status td_member_list_add(td_member_list *list, const char *name, size_t length)
+{
+    if (list->room - list->used < length + 1) {
+        size_t room = 2 * (list->used + length + 1) + 256;
+        char *grown = realloc(list->text, room);
+        if (!grown)
+            return td_fail_alloc(room);
+        list->text = grown;
+        list->room = room;
+    }
+    memcpy(list->text + list->used, name, length);
+    list->text[list->used + length] = '\0';
+    list->used += length + 1;
+    list->count++;
+    return TD_OK;
+}
+
+void td_member_list_free(td_member_list *list)
+{
+    free(list->text);
+    *list = (td_member_list){0};
+}
+
+td_status td_member_list_take(td_member_list *list, char ***names, size_t *count)
+{
+    size_t bytes = list->count * sizeof(char *) + list->used + 1;
+    char **block = malloc(bytes);
+    if (!block)
+        return td_fail_alloc(bytes);
+    char *text = (char *)(block + list->count);
+    if (list->used)
+        memcpy(text, list->text, list->used);
+    for (size_t i = 0; i < list->count; i++) {
+        block[i] = text;
+        text += strlen(text) + 1;
+    }
+    *names = block;
+    *count = list->count;
+    return TD_OK;
+}
+
+/* Names come from files: what a terminal could take for a command is shown as a dot. */
+static void append_shown(char *text, size_t room, const char *name)
+{
+    size_t used = strlen(text);
+    for (; *name && used + 1 < room; name++)
+        text[used++] = *name >= ' ' && *name != 0x7f ? *name : '.';
+    text[used] = '\0';
+}
+
+td_status td_member_list_fail(const td_member_list *list, const char *member)
+{
+    char shown[512] = "";
+    char **names = NULL;
+    size_t count = 0;
+    td_member_list copy = *list;
+    if (list->count == 0)
+        return td_fail(TD_FORMAT, "the file holds no tensors; save at least one");
+    td_status status = td_member_list_take(&copy, &names, &count);
+    if (status != TD_OK)
+        return status;
+    const char *near = member ? td_suggest(member, (const char *const *)names, count) : NULL;
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        append_shown(shown, sizeof shown, i ? ", " : "");
+        append_shown(shown, sizeof shown, names[i]);
+    }
+    if (count > SHOWN)
+        append_shown(shown, sizeof shown, ", ...");
+    if (near) {
+        char word[128] = "";
+        append_shown(word, sizeof word, near);
+        status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; did you mean \"%s\"?", member, word);
+    } else if (member) {
+        status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; it holds %s", member, shown);
+    } else {
+        char word[128] = "";
+        append_shown(word, sizeof word, names[0]);
+        status = td_fail(TD_ARGUMENT, "the file holds %zu tensors (%s); name one, as FILE:%s", count, shown, word);
+    }
+    free(names);
+    return status;
+}
