@@ -12,6 +12,8 @@ static const struct {
 } commands[] = {
     {"pack", tool_pack, "a tensor through a layout into a memory image"},
     {"unpack", tool_unpack, "a memory image through a layout into a tensor"},
+    {"explain", tool_explain, "what a layout does to a tensor, in text and as a picture"},
+    {"presets", tool_presets, "the layouts that have a name"},
     {"info", tool_info, "this build, or what a file holds"},
 };
 

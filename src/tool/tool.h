@@ -47,9 +47,43 @@ int tool_fail_library(const char *command);
 /* The known word that `word` is most likely a slip of, or NULL. */
 const char *tool_nearest(const char *word, const char *const *known, size_t count);
 
+/* The flags that say a layout stand first in a subcommand's table, so that their numbers are the same everywhere. */
+enum { TOOL_PATTERN, TOOL_PRESET, TOOL_LAYOUT, TOOL_OPTIONS, TOOL_ADDRESS, TOOL_LAYOUT_FLAGS };
+
+#define TOOL_LAYOUT_FLAG_TABLE                                                                                                            \
+    [TOOL_PATTERN] = {"pattern", 'p', false, "P", "the layout, as \"b w (ct cs) -> (b w ct) cs\"", NULL},                                 \
+    [TOOL_PRESET] = {"preset", 0, false, "NAME", "a layout with a name, as \"nc1hwc0 c0=32\"; see tensordoor presets", NULL},             \
+    [TOOL_LAYOUT] = {"layout", 'l', false, "FILE:NAME", "a layout out of a layout file", NULL},                                           \
+    [TOOL_OPTIONS] = {"options", 0, false, "O", "sizes and options of the layout, as \"cs=4 pad=0\"", NULL},                              \
+    [TOOL_ADDRESS] = {"address", 0, false, "A", "the address, as \"0x100 + 16*b + w\"; default: index", NULL}
+
+/* The layout that these flags say. Prints one line and returns false when they say none, two or a wrong one. */
+bool tool_layout(const tool_usage *usage, const tool_flag *flags, td_layout **layout);
+
+/* The memories of `--banks N`, one file each. Functions that return false have printed one line. */
+#define TOOL_MAX_BANKS 1024
+
+typedef struct tool_banks {
+    const tool_usage *usage;
+    bool many; /* --banks is given: the path holds %d */
+    size_t count;
+    td_memory **memory;
+    char **path;
+} tool_banks;
+
+bool tool_banks_open(const tool_usage *usage, const tool_flag *count, const char *path, tool_banks *banks);
+bool tool_banks_create(tool_banks *banks, uint64_t width_bits, uint64_t depth_words);
+bool tool_banks_load(const tool_banks *banks);
+bool tool_banks_save(const tool_banks *banks, const td_span *spans, size_t count);
+/* The depth of the deepest image, each of which must reach as far as the spans do. */
+bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count, uint64_t *depth_words);
+void tool_banks_close(tool_banks *banks);
+
 /* The subcommands: argv[0] is the first argument behind the subcommand's name. */
 int tool_pack(int argc, char **argv);
 int tool_unpack(int argc, char **argv);
 int tool_info(int argc, char **argv);
+int tool_explain(int argc, char **argv);
+int tool_presets(int argc, char **argv);
 
 #endif

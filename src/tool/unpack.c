@@ -3,10 +3,9 @@
  * zero. */
 #include "tool.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
-enum { OUT, WIDTH, DEPTH, PATTERN, SHAPE, DTYPE, OPTIONS, ADDRESS, AS, FLAGS };
+enum { OUT = TOOL_LAYOUT_FLAGS, WIDTH, DEPTH, BANKS, SHAPE, DTYPE, AS, FLAGS };
 
 static const tool_usage usage = {
     .command = "unpack",
@@ -14,7 +13,8 @@ static const tool_usage usage = {
     .file_required = true,
     .about = "Takes a tensor out of a memory image as the layout says. IN.hex, .mem and .vmem are $readmemh text; "
              "IN.bin is\n"
-             "raw words, little endian. Words that the image does not name are zero.",
+             "raw words, little endian. Words that the image does not name are zero. With --banks N there is one image per\n"
+             "bank, and IN holds %d for its number.",
 };
 
 static int unpack(const char *in, const tool_flag *flags)
@@ -23,7 +23,7 @@ static int unpack(const char *in, const tool_flag *flags)
     td_shape shape;
     td_tensor *tensor = NULL;
     td_layout *layout = NULL;
-    td_memory *memory = NULL;
+    tool_banks banks = {0};
     td_span *spans = NULL;
     size_t count = 0;
     uint64_t width_bits = 0;
@@ -31,31 +31,25 @@ static int unpack(const char *in, const tool_flag *flags)
     const char *as = flags[AS].value;
 
     if (!tool_number(&usage, &flags[WIDTH], &width_bits) ||
-        (flags[DEPTH].value && !tool_number(&usage, &flags[DEPTH], &depth_words)))
-        return TOOL_FAILED;
+        (flags[DEPTH].value && !tool_number(&usage, &flags[DEPTH], &depth_words)) ||
+        !tool_banks_open(&usage, &flags[BANKS], in, &banks))
+        goto done;
     if (td_shape_parse(flags[SHAPE].value, &shape) != TD_OK ||
-        td_tensor_create(flags[DTYPE].value, shape, &tensor) != TD_OK ||
-        td_layout_create(flags[PATTERN].value, flags[OPTIONS].value, flags[ADDRESS].value, &layout) != TD_OK ||
-        td_layout_spans(layout, tensor, as, width_bits, NULL, &spans, &count) != TD_OK) {
+        td_tensor_create(flags[DTYPE].value, shape, &tensor) != TD_OK) {
         tool_fail_library(usage.command);
         goto done;
     }
-    if (depth_words == 0) {
-        uint64_t needed_words = spans[count - 1].first + spans[count - 1].count;
-        if (td_image_depth(in, width_bits, &depth_words) != TD_OK) {
-            tool_fail_library(usage.command);
-            goto done;
-        }
-        if (needed_words > depth_words) {
-            tool_fail(usage.command,
-                      "\"%s\" ends at word 0x%" PRIx64 ", the layout reads up to 0x%" PRIx64
-                      "; if the words behind the end are zero, pass --depth %" PRIu64,
-                      in, depth_words - 1, needed_words - 1, needed_words);
-            goto done;
-        }
+    if (!tool_layout(&usage, flags, &layout))
+        goto done;
+    if (td_layout_spans(layout, tensor, as, width_bits, NULL, &spans, &count) != TD_OK) {
+        tool_fail_library(usage.command);
+        goto done;
     }
-    if (td_memory_create(in, width_bits, depth_words, &memory) != TD_OK || td_memory_load_file(memory, in) != TD_OK ||
-        td_backdoor_dump_tensor(memory, tensor, layout, as) != TD_OK ||
+    if (!flags[DEPTH].value && !tool_banks_depth(&banks, width_bits, spans, count, &depth_words))
+        goto done;
+    if (!tool_banks_create(&banks, width_bits, depth_words) || !tool_banks_load(&banks))
+        goto done;
+    if (td_backdoor_dump_tensor_banks(banks.memory, banks.count, tensor, layout, as) != TD_OK ||
         td_tensor_save(tensor, flags[OUT].value) != TD_OK) {
         tool_fail_library(usage.command);
         goto done;
@@ -64,7 +58,7 @@ static int unpack(const char *in, const tool_flag *flags)
 
 done:
     td_free(spans);
-    td_memory_destroy(&memory);
+    tool_banks_close(&banks);
     td_layout_destroy(&layout);
     td_tensor_destroy(&tensor);
     return code;
@@ -73,14 +67,13 @@ done:
 int tool_unpack(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
+        TOOL_LAYOUT_FLAG_TABLE,
         [OUT] = {"out", 'o', true, "OUT.npy", "the tensor to write", NULL},
         [WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},
         [DEPTH] = {"depth", 'd', false, "D", "words of the memory; default: those of the image", NULL},
-        [PATTERN] = {"pattern", 'p', true, "P", "the layout, as \"b w (ct cs) -> (b w ct) cs\"", NULL},
+        [BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each", NULL},
         [SHAPE] = {"shape", 's', true, "\"2 3 4\"", "the shape of the tensor", NULL},
         [DTYPE] = {"dtype", 0, true, "T", "the dtype of the tensor, as i16", NULL},
-        [OPTIONS] = {"options", 0, false, "O", "sizes and options of the layout, as \"cs=4 pad=0\"", NULL},
-        [ADDRESS] = {"address", 0, false, "A", "the address, as \"0x100 + 16*b + w\"; default: index", NULL},
         [AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL},
     };
     const char *in = NULL;
