@@ -47,7 +47,7 @@ static void add_axes(const td_stage *s, td_text *out)
             if (axis->dim < 0)
                 snprintf(tensor, sizeof tensor, "repeat");
             else
-                snprintf(tensor, sizeof tensor, "%" PRId64 " elements, dim %d", axis->tensor_stride, axis->dim);
+                snprintf(tensor, sizeof tensor, "%" PRId64 " element%s, dim %d", axis->tensor_stride, axis->tensor_stride == 1 ? "" : "s", axis->dim);
             td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_stage_axis_name(s, a, name), axis->size, tensor);
             if (role == TD_ROLE_LANE && axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits)
                 td_text_add(out, "lane: %s%" PRIu64 " bits\n", b->layout->lanes_msb ? "-" : "", axis->role_stride * s->lanes.slot_bits);
@@ -59,9 +59,11 @@ static void add_axes(const td_stage *s, td_text *out)
                 td_text_add(out, "%s: %" PRId64 " banks and %" PRId64 " words\n", role == TD_ROLE_TIME ? "time" : "bank",
                             s->words.bank_stride[a], s->words.address_stride[a]);
             else if (s->words.bank_stride[a])
-                td_text_add(out, "%s: %" PRId64 " banks\n", role == TD_ROLE_TIME ? "time" : "bank", s->words.bank_stride[a]);
+                td_text_add(out, "%s: %" PRId64 " bank%s\n", role == TD_ROLE_TIME ? "time" : "bank", s->words.bank_stride[a],
+                            s->words.bank_stride[a] == 1 ? "" : "s");
             else
-                td_text_add(out, "%s: %" PRId64 " words\n", role == TD_ROLE_TIME ? "time" : "bank", s->words.address_stride[a]);
+                td_text_add(out, "%s: %" PRId64 " word%s\n", role == TD_ROLE_TIME ? "time" : "bank", s->words.address_stride[a],
+                            s->words.address_stride[a] == 1 ? "" : "s");
         }
 }
 
@@ -161,7 +163,8 @@ static void add_use(const td_stage *s, td_text *out)
     const uint64_t bits = s->request.memory_dtype.bits, data = count_data(s);
     const uint64_t lanes = s->vectors * s->bound.count[TD_ROLE_LANE];
     uint64_t all = 0;
-    td_text_add(out, "\nuse       %" PRIu64 " words written, %" PRIu64 " elements", s->word_count, data);
+    td_text_add(out, "\nuse       %" PRIu64 " word%s written, %" PRIu64 " element%s", s->word_count, s->word_count == 1 ? "" : "s", data,
+                data == 1 ? "" : "s");
     if (s->bound.repeats || s->bound.slides)
         td_text_add(out, " with copies");
     td_text_add(out, "\n");

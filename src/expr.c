@@ -50,8 +50,24 @@ static void skip_space(parser *p)
         p->at++;
 }
 
+/* Two constants become one, so that equal expressions print alike. They are the last two nodes. */
+static bool fold(parser *p, node n, int *out)
+{
+    td_expr *e = p->expr;
+    int64_t value = 0;
+    if (n.b < 0 || e->node[n.a].op != NUMBER || e->node[n.b].op != NUMBER ||
+        !td_expr_fold(n.op, e->node[n.a].value, e->node[n.b].value, &value))
+        return false;
+    e->count -= 2;
+    *out = e->count++;
+    e->node[*out] = (node){NUMBER, -1, -1, value};
+    return true;
+}
+
 static td_status add_node(parser *p, node n, int *out)
 {
+    if (fold(p, n, out))
+        return TD_OK;
     if (p->expr->count == MAX_NODES)
         return fail_at(p, p->at, 1, "too many operators", "use at most 256 terms");
     *out = p->expr->count;

@@ -20,4 +20,7 @@ struct td_expr {
     node node[MAX_NODES];
 };
 
+/* expr_value.c: what the operator makes of two constants; false when that is no non-negative number. */
+bool td_expr_fold(op which, int64_t a, int64_t b, int64_t *out);
+
 #endif

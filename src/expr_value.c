@@ -83,6 +83,15 @@ static fault apply(op which, int64_t a, int64_t b, int64_t *out)
     }
 }
 
+bool td_expr_fold(op which, int64_t a, int64_t b, int64_t *out)
+{
+    int64_t value = 0;
+    if (apply(which, a, b, &value) != FINE || value < 0)
+        return false;
+    *out = value;
+    return true;
+}
+
 static td_status fail_value(fault what, int64_t a, int64_t b)
 {
     switch (what) {

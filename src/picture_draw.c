@@ -14,7 +14,8 @@
 #define ROW_PX 26.0
 #define BREAK_PX 24.0
 #define BANK_GAP_PX 40.0
-#define HEAD_PX 176.0
+#define HEAD_PX 176.0 /* above the first row; more with the names of banks */
+#define BANK_NAME_PX 22.0
 
 /* Light enough for dark text, apart also for most colour-blind eyes. */
 static const char *const palette[] = {"#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99",
@@ -57,6 +58,11 @@ static void add_colour(td_text *out, uint64_t value, uint64_t size)
         td_text_add(out, "%02x", (unsigned)(stop[from][c] + (stop[from + 1][c] - stop[from][c]) * (at - from)));
 }
 
+static double rows_y(const td_picture *p)
+{
+    return p->stage->bank_count > 1 ? HEAD_PX + BANK_NAME_PX : HEAD_PX;
+}
+
 static double bank_x(const td_picture *p, uint64_t bank)
 {
     return MARGIN + LABEL_PX + (double)bank * (p->word_px + BANK_GAP_PX);
@@ -73,7 +79,9 @@ static void add_heading(const td_picture *p, td_text *out)
     add_escaped(out, td_layout_pattern(layout));
     td_text_add(out, "</text>\n<text class=\"code soft\" x=\"%.1f\" y=\"64\" font-size=\"13\">", MARGIN);
     add_escaped(out, *td_layout_options(layout) ? td_layout_options(layout) : "no options");
-    td_text_add(out, "   address ");
+    td_text_add(out, " &#183; address: ");
+    if (!*td_layout_address(layout) && layout->beats > 1)
+        td_text_add(out, "%" PRIu64 "*", layout->beats);
     add_escaped(out, *td_layout_address(layout) ? td_layout_address(layout) : "index");
     td_text_add(out, "</text>\n<text class=\"soft\" x=\"%.1f\" y=\"86\" font-size=\"13\">", MARGIN);
     td_text_add(out, "tensor %s %s in words of %" PRIu64 " bits (%s): %" PRIu64 " words", s->dtype_name[0],
@@ -131,11 +139,11 @@ static void add_legend(const td_picture *p, td_text *out)
 static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
 {
     const td_stage *s = p->stage;
-    const double x = bank_x(p, bank), y = HEAD_PX - 8;
+    const double x = bank_x(p, bank), y = rows_y(p) - 8;
     const uint64_t width = s->request.geometry.width_bits, lanes = s->bound.count[TD_ROLE_LANE];
     if (s->bank_count > 1)
         td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\" text-anchor=\"middle\">bank %" PRIu64 "</text>\n",
-                    x + p->word_px / 2, y - 14, bank);
+                    x + p->word_px / 2, y - 18, bank);
     if (s->request.layout->beats > 1 || p->cell_px < 20) {
         td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">bit %" PRIu64 "</text>", x, y, width - 1);
         td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">bit 0</text>\n", x + p->word_px, y);
@@ -146,9 +154,10 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
         if (!td_lanes_pieces(&s->cut, &s->request, &s->lanes, lane, piece))
             continue;
         const double middle = x + ((double)width - (double)piece[0].memory - (double)piece[0].bits / 2) * p->bit_px;
-        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"middle\">%s%" PRIu64 "</text>", middle, y,
-                    lane == 0 && p->cell_px > 44 ? "lane " : "", lane);
+        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"middle\">%" PRIu64 "</text>", middle, y, lane);
     }
+    if (bank == 0)
+        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">lane</text>", MARGIN + LABEL_PX - 12, y);
     td_text_add(out, "\n");
 }
 
@@ -262,7 +271,7 @@ static void add_break(const td_picture *p, double y, const char *text, td_text *
 /* All rows; returns where the last one ends. */
 static double add_rows(const td_picture *p, td_text *out)
 {
-    double y = HEAD_PX;
+    double y = rows_y(p);
     size_t w = 0;
     char text[96];
     for (size_t r = 0; r < p->row_count; r++) {

@@ -334,7 +334,7 @@ static void test_canonical(void **state)
         {{"r c -> r c", "pad=-1 c=0x10 r=4", "0x10+4*r"}, {"r c -> r c", "r=4 c=16 pad=-1", "16 + 4*r"}},
         {{"r c -> r c", "fill=zero lanes=lsb beats=1 alias=error pad_at=end lsb=0", "((r))"}, {"r c -> r c", "", "r"}},
         {{"r c -> r c", "dtype=i8", "r - (1 - (2*r + 3)*4)"}, {"r c -> r c", "dtype=i8", "r - (1 - (2*r + 3)*4)"}},
-        {{"r c -> r c", "", "(r + 1) % 4 ^ r & 1 << 2"}, {"r c -> r c", "", "(r + 1)%4 ^ r & 1 << 2"}},
+        {{"r c -> r c", "", "(r + 1) % 4 ^ r & 1 << 2"}, {"r c -> r c", "", "(r + 1)%4 ^ r & 4"}},
         {{"r c -> r c", "", "addr = r; bank=r&1"}, {"r c -> r c", "", "bank = r & 1; addr = r"}},
         {{"b ... c -> b ... c", "", ""}, {"b ... c -> b ... c", "", ""}},
     };

@@ -475,7 +475,7 @@ static const struct {
     {"preset:nvdla_feature line=8", "", "", "n (s a) h w -> (n s h w) a", "a=32 pad=0",
      "8*dim(2)*((dim(1) + 32 - 1)/32)*n + 8*dim(2)*s + 8*h + w"},
     {"preset:xor_swizzle b=2 s=4", "", "", "... (ct cs) -> (... ct) cs", "cs=1 pad=0",
-     "index ^ (index & (1 << 2) - 1 << 0 + 4) >> 4"},
+     "index ^ (index & 48) >> 4"},
     {"preset:fft_bitrev bits=10", "", "", "n ... -> n ...", "", "rev(n, 10)"},
     {"preset:bank_interleave banks=6", "base=5", "", "... (ct cs) -> (... ct) cs", "cs=1 pad=0", "bank = index%6; addr = 5 + index/6"},
 };
