@@ -56,7 +56,7 @@ static int set_elems(const char *call, td_tensor *tensor, uint64_t first, size_t
         if (value > mask && (!(value & top) || (value | mask) != UINT64_MAX))
             return td_dpi_fail(TD_RANGE, message,
                                "%s: element %llu is 0x%llx, more than the %u bits of %s; clear the bits above", call,
-                               (td_dpi_u64)(first + i), (td_dpi_u64)value, bits, td_tensor_dtype(tensor));
+                               (td_dpi_u64)first + i, (td_dpi_u64)value, bits, td_tensor_dtype(tensor));
     }
     td_status status = TD_OK;
     for (size_t i = 0; i < count && !status; i++)
@@ -146,16 +146,16 @@ static int move_chunk(td_dpi_u64 list, int first, int count, void *chunk, size_t
         return status;
     unsigned char *data = td_tensor_data(claim.object);
     *message = "";
-    if (!data || td_tensor_elem_bytes(claim.object) != elem_bytes || first < 0)
+    if (!data || td_tensor_elem_bytes(claim.object) != elem_bytes || first < 0) {
         status = td_dpi_fail(TD_DTYPE, message, "%s: a tensor of %s is no list; use u%zu from tensor_create", call,
                              td_tensor_dtype(claim.object), 8 * elem_bytes);
-    else
-        status = (int)check_chunk(call, claim.object, (td_dpi_u64)first, count,
-                                  elem_bytes == 8 ? CHUNK_ADDRESSES : CHUNK_WORDS, message);
-    if (!status && put)
-        memcpy(data + (size_t)first * elem_bytes, chunk, (size_t)count * elem_bytes);
-    else if (!status)
-        memcpy(chunk, data + (size_t)first * elem_bytes, (size_t)count * elem_bytes);
+    } else {
+        int most = elem_bytes == 8 ? CHUNK_ADDRESSES : CHUNK_WORDS;
+        unsigned char *at = data + (size_t)first * elem_bytes;
+        status = (int)check_chunk(call, claim.object, (td_dpi_u64)first, count, most, message);
+        if (!status)
+            memcpy(put ? at : chunk, put ? chunk : at, (size_t)count * elem_bytes);
+    }
     td_dpi_release(&claim, 1);
     return status;
 }
@@ -185,7 +185,7 @@ static int claim_list(const char *call, td_dpi_claim *claims, const char **messa
     td_dpi_u64 found = td_tensor_elems(claims[1].object);
     if (found == needed && td_tensor_elem_bytes(claims[1].object) == 4)
         return (int)TD_OK;
-    status = td_dpi_fail(TD_SHAPE, message, "%s: %llu words for %llu elements of %s; pass %llu", call, found,
+    status = td_dpi_fail(TD_SHAPE, message, "%s: %llu words for %llu elements of %s; pass %llu of 32 bits", call, found,
                          (td_dpi_u64)td_tensor_elems(claims[0].object), td_tensor_dtype(claims[0].object), needed);
     td_dpi_release(claims, 2);
     return status;

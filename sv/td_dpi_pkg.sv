@@ -1,6 +1,7 @@
-// The C side, for td_pkg and td_ram only: testbenches use the classes of td_pkg. A handle is 0 or what a create gave; every
-// function that can fail returns a status number and sets `message` ("" on success). Nothing is pure and nothing keeps state
-// between calls, so any thread of the simulator may make them. The shims are in dpi/, one C file per group.
+// The C side, for td_pkg and td_ram only: testbenches use the classes of td_pkg. A handle is 0 or what a create gave;
+// every function that can fail returns a status number and sets `message` ("" on success). Nothing is pure and nothing
+// keeps state between calls, so any thread of the simulator may make them. The shims are in dpi/, one C file per
+// group.
 package td_dpi_pkg;
 
   // What crosses at once: a larger array makes some simulators copy, or generate, far too much.

@@ -1,5 +1,5 @@
-// How a tensor lies in a memory: a pattern, options, an address, in the language of src/tensordoor.h section 5. Made with
-// create; it never changes, and any number of loads and dumps may share it.
+// How a tensor lies in a memory: a pattern, options, an address, in the language of src/tensordoor.h section 5. Made
+// with create; it never changes, and any number of loads and dumps may share it.
 class td_layout;
   local longint unsigned m_handle;
   local string           m_pattern;

@@ -1,6 +1,6 @@
 // Dynamic arrays on their way through DPI, which takes none: they cross in chunks into a tensor of u32 (words) or u64
-// (addresses), and C then sees the list as a whole. For td_tensor and td_memory; a list is a handle, 0 for an empty one, and is
-// destroyed by who made it.
+// (addresses), and C then sees the list as a whole. For td_tensor and td_memory; a list is a handle, 0 for an empty
+// one, and is destroyed by who made it.
 class td_list;
   // A list of zeros.
   static function td_status_e create(input int count, output longint unsigned list_handle, output string message);
@@ -18,7 +18,8 @@ class td_list;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  static function td_status_e from_words(input td_words_t words, output longint unsigned list_handle, output string message);
+  static function td_status_e from_words(input td_words_t words, output longint unsigned list_handle,
+                                         output string message);
     td_chunk_t  chunk;
     td_status_e status;
     int         count;

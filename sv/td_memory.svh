@@ -1,7 +1,7 @@
-// Words of `width` bits, `depth` of them, and the back door into them. Made with create; freed with destroy. Each call is loud
-// and has a quiet twin `try_` that returns the status and has the message as its last argument. Both are made of the virtual
-// `do_` functions at the end: a memory that lies elsewhere extends this class and overrides those alone. They take handles,
-// because passing an object costs more than a small load does.
+// Words of `width` bits, `depth` of them, and the back door into them. Made with create; freed with destroy. Each call
+// is loud and has a quiet twin `try_` that returns the status and has the message as its last argument. Both are made
+// of the virtual `do_` functions at the end: a memory that lies elsewhere extends this class and overrides those
+// alone. They take handles, because passing an object costs more than a small load does.
 //
 // In lists of words a memory word takes words_per_word() 32-bit words, low word first.
 class td_memory;
@@ -86,7 +86,8 @@ class td_memory;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words, output string message);
+  function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
+                                         output string message);
     longint unsigned address_list;
     longint unsigned word_list;
     td_status_e      status;
@@ -107,7 +108,8 @@ class td_memory;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  function td_status_e try_backdoor_write(input td_addresses_t addresses, input td_words_t words, output string message);
+  function td_status_e try_backdoor_write(input td_addresses_t addresses, input td_words_t words,
+                                          output string message);
     td_words_t none;
     return write_lists(addresses, words, none, 0, message);
   endfunction
@@ -126,7 +128,8 @@ class td_memory;
   endfunction
 
   // The same with one mask bit per byte of the word: ceil(bytes / 32) mask words per address.
-  function void backdoor_write_bytes(input td_addresses_t addresses, input td_words_t words, input td_words_t byte_mask);
+  function void backdoor_write_bytes(input td_addresses_t addresses, input td_words_t words,
+                                     input td_words_t byte_mask);
     string      message;
     td_status_e status;
     status = try_backdoor_write_bytes(addresses, words, byte_mask, message);
@@ -165,8 +168,8 @@ class td_memory;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  function td_status_e try_backdoor_load_matrix(input td_tensor tensor, input longint unsigned first, input longint unsigned last,
-                                                       output string message);
+  function td_status_e try_backdoor_load_matrix(input td_tensor tensor, input longint unsigned first,
+                                                input longint unsigned last, output string message);
     longint unsigned tensor_handle;
     tensor_handle = 0;
     if (tensor != null) tensor_handle = tensor.handle();
@@ -183,8 +186,8 @@ class td_memory;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  function td_status_e try_backdoor_dump_matrix(input td_tensor tensor, input longint unsigned first, input longint unsigned last,
-                                                       output string message);
+  function td_status_e try_backdoor_dump_matrix(input td_tensor tensor, input longint unsigned first,
+                                                input longint unsigned last, output string message);
     longint unsigned tensor_handle;
     tensor_handle = 0;
     if (tensor != null) tensor_handle = tensor.handle();
@@ -253,7 +256,8 @@ class td_memory;
     return bits;
   endfunction
 
-  function td_status_e try_get_bits(input longint unsigned address, output longint unsigned bits, output string message);
+  function td_status_e try_get_bits(input longint unsigned address, output longint unsigned bits,
+                                    output string message);
     return do_get_bits(address, bits, message);
   endfunction
 
@@ -341,7 +345,8 @@ class td_memory;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(m_handle, message));
   endfunction
 
-  virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words, output string message);
+  virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words,
+                                       output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_backdoor_read(m_handle, addresses, words, message));
   endfunction
 
@@ -388,8 +393,8 @@ class td_memory;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_load_file(m_handle, path, message));
   endfunction
 
-  virtual function td_status_e do_save_file(input string path, input longint unsigned first, input longint unsigned count,
-                                            output string message);
+  virtual function td_status_e do_save_file(input string path, input longint unsigned first,
+                                            input longint unsigned count, output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_memory_save_file(m_handle, path, first, count, message));
   endfunction
 endclass

@@ -1,5 +1,6 @@
-// Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor, td_memory and
-// td_layout; C has the same nouns, the same strings and the same order of arguments (src/tensordoor.h is the manual).
+// Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor,
+// td_memory and td_layout; C has the same nouns, the same strings and the same order of arguments (src/tensordoor.h is
+// the manual).
 package td_pkg;
   `include "td_status.svh"
   `include "td_reporter.svh"

@@ -1,10 +1,11 @@
-// A RAM with one read and one write port whose words are a td_memory, so that a testbench reaches them through the back door:
-// `u_ram.get_memory()` gives the object. Chip selects are active low. A read gives its word and valid one cycle later, and the
-// data holds while the port is idle. A write changes all bytes, or with ByteMask = 1 those whose mask bit is 1 (mask bit k is
-// bits 8k+7 .. 8k; the last byte may be narrower). A read and a write of one word in one cycle: the read gets the old word.
+// A RAM with one read and one write port whose words are a td_memory, so that a testbench reaches them through the
+// back door: `u_ram.get_memory()` gives the object. Chip selects are active low. A read gives its word and valid one
+// cycle later, and the data holds while the port is idle. A write changes all bytes, or with ByteMask = 1 those whose
+// mask bit is 1 (mask bit k is bits 8k+7 .. 8k; the last byte may be narrower). A read and a write of one word in one
+// cycle: the read gets the old word.
 //
-// An address past the depth, or an unknown one, is reported as the loud calls of td_pkg are; such a write changes nothing and
-// such a read gives x. The storage has two states: x and z are written as 0.
+// An address past the depth, or an unknown one, is reported as the loud calls of td_pkg are; such a write changes
+// nothing and such a read gives x. The storage has two states: x and z are written as 0.
 module td_ram
   import td_pkg::*;
 #(

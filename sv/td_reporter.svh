@@ -1,5 +1,6 @@
-// Where the loud calls send their failures; the try_ twins never come here. Extend it and install an object to send them
-// elsewhere (uvm_error, a counter); without one a failure is a $error. Created by the testbench, at most one at a time.
+// Where the loud calls send their failures; the try_ twins never come here. Extend it and install an object to send
+// them elsewhere (uvm_error, a counter); without one a failure is a $error. Created by the testbench, at most one at a
+// time.
 class td_reporter;
   local static td_reporter current;
 

@@ -1,4 +1,5 @@
-// What a try_ function returns. The numbers are those of enum td_status in src/tensordoor.h; a simulation test compares them.
+// What a try_ function returns. The numbers are those of enum td_status in src/tensordoor.h; a simulation test
+// compares them.
 typedef enum int {
   TD_OK        = 0,
   TD_ARGUMENT  = 1,   // a senseless argument

@@ -1,5 +1,5 @@
-// A dtype, a shape and row-major data, kept in C. Made with create (zeros) or open (a .npy file); freed with destroy. Each
-// call is loud and has a quiet twin `try_` that returns the status and has the message as its last argument.
+// A dtype, a shape and row-major data, kept in C. Made with create (zeros) or open (a .npy file); freed with destroy.
+// Each call is loud and has a quiet twin `try_` that returns the status and has the message as its last argument.
 class td_tensor;
   local longint unsigned m_handle;
   local string           m_dtype;
@@ -40,7 +40,8 @@ class td_tensor;
     return tensor;
   endfunction
 
-  static function td_status_e try_open(input string path, input string dtype, output td_tensor tensor, output string message);
+  static function td_status_e try_open(input string path, input string dtype, output td_tensor tensor,
+                                       output string message);
     longint unsigned handle;
     td_status_e      status;
     tensor = null;

@@ -1,5 +1,6 @@
-// The tour. A tensor of int16 goes into the design's source memory with one call, the design moves it tile by tile, and one
-// call takes the result out of the destination memory. The design sees ordinary RAMs; the bench sees the td_memory in each.
+// The tour. A tensor of int16 goes into the design's source memory with one call, the design moves it tile by tile,
+// and one call takes the result out of the destination memory. The design sees ordinary RAMs; the bench sees the
+// td_memory in each.
 module tb;
   import td_pkg::*;
 

@@ -1,5 +1,5 @@
-// The design of the tour: it moves a tensor (b, w, c) in one memory to (w, b, c) in another, word by word. A word holds one
-// tile of the channels; there are n_ct tiles for each (b, w).
+// The design of the tour: it moves a tensor (b, w, c) in one memory to (w, b, c) in another, word by word. A word
+// holds one tile of the channels; there are n_ct tiles for each (b, w).
 //
 //   src word (b*W + w)*CT + ct   ->   dst word (w*B + b)*CT + ct
 //

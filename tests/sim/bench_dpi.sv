@@ -1,5 +1,5 @@
-// Figures, not a test: what a call costs through the classes, and what td_ram costs in a simulation. `meson test --benchmark`
-// runs it; each figure is the best of several rounds.
+// Figures, not a test: what a call costs through the classes, and what td_ram costs in a simulation. `meson test
+// --benchmark` runs it; each figure is the best of several rounds.
 module bench_dpi;
   import td_pkg::*;
 
@@ -40,8 +40,8 @@ module bench_dpi;
       for (int i = 0; i < 200000; i++) m.backdoor_load_tensor(t, l);
       in_sv = smaller(in_sv, (bench_seconds() - start) * 1.0e9 / 200000.0);
     end
-    $display("smallest load: %0.0f ns in C, %0.0f ns more through DPI, %0.0f ns more through the classes", in_c, in_dpi - in_c,
-             in_sv - in_c);
+    $display("smallest load: %0.0f ns in C, %0.0f ns more through DPI, %0.0f ns more through the classes", in_c,
+             in_dpi - in_c, in_sv - in_c);
     m.destroy();
     t.destroy();
     l.destroy();
@@ -122,8 +122,8 @@ module bench_dpi;
       for (int i = 0; i < calls; i++) m.backdoor_dump_tensor(t, l);
       dp = smaller(dp, (bench_seconds() - start) * 1.0e9 / calls);
     end
-    $display("tensor 3x%0dx%0d of u8: load %0.0f ns (%0.1f M elements/s), dump %0.0f ns (%0.1f M elements/s)", side, side, ld,
-             3.0e3 * side * side / ld, dp, 3.0e3 * side * side / dp);
+    $display("tensor 3x%0dx%0d of u8: load %0.0f ns (%0.1f M elements/s), dump %0.0f ns (%0.1f M elements/s)", side,
+             side, ld, 3.0e3 * side * side / ld, dp, 3.0e3 * side * side / dp);
     m.destroy();
     t.destroy();
     l.destroy();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# loud.sh SIMULATE ARGUMENT...: without a reporter a failure is a $error with the status and the text, which ends a Verilator run unless it is
-# told to go on.
+# loud.sh SIMULATE ARGUMENT...: without a reporter a failure is a $error with the status and the text, which ends a
+# Verilator run unless it is told to go on.
 set -uo pipefail
 needed='TD_ARGUMENT: memory_create "loud": a width of 0 bits; a width is 1 to 16777216 bits'
 stopped=$("$@" +loud 2>&1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# simulate.sh BUILD TOP FILE... [+PLUSARG...]: builds a bench with Verilator and runs it in BUILD/tests/sim/TOP. A bench that is
-# newer than its sources is only run: the library is a shared one, and may have changed since. With sanitizers in the library
-# (TD_SANITIZE), their runtime has to come first in the process.
+# simulate.sh BUILD TOP FILE... [+PLUSARG...]: builds a bench with Verilator and runs it in BUILD/tests/sim/TOP. A
+# bench that is newer than its sources is only run: the library is a shared one, and may have changed since. With
+# sanitizers in the library (TD_SANITIZE), their runtime has to come first in the process.
 set -euo pipefail
 build=$1 top=$2 out=$1/tests/sim/$2
 shift 2

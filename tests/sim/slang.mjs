@@ -1,5 +1,6 @@
-// slang.mjs BUNDLE TOP FOLDER FILE...: parses the files strictly with the slang inside YoWASP's yosys. Files lie in a virtual
-// file system, flat, with every .svh of FOLDER beside them. Prints what slang says; exits 1 when it finds anything.
+// slang.mjs BUNDLE TOP FOLDER FILE...: parses the files strictly with the slang inside YoWASP's yosys. Files lie in a
+// virtual file system, flat, with every .svh of FOLDER beside them. Prints what slang says; exits 1 when it finds
+// anything.
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';

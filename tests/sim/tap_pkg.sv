@@ -1,4 +1,5 @@
-// What the benches share: points in TAP, so that tests/run counts them, and a reporter that keeps what the loud calls say.
+// What the benches share: points in TAP, so that tests/run counts them, and a reporter that keeps what the loud calls
+// say.
 package tap_pkg;
   import td_pkg::*;
 
@@ -17,13 +18,18 @@ package tap_pkg;
     if (found != needed) $display("# found:  %s\n# needed: %s", found, needed);
   endfunction
 
+  // For messages whose end is asserted by the tests of the library.
+  function automatic void starts(input string found, input string needed, input string what);
+    same(found.len() < needed.len() ? found : found.substr(0, needed.len() - 1), needed, what);
+  endfunction
+
   function automatic void equal(input longint unsigned found, input longint unsigned needed, input string what);
     ok(found == needed, what);
     if (found != needed) $display("# found 0x%0h, needed 0x%0h", found, needed);
   endfunction
 
-  function automatic void refused(input td_status_e found, input td_status_e needed, input string message, input string text,
-                                  input string what);
+  function automatic void refused(input td_status_e found, input td_status_e needed, input string message,
+                                  input string text, input string what);
     same($sformatf("%s: %s", found.name(), message), $sformatf("%s: %s", needed.name(), text), what);
   endfunction
 

@@ -1,5 +1,5 @@
-// Everything that td_pkg offers, loud and quiet: what it does, and what it says when it refuses. With +loud it makes one bad
-// call without a reporter and ends: the shell test looks for the $error.
+// Everything that td_pkg offers, loud and quiet: what it does, and what it says when it refuses. With +loud it makes
+// one bad call without a reporter and ends: the shell test looks for the $error.
 module tb_ops;
   import td_pkg::*;
   import tap_pkg::*;
@@ -52,13 +52,15 @@ module tb_ops;
     refused(status, TD_RANGE, message,
             "tensor_get_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23", "get past the end");
     bits = t.get_bits(24);
-    same(seen.take(), "TD_RANGE: tensor_get_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
+    same(seen.take(),
+         "TD_RANGE: tensor_get_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
          "the same, loud");
     status = t.try_set_bits(0, 64'h1000, message);
     refused(status, TD_RANGE, message,
             "tensor_set_bits: 0x1000 has bits above the 12 of i12; pass the element's own bits, zero-extended", "set too much");
     t.set_bits(24, 0);
-    same(seen.take(), "TD_RANGE: tensor_set_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
+    same(seen.take(),
+         "TD_RANGE: tensor_set_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
          "set past the end, loud");
 
     status = td_tensor::try_create("i12", "2 0", u, message);
@@ -66,7 +68,8 @@ module tb_ops;
             "an extent of zero");
     ok(u == null, "and no tensor");
     status = td_tensor::try_create("i12", "2 x", u, message);
-    refused(status, TD_SHAPE, message, "shape \"2 x\": a number is needed at column 3; write it as \"2 3 4\"", "a shape that is none");
+    refused(status, TD_SHAPE, message, "shape \"2 x\": a number is needed at column 3; write it as \"2 3 4\"",
+            "a shape that is none");
     u = td_tensor::create("int12", "2");
     ok(seen.status == TD_DTYPE && seen.count == 1 && u == null, "a dtype that is none, loud");
     void'(seen.take());
@@ -83,7 +86,8 @@ module tb_ops;
   endtask
 
   function automatic string gone(input string call_name, input string kind, input longint unsigned handle);
-    return $sformatf("%s: the %s with handle 0x%0h was destroyed; use it before, or create another", call_name, kind, handle);
+    return $sformatf("%s: the %s with handle 0x%0h was destroyed; use it before, or create another", call_name, kind,
+                     handle);
   endfunction
 
   // ---- many elements at once
@@ -107,27 +111,32 @@ module tb_ops;
     t.set_chunk(500, 256, chunk);
     chunk[10] = 99;
     t.get_chunk(505, 10, chunk);
-    ok(chunk[0] == 5 && chunk[9] == 14 && chunk[10] == 99, "a chunk set, a part of it read, the rest of the array left");
+    ok(chunk[0] == 5 && chunk[9] == 14 && chunk[10] == 99,
+       "a chunk set, a part of it read, the rest of the array left");
     same(seen.take(), "", "none of this is reported");
 
     words[999] = 32'h0001_0000;
     words[0] = 32'd1;
     status = t.try_from_words(words, message);
-    refused(status, TD_RANGE, message, "tensor_from_words: element 999 is 0x10000, more than the 16 bits of i16; clear the bits above",
+    refused(status, TD_RANGE, message,
+            "tensor_from_words: element 999 is 0x10000, more than the 16 bits of i16; clear the bits above",
             "a value that does not fit, in the last chunk");
     equal(t.get_bits(0), 64'h8ad0, "and the first chunk is unchanged");
     words[999] = 32'hffff_0000;
     t.from_words(words);
-    same(seen.take(), "TD_RANGE: tensor_from_words: element 999 is 0xffffffffffff0000, more than the 16 bits of i16; clear the bits above",
+    same(seen.take(),
+         "TD_RANGE: tensor_from_words: element 999 is 0xffffffffffff0000, more than the 16 bits of i16; clear the bits above",
          "a negative one that does not fit, loud");
     words = new[999];
     t.from_words(words);
-    same(seen.take(), "TD_SHAPE: tensor_from_words: 999 words for 1000 elements of i16; pass 1000", "too few words");
+    same(seen.take(), "TD_SHAPE: tensor_from_words: 999 words for 1000 elements of i16; pass 1000 of 32 bits",
+         "too few words");
     status = t.try_set_chunk(800, 256, chunk, message);
     refused(status, TD_RANGE, message,
             "tensor_set_chunk: elements 800 to 1055 of a tensor of 1000 elements; end at 999", "a chunk past the end");
     t.set_chunk(0, 257, chunk);
-    same(seen.take(), "TD_ARGUMENT: tensor_set_chunk: a chunk of 257 elements of i16; pass 1 to 256", "a chunk too long");
+    same(seen.take(), "TD_ARGUMENT: tensor_set_chunk: a chunk of 257 elements of i16; pass 1 to 256",
+         "a chunk too long");
     t.get_chunk(999, 2, chunk);
     same(seen.take(), "TD_RANGE: tensor_get_chunk: elements 999 to 1000 of a tensor of 1000 elements; end at 999",
          "read past the end");
@@ -146,7 +155,8 @@ module tb_ops;
     equal(64'(wrong), 0, "300 elements of 40 bits and back");
     words[599] = 32'd256;
     w.from_words(words);
-    same(seen.take(), "TD_RANGE: tensor_from_words: element 299 is 0x1000162d91b, more than the 40 bits of u40; clear the bits above",
+    same(seen.take(),
+         "TD_RANGE: tensor_from_words: element 299 is 0x1000162d91b, more than the 40 bits of u40; clear the bits above",
          "a 41st bit");
     t.destroy();
     t.to_words(back);
@@ -176,14 +186,17 @@ module tb_ops;
     same(u.dtype(), "bf16", "the same bytes as bf16");
     u.destroy();
     status = td_tensor::try_open("nowhere.npy", "", u, message);
-    refused(status, TD_FILE, message, "tensor_open \"nowhere.npy\": cannot open the file: No such file or directory; check the path and its permissions", "a missing file");
+    starts($sformatf("%s: %s", status.name(), message), "TD_FILE: tensor_open \"nowhere.npy\": cannot open the file",
+           "a missing file");
     u = td_tensor::open("nowhere.npy");
     ok(u == null, "and no tensor");
-    same(seen.take(), "TD_FILE: tensor_open \"nowhere.npy\": cannot open the file: No such file or directory; check the path and its permissions", "the same, loud");
+    starts(seen.take(), "TD_FILE: tensor_open \"nowhere.npy\": cannot open the file", "the same, loud");
     t.save("no/such/folder/files.npy");
-    same(seen.take(), "TD_FILE: tensor_save \"no/such/folder/files.npy\": cannot create the file: No such file or directory; check the folder and its permissions", "a tensor saved nowhere");
+    starts(seen.take(), "TD_FILE: tensor_save \"no/such/folder/files.npy\": cannot create the file",
+           "a tensor saved nowhere");
     status = t.try_save("files.txt", message);
-    refused(status, TD_ARGUMENT, message, "tensor_save \"files.txt\": the extension \".txt\" is not that of a tensor file; use .npy", "a tensor saved as text");
+    starts($sformatf("%s: %s", status.name(), message), "TD_ARGUMENT: tensor_save \"files.txt\": the extension",
+           "a tensor saved as text");
     t.destroy();
 
     m = td_memory::create("image", 12, 20);
@@ -199,9 +212,10 @@ module tb_ops;
     equal(m.get_bits(3), 64'habc, "a part of it");
     same(seen.take(), "", "none of this is reported");
     m.load_file("nowhere.hex");
-    same(seen.take(), "TD_FILE: memory_load_file \"nowhere.hex\": cannot open the file: No such file or directory; check the path and its permissions", "a missing image, loud");
+    starts(seen.take(), "TD_FILE: memory_load_file \"nowhere.hex\": cannot open the file", "a missing image, loud");
     status = m.try_save_file("part.hex", 15, 6, message);
-    refused(status, TD_RANGE, message, "memory_save_file \"part.hex\": span 0 has 6 words from 0xf, past the memory \"image\" of 20 words; cut the span", "more words than there are");
+    starts($sformatf("%s: %s", status.name(), message), "TD_RANGE: memory_save_file \"part.hex\": span 0 has 6 words",
+           "more words than there are");
     m.destroy();
     m.clear();
     same(seen.take(), $sformatf("TD_HANDLE: %s", gone("memory_clear", "memory", m.handle())),
@@ -275,10 +289,13 @@ module tb_ops;
     addresses = '{4, 5};
     words = '{5, 32'h1000};
     m.backdoor_write(addresses, words);
-    same(seen.take(), "TD_RANGE: backdoor_write \"narrow\": word 1 has 0x1 above its 12 bits; clear the bits from 12 up", "a word with a 13th bit");
+    same(seen.take(),
+         "TD_RANGE: backdoor_write \"narrow\": word 1 has 0x1 above its 12 bits; clear the bits from 12 up",
+         "a word with a 13th bit");
     words = '{5, 32'h1_0000};
     m.backdoor_write(addresses, words);
-    same(seen.take(), "TD_RANGE: backdoor_write \"narrow\": word 1 has 0x10 above its 12 bits; clear the bits from 12 up",
+    same(seen.take(),
+         "TD_RANGE: backdoor_write \"narrow\": word 1 has 0x10 above its 12 bits; clear the bits from 12 up",
          "a word with a 17th bit");
     equal(m.get_bits(4), 0, "and nothing is written");
     words = '{5, 6, 7};
@@ -287,7 +304,8 @@ module tb_ops;
          "TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a word list of 3; pass 1 of 32 bits for each address",
          "too many words");
     m.backdoor_write(none, words);
-    same(seen.take(), "TD_ARGUMENT: backdoor_write \"narrow\": a count of 0 words; pass at least one address", "no address");
+    same(seen.take(), "TD_ARGUMENT: backdoor_write \"narrow\": a count of 0 words; pass at least one address",
+         "no address");
     status = m.try_backdoor_read(none, back, message);
     refused(status, TD_ARGUMENT, message, "backdoor_read \"narrow\": a count of 0 words; pass at least one address",
             "no address to read");
@@ -306,11 +324,15 @@ module tb_ops;
             "backdoor_write \"narrow\": 2 addresses with a word list of 0; pass 1 of 32 bits for each address", "no words");
     back = '{1, 4};
     m.backdoor_write_bytes(addresses, words, back);
-    same(seen.take(), "TD_RANGE: backdoor_write \"narrow\": mask 1 has 0x1 above its 2 bits; clear the bits from 2 up", "a mask for a third byte");
+    same(seen.take(), "TD_RANGE: backdoor_write \"narrow\": mask 1 has 0x1 above its 2 bits; clear the bits from 2 up",
+         "a mask for a third byte");
     m.set_bits(0, 64'h1000);
-    same(seen.take(), "TD_RANGE: set_bits \"narrow\": 0x1000 for a word of 12 bits; clear the bits above", "set_bits too much");
+    same(seen.take(), "TD_RANGE: set_bits \"narrow\": 0x1000 for a word of 12 bits; clear the bits above",
+         "set_bits too much");
     status = m.try_set_bits(10, 0, message);
-    refused(status, TD_RANGE, message, "backdoor_write \"narrow\": address 0xa (entry 0) is past the memory of 10 words; the last address is 0x9", "set_bits past the memory");
+    refused(status, TD_RANGE, message,
+            "backdoor_write \"narrow\": address 0xa (entry 0) is past the memory of 10 words; the last address is 0x9",
+            "set_bits past the memory");
     m.destroy();
     m.backdoor_write(addresses, words);
     same(seen.take(), $sformatf("TD_HANDLE: %s", gone("backdoor_write", "memory", m.handle())),
@@ -320,7 +342,8 @@ module tb_ops;
     refused(status, TD_ARGUMENT, message,
             "set_bits \"wide\": words of 100 bits do not fit in 64; use backdoor_read and backdoor_write", "set_bits of 100 bits");
     void'(m.get_bits(0));
-    same(seen.take(), "TD_ARGUMENT: get_bits \"wide\": words of 100 bits do not fit in 64; use backdoor_read and backdoor_write",
+    same(seen.take(),
+         "TD_ARGUMENT: get_bits \"wide\": words of 100 bits do not fit in 64; use backdoor_read and backdoor_write",
          "get_bits of 100 bits");
     m.destroy();
     status = td_memory::try_create("none", 0, 10, m, message);
@@ -347,11 +370,17 @@ module tb_ops;
     m.backdoor_dump_matrix(u, 8, 24);
     equal(u.get_bits(63), 63, "dumped again");
     status = m.try_backdoor_load_matrix(t, 8, 23, message);
-    refused(status, TD_SHAPE, message, "backdoor_load_matrix \"rows\": words [8, 23) are not the 16 rows of the matrix; pass last = 24", "one word too few");
+    refused(status, TD_SHAPE, message,
+            "backdoor_load_matrix \"rows\": words [8, 23) are not the 16 rows of the matrix; pass last = 24",
+            "one word too few");
     m.backdoor_load_matrix(t, 50, 66);
-    same(seen.take(), "TD_RANGE: backdoor_load_matrix \"rows\": word 65 is past the memory of 64 words; use rows that end at 64 or before", "past the memory, loud");
+    same(seen.take(),
+         "TD_RANGE: backdoor_load_matrix \"rows\": word 65 is past the memory of 64 words; use rows that end at 64 or before",
+         "past the memory, loud");
     status = m.try_backdoor_dump_matrix(u, 56, 72, message);
-    refused(status, TD_RANGE, message, "backdoor_dump_matrix \"rows\": word 71 is past the memory of 64 words; use rows that end at 64 or before", "dump past the memory");
+    refused(status, TD_RANGE, message,
+            "backdoor_dump_matrix \"rows\": word 71 is past the memory of 64 words; use rows that end at 64 or before",
+            "dump past the memory");
     m.backdoor_dump_matrix(no_tensor, 0, 16);
     same(seen.take(), "TD_HANDLE: backdoor_dump_matrix: the tensor is null; create it first", "no tensor");
     m.destroy();
@@ -419,6 +448,7 @@ module tb_ops;
 
   task automatic handles();
     longint unsigned tensor, layout, memory, other;
+    td_chunk_t chunk;
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_create("i8", "4", tensor, message));
     status = td_status_e'(td_dpi_pkg::td_dpi_layout_create("a -> 1 a", "", "", layout, message));
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_create("m", 32, 4, memory, message));
@@ -429,16 +459,18 @@ module tb_ops;
             $sformatf("backdoor_load_tensor: handle 0x%0h is a layout; pass a tensor", layout), "two of them swapped");
     status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_matrix(tensor, tensor, 0, 1, message));
     refused(status, TD_HANDLE, message,
-            $sformatf("backdoor_load_matrix: handle 0x%0h is a tensor; pass a memory", tensor), "a tensor for a memory");
+            $sformatf("backdoor_load_matrix: handle 0x%0h is a tensor; pass a memory",
+                      tensor), "a tensor for a memory");
     status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_tensor(memory, 5, layout, "", message));
-    refused(status, TD_HANDLE, message, "backdoor_dump_tensor: 0x5 is no handle of this library; pass the handle of a tensor",
-            "a number");
+    refused(status, TD_HANDLE, message,
+            "backdoor_dump_tensor: 0x5 is no handle of this library; pass the handle of a tensor", "a number");
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_clear('1, message));
     refused(status, TD_HANDLE, message,
             "memory_clear: 0xffffffffffffffff is no handle of this library; pass the handle of a memory", "all ones");
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_clear(memory + 64'h0000_0001_0000_0000, message));
-    refused(status, TD_HANDLE, message, $sformatf("memory_clear: 0x%0h is no handle of this library; pass the handle of a memory",
-            memory + 64'h0000_0001_0000_0000), "a generation that has not been");
+    refused(status, TD_HANDLE, message,
+            $sformatf("memory_clear: 0x%0h is no handle of this library; pass the handle of a memory", memory + 64'h0000_0001_0000_0000),
+            "a generation that has not been");
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_save(tensor + 1000, "x.npy", message));
     ok(status == TD_HANDLE, "an index that is not in use");
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_destroy(tensor, message));
@@ -451,6 +483,12 @@ module tb_ops;
     status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_read(memory, other, other, message));
     refused(status, TD_DTYPE, message, "backdoor_read \"m\": addresses in a tensor of i8; use u64",
             "one tensor as both lists is refused, not waited for");
+    status = td_status_e'(td_dpi_pkg::td_dpi_list_put(other, 0, 4, chunk, message));
+    refused(status, TD_DTYPE, message, "list_put: a tensor of i8 is no list; use u32 from tensor_create",
+            "a tensor as a list");
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_to_list(other, other, message));
+    refused(status, TD_SHAPE, message, "tensor_to_words: 4 words for 4 elements of i8; pass 4 of 32 bits",
+            "as its own list");
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_destroy(other, message));
     status = td_status_e'(td_dpi_pkg::td_dpi_layout_destroy(layout, message));
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(memory, message));

@@ -1,5 +1,5 @@
-// td_ram at many widths: random traffic on both ports against a plain array, the back door into the same words, and addresses
-// past the depth.
+// td_ram at many widths: random traffic on both ports against a plain array, the back door into the same words, and
+// addresses past the depth.
 module ram_tester
   import td_pkg::*;
 #(
@@ -111,7 +111,8 @@ module ram_tester
   task automatic run();
     int wrong, clashes;
     traffic(wrong, clashes);
-    tap_pkg::ok(wrong == 0 && clashes > 10, $sformatf("width %0d: reads, writes, masks, clashes (%0d) and holds", Width, clashes));
+    tap_pkg::ok(wrong == 0 && clashes > 10,
+                $sformatf("width %0d: reads, writes, masks, clashes (%0d) and holds", Width, clashes));
     if (wrong != 0) $display("# %0d wrong", wrong);
     tap_pkg::same(seen.take(), "", $sformatf("width %0d: nothing reported", Width));
   endtask
@@ -175,7 +176,8 @@ module tb_ram;
     seen.install();
     memory = u_33.u_ram.get_memory();
     tap_pkg::same(memory.name(), "tb_ram.u_33.u_ram", "a RAM is named after its instance");
-    tap_pkg::ok(memory.width() == 33 && memory.depth() == 10, "and its memory has the width and depth of the parameters");
+    tap_pkg::ok(memory.width() == 33 && memory.depth() == 10,
+                "and its memory has the width and depth of the parameters");
     u_1.run();
     u_7.run();
     u_8.run();
