@@ -80,18 +80,18 @@ static td_status take_text(reader *r, const td_file_map *file)
 }
 
 /* "name:" at the start of a line begins an entry. Returns the offset behind the colon, or 0. */
-static size_t head_at(const reader *r, size_t at, size_t *name, size_t *length)
+static size_t head_at(const reader *r, size_t at, size_t end, size_t *name, size_t *length)
 {
-    while (r->text[at] == ' ')
+    while (at < end && r->text[at] == ' ')
         at++;
     *name = at;
-    while (td_is_name_char(r->text[at]))
+    while (at < end && td_is_name_char(r->text[at]))
         at++;
     *length = at - *name;
-    while (r->text[at] == ' ')
+    while (at < end && r->text[at] == ' ')
         at++;
     const bool preset = *length == 6 && memcmp(r->text + *name, "preset", 6) == 0;
-    return *length && r->text[at] == ':' && !preset ? at + 1 : 0;
+    return *length && at < end && r->text[at] == ':' && !preset ? at + 1 : 0;
 }
 
 static int find_clause(const char *word, size_t length)
@@ -202,10 +202,11 @@ static td_status read_entries(reader *r)
     size_t body = 0; /* of the entry being read; 0: none yet */
     for (size_t l = 0; l < r->line_count; l++) {
         size_t name = 0, length = 0;
-        const size_t start = r->line_start[l], behind = head_at(r, start, &name, &length);
+        const size_t start = r->line_start[l], end = l + 1 < r->line_count ? r->line_start[l + 1] : r->size;
+        const size_t behind = head_at(r, start, end, &name, &length);
         td_status status = TD_OK;
         if (!behind) {
-            if (!body && r->text[name] && r->text[name] != ' ' && line_at(r, name) == l + 1) {
+            if (!body && name < end) {
                 r->line = l + 1;
                 return td_fail(TD_FORMAT, "text before the first layout; begin with NAME:, as in weights: pattern r c -> r c");
             }

@@ -15,6 +15,7 @@
 typedef struct size {
     char name[WORD_BYTES];
     uint64_t value;
+    bool negative; /* strides may be */
 } size;
 
 typedef struct sizes {
@@ -31,22 +32,27 @@ static const size *find(const sizes *s, const char *name)
 }
 
 /* "b=2 w=3": `what` is the argument's name, for messages. */
-static td_status parse_sizes(const char *what, const char *text, sizes *out)
+static td_status parse_sizes(const char *what, const char *text, bool may_be_negative, sizes *out)
 {
     static const char separators[] = " \t\n,";
     out->count = 0;
     for (const char *at = text + strspn(text, separators); *at; at += strspn(at, separators)) {
         const size_t length = strcspn(at, separators);
         size_t name = 0;
+        if (out->count == MAX_SIZES)
+            return td_fail(TD_OPTION, "more than %d %s; pass fewer", MAX_SIZES, what);
         while (td_is_name_char(at[name]))
             name++;
         const char *value = at + name + 1;
         size *s = &out->item[out->count];
-        if (out->count == MAX_SIZES)
-            return td_fail(TD_OPTION, "more than %d %s; pass fewer", MAX_SIZES, what);
+        bool negative = false;
+        if (name < length && may_be_negative && *value == '-') {
+            negative = true;
+            value++;
+        }
         if (name == 0 || name >= WORD_BYTES || at[name] != '=' || !td_text_number(&value, &s->value) || value != at + length)
             return td_fail(TD_OPTION, "\"%.*s\" in the %s is not AXIS=NUMBER; write it as in b=2", (int)length, at, what);
-        *s = (size){.value = s->value};
+        *s = (size){.value = s->value, .negative = negative};
         memcpy(s->name, at, name);
         if (find(out, s->name))
             return td_fail(TD_OPTION, "axis %s stands twice in the %s; give it once", s->name, what);
@@ -66,8 +72,9 @@ static td_status check_strides(const sizes *temporal, const sizes *strides)
         if (find(temporal, name))
             continue;
         const char *nearest = td_suggest(name, known, temporal->count);
-        return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; %s%s", name, nearest ? "did you mean " : "name one of these",
-                       nearest ? nearest : "");
+        if (nearest)
+            return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; did you mean %s?", name, nearest);
+        return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; name one in the temporal sizes", name);
     }
     for (size_t i = 0; i < temporal->count; i++)
         if (strides->count && temporal->item[i].value > 1 && !find(strides, temporal->item[i].name))
@@ -76,10 +83,39 @@ static td_status check_strides(const sizes *temporal, const sizes *strides)
     return TD_OK;
 }
 
-static td_status write_strings(const char *software, const char *hardware, const sizes *all, uint64_t base, const sizes *strides,
+/* Without strides the words are consecutive, the first temporal axis the slowest. That needs the size of each; where some are
+ * left to the shape, the order is that of the hardware pattern. */
+static td_status find_strides(const char *pattern_text, const sizes *temporal, sizes *strides)
+{
+    td_pattern *pattern = malloc(sizeof *pattern);
+    td_status status = pattern ? td_pattern_parse(pattern_text, pattern) : td_fail_alloc(sizeof *pattern);
+    bool all = temporal->count > 0;
+    for (int i = 0; !status && i < pattern->axis_count; i++)
+        all = all && (td_pattern_role(pattern, pattern->axis[i].right_group) == TD_ROLE_LANE || find(temporal, pattern->axis[i].name));
+    all = all && !status && pattern->ellipsis_left < 0;
+    uint64_t product = 1;
+    for (size_t i = temporal->count; all && i-- > 0;) {
+        strides->item[i] = temporal->item[i];
+        strides->item[i].value = product;
+        if (!td_mul_fits(product, temporal->item[i].value, &product))
+            status = td_fail(TD_OVERFLOW, "the temporal sizes have a product over 2^63; pass smaller sizes");
+    }
+    strides->count = all ? temporal->count : 0;
+    if (pattern)
+        td_pattern_free(pattern);
+    free(pattern);
+    return status;
+}
+
+static td_status write_strings(const char *software, const char *hardware, const sizes *all, uint64_t base, sizes *strides,
                                const char *options, td_text out[3])
 {
     td_text_add(&out[0], "%s -> %s", software, hardware);
+    td_status status = out[0].failed ? td_fail_alloc(out[0].room) : TD_OK;
+    if (!status && !strides->count)
+        status = find_strides(out[0].text, &all[0], strides);
+    if (status)
+        return status;
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < all[k].count; i++)
             td_text_add(&out[1], "%s=%" PRIu64 " ", all[k].item[i].name, all[k].item[i].value);
@@ -88,7 +124,7 @@ static td_status write_strings(const char *software, const char *hardware, const
     if (!strides->count)
         td_text_add(&out[2], " + index");
     for (size_t i = 0; i < strides->count; i++)
-        td_text_add(&out[2], " + %" PRIu64 "*%s", strides->item[i].value, strides->item[i].name);
+        td_text_add(&out[2], " %c %" PRIu64 "*%s", strides->item[i].negative ? '-' : '+', strides->item[i].value, strides->item[i].name);
     for (int i = 0; i < 3; i++)
         if (out[i].failed)
             return td_fail_alloc(out[i].used);
@@ -105,11 +141,11 @@ td_status td_layout_from_mapping(const char *software, const char *hardware, con
     td_text text[3] = {{0}, {0}, {0}};
     td_status status = all ? TD_OK : td_fail_alloc(3 * sizeof *all);
     if (!status)
-        status = parse_sizes("temporal sizes", temporal ? temporal : "", &all[0]);
+        status = parse_sizes("temporal sizes", temporal ? temporal : "", false, &all[0]);
     if (!status)
-        status = parse_sizes("spatial sizes", spatial ? spatial : "", &all[1]);
+        status = parse_sizes("spatial sizes", spatial ? spatial : "", false, &all[1]);
     if (!status)
-        status = parse_sizes("strides", strides ? strides : "", &all[2]);
+        status = parse_sizes("strides", strides ? strides : "", true, &all[2]);
     if (!status)
         status = check_strides(&all[0], &all[2]);
     if (!status)

@@ -72,7 +72,8 @@ static td_status collect_words(td_picture *p)
 static td_status choose_rows(td_picture *p)
 {
     const td_stage *s = p->stage;
-    const uint64_t per_row = p->bank_count * (s->bound.count[TD_ROLE_LANE] / s->request.layout->beats + 1);
+    const uint64_t lanes = s->bound.count[TD_ROLE_LANE] / s->request.layout->beats + 1, columns = (uint64_t)(PAGE_PX / TD_COLUMN_PX);
+    const uint64_t per_row = p->bank_count * lanes < columns ? p->bank_count * lanes : columns;
     size_t most = per_row * MAX_ROWS > MAX_CELLS ? (size_t)(MAX_CELLS / per_row) : MAX_ROWS;
     most = most < LEAST_ROWS ? LEAST_ROWS : most;
     p->row = malloc((p->word_count + 1) * sizeof *p->row);

@@ -5,6 +5,9 @@
 #include "stage.h"
 #include "text.h"
 
+/* Cells narrower than this are drawn as columns of this width. */
+#define TD_COLUMN_PX 2.0
+
 /* One word that is drawn. */
 typedef struct td_drawn_word {
     uint64_t address, bank, number, beat;

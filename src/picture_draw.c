@@ -87,7 +87,9 @@ static void add_heading(const td_picture *p, td_text *out)
     td_text_add(out, "tensor %s %s in words of %" PRIu64 " bits (%s): %" PRIu64 " words", s->dtype_name[0],
                 td_shape_print(&s->shape, shape), s->request.geometry.width_bits, s->dtype_name[1], s->word_count);
     if (s->bank_count > 1)
-        td_text_add(out, " in %" PRIu64 " banks%s", s->bank_count, s->bank_count > p->bank_count ? ", the first of which are drawn" : "");
+        td_text_add(out, " in %" PRIu64 " banks", s->bank_count);
+    if (s->bank_count > p->bank_count)
+        td_text_add(out, ", of which the first %" PRIu64 " are drawn", p->bank_count);
     td_text_add(out, "</text>\n");
 }
 
@@ -168,16 +170,19 @@ static void add_title(const td_picture *p, const td_drawn_word *w, uint64_t lane
     const td_stage *s = p->stage;
     char name[TD_AXIS_NAME_BYTES];
     td_text_add(out, "<title>word 0x%" PRIx64 " lane %" PRIu64 ":", w->address, lane);
-    for (int a = 0; a < s->bound.axis_count; a++)
-        if (s->bound.axis[a].size > 1)
-            td_text_add(out, " %s=%" PRIu64, td_stage_axis_name(s, a, name), at[a]);
+    for (int role = 0; role < TD_ROLES; role++)
+        for (int i = 0; i < s->bound.role_count[role]; i++) {
+            const int a = s->bound.role_axis[role][i];
+            if (s->bound.axis[a].size > 1)
+                td_text_add(out, " %s=%" PRIu64, td_stage_axis_name(s, a, name), at[a]);
+        }
     td_text_add(out, "</title>");
 }
 
-static void add_piece(const td_picture *p, double x, double y, const td_piece *piece, td_cell kind, uint64_t value, td_text *out)
+static void add_piece(const td_picture *p, double x, double y, double wide, td_cell kind, uint64_t value, td_text *out)
 {
     const double line = p->cell_px >= 6 ? 1.0 : p->cell_px >= 3 ? 0.4 : 0.0;
-    td_text_add(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" ", x, y, (double)piece->bits * p->bit_px, ROW_PX - 2);
+    td_text_add(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" ", x, y, wide, ROW_PX - 2);
     if (kind == TD_CELL_PAD)
         td_text_add(out, "fill=\"url(#pad)\" stroke=\"#ffffff\" stroke-width=\"%.1f\"/>", line);
     else if (kind == TD_CELL_CLIPPED)
@@ -207,7 +212,7 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
         const double left = x + (double)(width - top) * p->bit_px, wide = (double)piece[i].bits * p->bit_px;
         if (p->titles)
             td_text_add(out, "<g>");
-        add_piece(p, left, y, &piece[i], kind, p->colour_axis >= 0 ? at[p->colour_axis] : 0, out);
+        add_piece(p, left, y, wide, kind, p->colour_axis >= 0 ? at[p->colour_axis] : 0, out);
         if (kind == TD_CELL_DATA && p->cell_text && wide >= p->cell_px * 0.6) {
             td_text_add(out, "<text class=\"cell\" x=\"%.1f\" y=\"%.1f\">", left + wide / 2, y + ROW_PX / 2 + 3);
             for (size_t d = 0; d < coordinate.rank; d++)
@@ -231,14 +236,56 @@ static void lanes_of_beat(const td_stage *s, uint64_t beat, uint64_t *first, uin
     *end = s->request.layout->lanes_msb ? lanes - low : high;
 }
 
+/* The lane that owns a bit of a word, or false. */
+static bool lane_at(const td_stage *s, uint64_t beat, uint64_t bit, uint64_t *lane)
+{
+    const td_layout *layout = s->request.layout;
+    if (bit < layout->lsb_bits || bit - layout->lsb_bits >= s->lanes.part_bits)
+        return false;
+    const uint64_t in_vector = beat * s->lanes.part_bits + bit - layout->lsb_bits, place = in_vector / s->lanes.slot_bits;
+    *lane = layout->lanes_msb ? s->bound.count[TD_ROLE_LANE] - 1 - place : place;
+    return in_vector % s->lanes.slot_bits < s->request.memory_dtype.bits;
+}
+
+/* Words of more lanes than pixels: what lies under every second pixel, equal neighbours in one. */
+static void add_columns(const td_picture *p, const td_drawn_word *w, double x, double y, td_text *out)
+{
+    const td_stage *s = p->stage;
+    const uint64_t width = s->request.geometry.width_bits;
+    const int columns = (int)(p->word_px / TD_COLUMN_PX);
+    int from = 0, last_kind = -1;
+    uint64_t last_value = 0;
+    for (int c = 0; c <= columns; c++) {
+        uint64_t lane = 0, value = 0, at[TD_MAX_BOUND];
+        td_shape coordinate;
+        int kind = -1;
+        const uint64_t from_left = (uint64_t)((c + 0.5) * TD_COLUMN_PX / p->bit_px);
+        if (c < columns && from_left < width && lane_at(s, w->beat, width - 1 - from_left, &lane)) {
+            kind = (int)td_stage_lane(s, w->number, lane, at, &coordinate);
+            value = p->colour_axis >= 0 ? at[p->colour_axis] : 0;
+        }
+        if (c < columns && c && kind == last_kind && value == last_value)
+            continue;
+        if (last_kind >= 0)
+            add_piece(p, x + from * TD_COLUMN_PX, y, (c - from) * TD_COLUMN_PX, (td_cell)last_kind, last_value, out);
+        from = c;
+        last_kind = kind;
+        last_value = value;
+    }
+}
+
 static void add_word(const td_picture *p, const td_drawn_word *w, double y, td_text *out)
 {
     const double x = bank_x(p, w->bank);
     uint64_t first = 0, end = 0;
     td_text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#d3d7de\"/>\n", x, y, p->word_px, ROW_PX - 2);
-    lanes_of_beat(p->stage, w->beat, &first, &end);
-    for (uint64_t lane = first; lane < end; lane++)
-        add_lane(p, w, x, y, lane, out);
+    if (p->cell_px < TD_COLUMN_PX)
+        add_columns(p, w, x, y, out);
+    else {
+        lanes_of_beat(p->stage, w->beat, &first, &end);
+        for (uint64_t lane = first; lane < end; lane++)
+            add_lane(p, w, x, y, lane, out);
+    }
     td_text_add(out, "\n");
 }
 

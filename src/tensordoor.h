@@ -89,7 +89,13 @@ TD_API void td_free(void *p);
 
 /* -- 3. Tensors ----------------------------------------------------------------------------------------------------
  *
- * A dtype is a name: u1 .. u64 and i1 .. i64 (every width), f16, bf16, f32, f64.
+ * A dtype is a name:
+ *     u1 .. u64, i1 .. i64       integers of every width
+ *     f16 bf16 f32 f64           IEEE 754 and bfloat16
+ *     e4m3 e5m2                  8-bit floats (OCP OFP8): e4m3 has NaN and no infinity, e5m2 has both
+ *     e3m2 e2m3 e2m1 e8m0        OCP MX: every pattern of the first three is a number; e8m0 is 2^(bits - 127), 0xff is NaN
+ *     e<X>m<Y>                   any other float: 1 sign, X exponent (bias 2^(X-1) - 1) and Y mantissa bits, as in IEEE 754
+ *     q<m>.<n>, uq<m>.<n>        fixed point of m + n bits in steps of 2^-n; in q the sign is one of the m bits
  *
  * Data is row-major. An element lies in the smallest of 1, 2, 4 or 8 bytes that holds it, little endian; so an i4 tensor
  * is one byte per element and an i12 tensor is int16_t. Signed integers are sign-extended into their bytes, everything else
@@ -128,6 +134,17 @@ TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1
  * above the element's width; TD_ARGUMENT when setting in a tensor that is mapped read-only. */
 TD_API td_status td_tensor_get_bits(const td_tensor *tensor, uint64_t elem, uint64_t *bits);
 TD_API td_status td_tensor_set_bits(td_tensor *tensor, uint64_t elem, uint64_t bits);
+
+/* The same as a number: exact or the nearest double. Setting rounds to nearest even in floats and fixed point; integers take
+ * whole numbers in range, TD_RANGE otherwise. */
+TD_API td_status td_tensor_get_real(const td_tensor *tensor, uint64_t elem, double *value);
+TD_API td_status td_tensor_set_real(td_tensor *tensor, uint64_t elem, double value);
+
+/* A new tensor of the dtype and with the values that `as` (section 7) says. */
+TD_API td_status td_tensor_convert(const td_tensor *tensor, const char *as, td_tensor **out);
+
+/* The tensor in text: dtype, shape and the values as NumPy prints them, shortened beyond 1000. Free it with td_free. */
+TD_API td_status td_tensor_text(const td_tensor *tensor, char **text);
 
 /* Every element from a generator: element i is start + i * step, wrapped to the width for integers and rounded to nearest
  * even for floats (td_tensor_fill_ramp); or uniformly random bits from a seed, without the bit patterns of infinities and
@@ -258,8 +275,8 @@ TD_API td_status td_layout_open(const char *path, const char *name, td_layout **
 TD_API td_status td_layout_names(const char *path, char **names);
 
 /* A layout from a mapping in the manner of torchbit: the two sides of the pattern, the sizes of the temporal and of the spatial
- * axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive words).
- * `options` adds the others and may be NULL. */
+ * axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive words, the
+ * temporal axis that is named first the slowest). `options` adds the others and may be NULL. */
 TD_API td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal, const char *spatial,
                                         uint64_t base, const char *strides, const char *options, td_layout **out);
 
@@ -307,8 +324,31 @@ TD_API td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addr
 TD_API td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last);
 TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last);
 
-/* `as` names the dtype that the memory holds; NULL or "" moves the tensor's own bits unchanged. The layout is checked
- * whole before a word is written: every axis bound, every lane inside the word, every address inside the memory, no
+/* `as` says what the memory holds and how values get there; NULL or "" moves the tensor's own bits unchanged.
+ *
+ *     i8 scale=0.05 zero=3 round=even sat
+ *
+ * The dtype comes first, the words after it in any order:
+ *     scale=X        a load stores out_of_range(round(value / X) + zero), a dump gives X * (stored - zero); quotient and product
+ *                    are rounded once to f32 (to f64 when the tensor's elements have 8 bytes)
+ *     zero=N         the zero point, only in integers
+ *     scale=@NAME    one scale per coordinate of an axis, from the tensor that td_scales_set calls NAME, or from a file
+ *                    (scale=@scales.npy); zero=@NAME likewise
+ *     axis=A         the axis of these scales: an axis on the pattern's left, or the number of a dimension
+ *     round=even     or away (ties away from zero), zero, floor, ceil, stochastic
+ *     seed=N         of round=stochastic, default 0; what an element becomes hangs on the seed and its number alone
+ *     sat            past the range: the nearest number of the type, also for infinities. The default of integers, fixed
+ *                    point and floats of up to 8 bits
+ *     inf            past the range: infinity, or NaN in e4m3 and e8m0. The default of wider floats
+ *     wrap           past the range: modulo 2^bits; only in integers and fixed point
+ *     error          past the range: TD_RANGE with the first such element
+ *     ftz            subnormal numbers of either type become zeros of the same sign; without it they are kept
+ *
+ * NaN becomes a quiet NaN with its sign and leading bits; in e3m2, e2m3, e2m1 and their like the largest number, in integers the
+ * zero point, in fixed point 0. Signed zeros are kept by every float but e8m0, whose smallest number stands for zero and for
+ * what is negative (NaN with inf). Equal dtypes without a scale or zero point move bits: no NaN is changed.
+ *
+ * The layout is checked whole before a word is written: every axis bound, every lane inside the word, every address inside the memory, no
  * two elements in one place. */
 TD_API td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout,
                                          const char *as);
@@ -320,6 +360,10 @@ TD_API td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t c
                                                const td_layout *layout, const char *as);
 TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
                                                const td_layout *layout, const char *as);
+
+/* Gives a tensor of scales or zero points the name that scale=@NAME and zero=@NAME say. The values are copied: the tensor may
+ * change or go. A new tensor takes the name over; NULL frees it. For every thread. */
+TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
 
 /* -- 8. Files ------------------------------------------------------------------------------------------------------
  *
@@ -379,8 +423,12 @@ TD_API td_status td_tensor_members(const char *path, char ***names, size_t *coun
 TD_API td_status td_tensor_save_all(const char *const *names, const td_tensor *const *tensors, size_t count,
                                     const char *path);
 
-/* What a name can be opened as: bits of td_file_use; 0 when nothing knows it. */
-typedef enum td_file_use { TD_USE_TENSOR = 1, TD_USE_IMAGE = 2 } td_file_use;
+/* What a name can be opened as: bits of td_file_use; 0 when nothing knows it. It does not look at the file. */
+typedef enum td_file_use {
+    TD_USE_TENSOR = 1,
+    TD_USE_IMAGE = 2,
+    TD_USE_MEMBERS = 4 /* a file of several tensors, and none is named */
+} td_file_use;
 TD_API unsigned td_file_kind(const char *path);
 
 /* Words [first, first + count) of a memory. */

@@ -110,6 +110,29 @@ static void check_image(const json *one, td_memory *memory)
     free(image);
 }
 
+/* The same layout as a mapping: sizes in the order of `te`, strides where the case has them. */
+static td_layout *make_mapping(const json *one)
+{
+    const json *sizes = json_get(one, "t"), *lanes = json_get(one, "s"), *steps = json_get(one, "stride"), *pad = json_get(one, "pad");
+    char temporal[TEXT] = "", spatial[TEXT] = "", strides[TEXT] = "", options[TEXT] = "", axes[TEXT], *rest = NULL;
+    snprintf(axes, sizeof axes, "%s", json_text(one, "te", ""));
+    for (char *axis = strtok_r(axes, " ", &rest); axis; axis = strtok_r(NULL, " ", &rest)) {
+        add(temporal, "%s=%lld ", axis, json_integer(sizes, axis, 1));
+        if (steps)
+            add(strides, "%s=%lld ", axis, json_integer(steps, axis, 0));
+    }
+    for (size_t i = 0; i < lanes->count; i++)
+        add(spatial, "%s=%s ", lanes->item[i].key, lanes->item[i].text);
+    if (pad)
+        add(options, "pad=%s pad_at=%s", json_text(pad, "value", "0"), json_text(pad, "pos", "end"));
+    if (json_get(one, "final"))
+        add(options, " alias=last");
+    td_layout *layout = NULL;
+    MUST(td_layout_from_mapping(json_text(one, "sw", ""), json_text(one, "hw", ""), temporal, spatial,
+                                (uint64_t)json_integer(one, "base", 0), strides, options, &layout));
+    return layout;
+}
+
 static void check_tensor_case(const json *one)
 {
     char pattern[TEXT], options[TEXT], address[TEXT];
@@ -131,6 +154,11 @@ static void check_tensor_case(const json *one)
     }
     MUST(td_backdoor_load_tensor(memory, tensor, layout, NULL));
     check_image(one, memory);
+    MUST(td_memory_clear(memory));
+    td_layout *mapping = make_mapping(one);
+    MUST(td_backdoor_load_tensor(memory, tensor, mapping, NULL));
+    check_image(one, memory);
+    td_layout_destroy(&mapping);
 
     MUST(td_tensor_create(td_tensor_dtype(tensor), td_tensor_shape(tensor), &back));
     MUST(td_backdoor_dump_tensor(memory, back, layout, NULL));
