@@ -70,13 +70,16 @@ static td_status run_call(const td_call *c)
     td_plan *plan = NULL;
     td_as as = {0};
     td_convert convert;
+    convert.copy = true; /* until there is one */
     td_status status = td_call_check(c);
     if (!status)
         status = td_call_convert(c, &as, &convert);
     if (!status)
         status = td_call_plan(c, as.dtype, &plan);
-    if (status)
+    if (status) {
+        td_convert_free(&convert);
         return td_call_fail(c, status);
+    }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
     if (!data)
         status = td_fail_alloc(c->banks * sizeof *data);
@@ -87,6 +90,7 @@ static td_status run_call(const td_call *c)
             free(data);
     }
     td_plan_release(&plan);
+    td_convert_free(&convert);
     return status ? td_call_fail(c, status) : TD_OK;
 }
 

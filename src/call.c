@@ -2,6 +2,7 @@
 #include "call.h"
 
 #include "cache.h"
+#include "scales.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,11 +46,31 @@ td_status td_call_check(const td_call *c)
     return TD_OK;
 }
 
+static td_status bind_scaled(const td_call *c, td_as *as, td_convert *convert)
+{
+    td_scales scales = {0};
+    const td_direction direction = c->writes_tensor || c->compares ? TD_TO_TENSOR : TD_TO_MEMORY;
+    td_status status = td_scales_find(as, c->layout, &c->tensor->shape, &scales);
+    if (!status)
+        status = td_convert_bind(as, c->tensor->dtype, direction, &scales.axis, convert);
+    if (status)
+        td_scales_free(&scales);
+    else
+        td_scales_give(&scales, convert);
+    return status;
+}
+
 td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert)
 {
-    td_status status = td_as_parse(c->as && *c->as ? c->as : td_layout_as(c->layout), c->tensor->dtype, as);
-    if (!status)
-        status = td_convert_bind(as, c->tensor->dtype, c->writes_tensor || c->compares ? TD_TO_TENSOR : TD_TO_MEMORY, NULL, convert);
+    const char *text = c->as && *c->as ? c->as : td_layout_as(c->layout);
+    td_status status = TD_OK;
+    if (!*text) { /* bits as they are: most calls, and the small ones count in nanoseconds */
+        as->dtype = c->tensor->dtype;
+        convert->copy = true;
+    } else
+        status = td_as_parse(text, c->tensor->dtype, as);
+    if (!status && *text)
+        status = bind_scaled(c, as, convert);
     if (!status && c->layout->dtype_text && !td_dtype_equal(as->dtype, c->layout->dtype)) {
         char name[TD_DTYPE_NAME_BYTES];
         td_dtype_print(as->dtype, name);

@@ -27,7 +27,8 @@ td_status td_call_fail(const td_call *c, td_status status);
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);
 
-/* What the memory holds and how values get there; the layout may insist on a dtype. */
+/* What the memory holds and how values get there; the layout may insist on a dtype. On success the caller ends with
+ * td_convert_free. */
 td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert);
 
 /* The caller releases the plan. */

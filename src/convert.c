@@ -8,7 +8,9 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STAGE_ELEMS 1024
@@ -382,7 +384,7 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
     static const char *const over_names[] = {"", "", "", " error", ""};
     td_convert *c = out;
     char name[TD_DTYPE_NAME_BYTES];
-    memset(c, 0, sizeof *c);
+    memset(c, 0, offsetof(td_convert, table)); /* the table is filled where it is used */
     c->src = direction == TD_TO_MEMORY ? tensor : as->dtype;
     c->dst = direction == TD_TO_MEMORY ? as->dtype : tensor;
     c->direction = (uint8_t)direction;
@@ -409,6 +411,16 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
         return status;
     choose_path(c);
     return TD_OK;
+}
+
+void td_convert_free(td_convert *c)
+{
+    if (c->copy)
+        return;
+    free(c->owned[0]);
+    free(c->owned[1]);
+    c->owned[0] = NULL;
+    c->owned[1] = NULL;
 }
 
 /* -- Running */

@@ -38,6 +38,7 @@ typedef struct td_convert {
     double scale; /* a float when work_bits is 32 */
     int64_t zero;
     td_scale_axis axis; /* extent 0: one scale for all */
+    void *owned[2];     /* arrays of the axis that td_convert_free frees; td_scales_give puts them here */
     char as_text[48];   /* the memory's dtype and its words in short, for messages */
 
     /* The fast path: decode to f32, encode from f32; NULL where that side is f32 already, both NULL for the others.
@@ -55,6 +56,9 @@ typedef struct td_convert {
  */
 td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction direction, const td_scale_axis *axis,
                           td_convert *out);
+
+/* Frees what td_scales_give gave; a copy never has any. */
+void td_convert_free(td_convert *c);
 
 /* n elements from src to dst, which do not overlap. Element i of the run is element first + i * step of the tensor:
  * that gives it its scale and its luck. Runs of any length; dst is written whole. */

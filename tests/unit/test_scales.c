@@ -1,0 +1,246 @@
+/* Scales along an axis, by name and by file, through the whole path; elements as numbers; conversion and text of
+ * tensors. */
+#include "support.h"
+
+#include <math.h>
+
+static td_tensor *tensor_of(const char *dtype, td_shape shape, const double *values)
+{
+    td_tensor *t = NULL;
+    ASSERT_OK(td_tensor_create(dtype, shape, &t));
+    for (uint64_t i = 0; i < td_tensor_elems(t); i++)
+        ASSERT_OK(td_tensor_set_real(t, i, values[i]));
+    return t;
+}
+
+static td_tensor *ramp(const char *dtype, td_shape shape)
+{
+    td_tensor *t = NULL;
+    ASSERT_OK(td_tensor_create(dtype, shape, &t));
+    ASSERT_OK(td_tensor_fill_ramp(t, 0, 1));
+    return t;
+}
+
+static const double three[] = {1, 0.5, 2}, zeros[] = {0, 10, -10};
+
+static void a_scale_for_each_channel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *options, *as;
+        size_t dim; /* of the scales, in shape (2, 3, 4) */
+    } cases[] = {
+        {"b c w -> (b w) c", "", "i8 scale=@s axis=c", 1},
+        {"b c w -> (b c) w", "", "i8 scale=@s axis=c", 1},
+        {"b c w -> (b w) c", "", "i8 scale=@s zero=@z axis=c", 1},
+        {"b c w -> (b w) c", "", "i8 scale=@s axis=1", 1},
+        {"b c (w v) -> (b c) (v w)", "v=2", "i8 scale=@pair axis=v", 2},
+        {"b c (w v) -> (b c) (v w)", "v=2", "i8 scale=@pair axis=w", 3},
+        {"b c w -> (b c) w", "", "i8 scale=@one", 4},
+        {"b c w -> (b c) w", "", "i8 scale=@s.npy axis=c", 1},
+    };
+    td_tensor *s = tensor_of("f32", TD_SHAPE(3), three), *z = tensor_of("i32", TD_SHAPE(3), zeros);
+    td_tensor *pair = tensor_of("f64", TD_SHAPE(2), three), *one = tensor_of("f32", TD_SHAPE(1), three + 2);
+    ASSERT_OK(td_tensor_save(s, "s.npy"));
+    ASSERT_OK(td_scales_set("s", s));
+    ASSERT_OK(td_scales_set("z", z));
+    ASSERT_OK(td_scales_set("pair", pair));
+    ASSERT_OK(td_scales_set("one", one));
+    td_tensor_destroy(&s), td_tensor_destroy(&z), td_tensor_destroy(&pair), td_tensor_destroy(&one);
+
+    td_tensor *t = ramp("f32", TD_SHAPE(2, 3, 4));
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        td_memory *m = NULL;
+        td_layout *l = NULL;
+        td_tensor *bits = NULL, *back = NULL;
+        ASSERT_OK(td_memory_create("m", 32, 16, &m));
+        ASSERT_OK(td_layout_create(cases[k].pattern, cases[k].options, NULL, &l));
+        ASSERT_OK(td_tensor_create("i8", TD_SHAPE(2, 3, 4), &bits));
+        ASSERT_OK(td_tensor_create("f32", TD_SHAPE(2, 3, 4), &back));
+        ASSERT_OK(td_backdoor_load_tensor(m, t, l, cases[k].as));
+        ASSERT_OK(td_backdoor_dump_tensor(m, bits, l, NULL));
+        ASSERT_OK(td_backdoor_dump_tensor(m, back, l, cases[k].as));
+        for (uint64_t i = 0; i < 24; i++) {
+            const uint64_t w = i % 4, c = i / 4 % 3;
+            const double scale = cases[k].dim == 1   ? three[c]
+                                 : cases[k].dim == 2 ? three[w % 2]
+                                 : cases[k].dim == 3 ? three[w / 2]
+                                                     : 2;
+            const double zero = strstr(cases[k].as, "@z") ? zeros[c] : 0;
+            const double expected = fmin(127, nearbyint((double)i / scale) + zero);
+            double found = 0, value = 0;
+            ASSERT_OK(td_tensor_get_real(bits, i, &found));
+            ASSERT_OK(td_tensor_get_real(back, i, &value));
+            if (found != expected || value != scale * (expected - zero))
+                fail_msg("case %zu, element %d: stored %g, expected %g; back %g", k, (int)i, found, expected, value);
+        }
+        td_memory_destroy(&m), td_layout_destroy(&l), td_tensor_destroy(&bits), td_tensor_destroy(&back);
+    }
+    td_tensor_destroy(&t);
+    ASSERT_OK(td_scales_set("one", NULL));
+    ASSERT_OK(td_scales_set("pair", NULL));
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    td_tensor *s = tensor_of("f32", TD_SHAPE(3), three);
+    const double bad[] = {1, 0, 2}, half[] = {0.5, 1, 2};
+    td_tensor *b = tensor_of("f32", TD_SHAPE(3), bad), *h = tensor_of("f32", TD_SHAPE(3), half);
+    td_tensor *w = tensor_of("i8", TD_SHAPE(3), zeros);
+    ASSERT_OK(td_scales_set("w", w));
+    ASSERT_OK(td_scales_set("s", s));
+    ASSERT_OK(td_scales_set("bad", b));
+    ASSERT_OK(td_scales_set("half", h));
+    td_tensor *t = ramp("f32", TD_SHAPE(2, 3, 4));
+    td_memory *m = NULL;
+    td_layout *l = NULL;
+    ASSERT_OK(td_memory_create("m", 32, 16, &m));
+    ASSERT_OK(td_layout_create("b c w -> (b c) w", NULL, NULL, &l));
+#define HEAD "backdoor_load_tensor \"m\": "
+    static const struct {
+        const char *as, *text;
+        td_status status;
+    } cases[] = {
+        {"i8 scale=@t axis=c",
+         HEAD "scale=@t: no tensor of that name; give it one with scales_set, or name a file like @t.npy", TD_OPTION},
+        {"i8 scale=@s",
+         HEAD "@s has 3 values and the as says no axis; add axis=NAME, or axis=0 for the first dimension", TD_OPTION},
+        {"i8 scale=@s axis=w", HEAD "scale=@s has 3 values, and axis w has 4 coordinates; pass 4 values", TD_OPTION},
+        {"i8 zero=@w axis=b", HEAD "zero=@w has 3 values, and axis b has 2 coordinates; pass 2 values", TD_OPTION},
+        {"i8 scale=@s axis=q",
+         HEAD "axis=q is no axis on the left of \"b c w -> (b c) w\"; use one of its axes, like b, or a dimension from "
+              "0 to 2",
+         TD_OPTION},
+        {"i8 scale=@s axis=3",
+         HEAD "axis=3 is no axis on the left of \"b c w -> (b c) w\"; use one of its axes, like b, or a dimension from "
+              "0 to 2",
+         TD_OPTION},
+        {"i8 scale=@bad axis=c",
+         HEAD "scale 1 of @bad is 0, and a scale is finite and not 0; correct the tensor of scales", TD_OPTION},
+        {"i8 zero=@half axis=c",
+         HEAD "zero point 0 of @half is 0.5, and a zero point is an integer; correct the tensor", TD_OPTION},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ASSERT_REFUSED(td_backdoor_load_tensor(m, t, l, cases[i].as), cases[i].status, cases[i].text);
+        assert_int_equal(*(uint32_t *)td_memory_data(m), 0);
+    }
+    ASSERT_REFUSED(td_scales_set("", s), TD_ARGUMENT,
+                   "scales_set: the name is empty; pass the one that scale=@NAME says");
+    ASSERT_REFUSED(td_scales_set("a b", s), TD_ARGUMENT,
+                   "scales_set: the name \"a b\" has spaces or more than 255 letters; pass a shorter word");
+    td_status status = td_backdoor_load_tensor(m, t, l, "i8 scale=@none.npy axis=c");
+    assert_string_equal(td_status_name(status), "FILE");
+    assert_non_null(strstr(td_last_error(), HEAD "scale=@none.npy: "));
+    ASSERT_OK(td_scales_set("s", NULL));
+    ASSERT_OK(td_scales_set("bad", NULL));
+    ASSERT_OK(td_scales_set("half", NULL));
+    ASSERT_OK(td_scales_set("w", NULL));
+    td_tensor_destroy(&w);
+    td_tensor_destroy(&s), td_tensor_destroy(&b), td_tensor_destroy(&h), td_tensor_destroy(&t);
+    td_memory_destroy(&m);
+    td_layout_destroy(&l);
+}
+
+static void elements_as_numbers(void **state)
+{
+    (void)state;
+    td_tensor *t = NULL;
+    double value = 77;
+    ASSERT_OK(td_tensor_create("e4m3", TD_SHAPE(2), &t));
+    ASSERT_OK(td_tensor_set_real(t, 1, 0.3));
+    ASSERT_OK(td_tensor_get_real(t, 1, &value));
+    assert_true(value == 0.3125);
+    ASSERT_REFUSED(td_tensor_get_real(t, 2, &value), TD_RANGE,
+                   "tensor_get_real: element 2 of a tensor with 2; pass 0 to 1");
+    ASSERT_REFUSED(td_tensor_set_real(NULL, 0, 1), TD_ARGUMENT, "tensor_set_real: the tensor is NULL; create it first");
+    td_tensor_destroy(&t);
+    ASSERT_OK(td_tensor_create("i4", TD_SHAPE(2), &t));
+    ASSERT_OK(td_tensor_set_real(t, 0, -8));
+    assert_int_equal(*(signed char *)td_tensor_data(t), -8);
+    ASSERT_REFUSED(
+        td_tensor_set_real(t, 0, 8), TD_RANGE,
+        "tensor_set_real: value 8 is not in i4, which holds whole numbers from -8 to 7; pass a value in that range");
+    td_tensor_destroy(&t);
+}
+
+static void a_tensor_in_another_dtype(void **state)
+{
+    (void)state;
+    const double in[] = {0, 0.1, -0.26, 100};
+    td_tensor *t = tensor_of("f32", TD_SHAPE(2, 2), in), *out = NULL;
+    ASSERT_OK(td_tensor_convert(t, "i8 scale=0.05 zero=3", &out));
+    assert_string_equal(td_tensor_dtype(out), "i8");
+    assert_int_equal(td_tensor_shape(out).dim[1], 2);
+    assert_memory_equal(td_tensor_data(out), ((signed char[]){3, 5, -2, 127}), 4);
+    td_tensor_destroy(&out);
+    ASSERT_REFUSED(td_tensor_convert(t, "i8 scale=0.05 error", &out), TD_RANGE,
+                   "tensor_convert: element 3 is 100 (0x42c80000), which does not fit i8 (as \"i8 error\"); change the "
+                   "scale, or pass sat in "
+                   "place of error");
+    assert_null(out);
+    ASSERT_REFUSED(
+        td_tensor_convert(t, "i8 scale=@x axis=c", &out), TD_OPTION,
+        "tensor_convert: scale=@x: no tensor of that name; give it one with scales_set, or name a file like @x.npy");
+    ASSERT_REFUSED(td_tensor_convert(NULL, "i8", &out), TD_ARGUMENT,
+                   "tensor_convert: the tensor is NULL; pass a tensor and a place for the new one");
+    td_tensor *s = tensor_of("f32", TD_SHAPE(2), three);
+    ASSERT_OK(td_scales_set("s", s));
+    ASSERT_REFUSED(td_tensor_convert(t, "i8 scale=@s axis=c", &out), TD_OPTION,
+                   "tensor_convert: axis=c is not the number of a dimension; use a dimension from 0 to 1");
+    ASSERT_OK(td_tensor_convert(t, "f32 scale=@s axis=0", &out));
+    double value = 0;
+    ASSERT_OK(td_tensor_get_real(out, 3, &value));
+    assert_true(value == 200);
+    ASSERT_OK(td_scales_set("s", NULL));
+    td_tensor_destroy(&s), td_tensor_destroy(&t), td_tensor_destroy(&out);
+}
+
+static void tensors_in_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype;
+        td_shape shape;
+        const char *text;
+    } cases[] = {
+        {"i16", {2, {2, 3}}, "i16 (2, 3)\n[[0 1 2]\n [3 4 5]]"},
+        {"f32", {1, {3}}, "f32 (3)\n[0. 1. 2.]"},
+        {"u8", {0, {0}}, "u8 ()\n0"},
+        {"u8", {3, {2, 1, 2}}, "u8 (2, 1, 2)\n[[[0 1]]\n\n [[2 3]]]"},
+        {"i32", {2, {1, 11}}, "i32 (1, 11)\n[[ 0  1  2  3  4  5  6  7  8  9 10]]"},
+        {"u16",
+         {2, {40, 40}},
+         "u16 (40, 40)\n[[   0    1    2 ...   37   38   39]\n [  40   41   42 ...   77   78   79]\n [  80   81   82 "
+         "...  117  118  119]\n "
+         "...\n [1480 1481 1482 ... 1517 1518 1519]\n [1520 1521 1522 ... 1557 1558 1559]\n [1560 1561 1562 ... 1597 "
+         "1598 1599]]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        td_tensor *t = ramp(cases[i].dtype, cases[i].shape);
+        char *text = NULL;
+        ASSERT_OK(td_tensor_text(t, &text));
+        assert_string_equal(text, cases[i].text);
+        td_free(text);
+        td_tensor_destroy(&t);
+    }
+    const double in[] = {0.1, -1e-7, INFINITY, NAN};
+    td_tensor *t = tensor_of("f16", TD_SHAPE(4), in);
+    char *text = NULL;
+    ASSERT_OK(td_tensor_text(t, &text));
+    assert_string_equal(text, "f16 (4)\n[   0.1 -1e-07    inf    nan]");
+    td_free(text);
+    td_tensor_destroy(&t);
+    ASSERT_REFUSED(td_tensor_text(NULL, &text), TD_ARGUMENT,
+                   "tensor_text: the tensor is NULL; pass a tensor and a place for the text");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scale_for_each_channel), cmocka_unit_test(refusals),
+        cmocka_unit_test(elements_as_numbers),      cmocka_unit_test(a_tensor_in_another_dtype),
+        cmocka_unit_test(tensors_in_text),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
