@@ -10,7 +10,6 @@
 
 typedef struct entry {
     td_plan *plan; /* NULL: free */
-    uint64_t hash;
     uint64_t used; /* the clock of its last use */
     char *pattern, *options, *address;
     td_plan_request request; /* its pointers are not used */
@@ -21,6 +20,7 @@ static struct {
     pthread_mutex_t lock;
     uint64_t clock;
     td_cache_counts counts;
+    uint64_t hash[MAX_PLANS]; /* apart from the entries: a search reads eight lines */
     entry entry[MAX_PLANS];
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -71,7 +71,7 @@ static void empty(entry *e)
 static entry *find(const td_plan_request *request, uint64_t hash)
 {
     for (size_t i = 0; i < MAX_PLANS; i++)
-        if (cache.entry[i].hash == hash && cache.entry[i].plan && same(&cache.entry[i], request))
+        if (cache.hash[i] == hash && cache.entry[i].plan && same(&cache.entry[i], request))
             return &cache.entry[i];
     return NULL;
 }
@@ -85,13 +85,13 @@ static void keep(const td_plan_request *request, uint64_t hash, td_plan *plan)
             oldest = &cache.entry[i];
     empty(oldest);
     *oldest = (entry){.plan = plan,
-                      .hash = hash,
                       .used = ++cache.clock,
                       .pattern = strdup(request->layout->pattern.text),
                       .options = strdup(request->layout->options_text),
                       .address = strdup(request->layout->address_text),
                       .request = *request,
                       .shape = *request->shape};
+    cache.hash[oldest - cache.entry] = hash;
     td_plan_hold(plan);
     if (!oldest->pattern || !oldest->options || !oldest->address)
         empty(oldest);

@@ -3,6 +3,7 @@
 
 #include "kernels/bits.h"
 #include "move.h"
+#include "rows.h"
 
 /* One innermost loop: node->extent steps from `memory` bits above `ground` and element `tensor`. Returns false to stop. */
 typedef bool row_fn(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
@@ -262,7 +263,12 @@ static bool clear_row(void *context, const td_run *run, const td_box *box, const
     const size_t bytes = run->plan->geometry.word_bytes * box->beats;
     for (uint64_t i = 0; i < node->extent; i++, memory += node->memory) {
         unsigned char *word = ground + memory / 8;
-        for (size_t k = 0; k < bytes; k++)
+        size_t k = 0;
+        for (; k + 8 <= bytes; k += 8) {
+            const uint64_t kept = td_get_elem(word + k, 8) & td_get_elem(mask + k, 8);
+            memcpy(word + k, &kept, 8);
+        }
+        for (; k < bytes; k++)
             word[k] &= mask[k];
     }
     return true;
@@ -317,35 +323,39 @@ static void load_in_order(const td_run *run)
     }
 }
 
-/* The selector loops of a box around its move. */
-static void move_selected(const td_run *run, const td_box *box, const td_move *move, bool dump, size_t level, int64_t select,
-                          int64_t memory, int64_t tensor)
+/* The selector loops of a box around its move, or its rows. */
+static void move_selected(const td_run *run, size_t b, bool dump, size_t level, int64_t select, int64_t memory, int64_t tensor)
 {
+    const td_plan *plan = run->plan;
+    const td_box *box = &plan->data[b];
     if (level == box->selectors) {
-        unsigned char *place = ground_at(run, select) + memory / 8, *elems = run->tensor + tensor * run->plan->tensor_dtype.bytes;
-        td_move_run(move, dump ? elems : place, dump ? place : elems);
+        const td_move *move = &plan->move[2 * b + dump];
+        unsigned char *ground = ground_at(run, select), *place = ground + memory / 8, *elems = run->tensor + tensor * plan->tensor_dtype.bytes;
+        if (move->kind == TD_MOVE_NONE || run->convert)
+            td_rows_run(&plan->rows[b], run, dump, ground, memory, tensor);
+        else
+            td_move_run(move, dump ? elems : place, dump ? place : elems);
         return;
     }
-    const td_node *node = &run->plan->node[box->first_node + level];
+    const td_node *node = &plan->node[box->first_node + level];
     for (uint64_t i = 0; i < node->extent; i++) {
-        move_selected(run, box, move, dump, level + 1, select, memory, tensor);
+        move_selected(run, b, dump, level + 1, select, memory, tensor);
         select += node->select;
         memory += node->memory;
         tensor += node->tensor;
     }
 }
 
-/* The data boxes: by their moves where they have one and nothing is converted, else by rows. */
+/* The data boxes; those in pieces go step by step. */
 static void move_all(const td_run *run, bool dump)
 {
     const td_plan *plan = run->plan;
     for (size_t b = 0; b < plan->data_count; b++) {
         const td_box *box = &plan->data[b];
-        const td_move *move = &plan->move[2 * b + dump];
-        if (move->kind == TD_MOVE_NONE || run->convert)
+        if (plan->rows[b].way == TD_ROWS_NONE)
             walk(NULL, run, box, dump ? dump_row : load_row);
         else
-            move_selected(run, box, move, dump, 0, box->select, box->memory, box->tensor);
+            move_selected(run, b, dump, 0, box->select, box->memory, box->tensor);
     }
 }
 

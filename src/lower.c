@@ -331,6 +331,18 @@ static td_status make_lane_mask(lowering *l)
     return TD_OK;
 }
 
+/* A lane's slot is its own, up to the end of the word; a word with one lane is all that lane's. */
+static uint64_t find_cell(const lowering *l)
+{
+    const uint64_t bits = l->request->memory_dtype.bits, word_bits = 8 * l->request->geometry.word_bytes, lsb = l->bound->layout->lsb_bits;
+    const uint64_t slot = l->lanes.slot_bits, slots = l->lanes.part_bits / slot, last = lsb + (slots ? slots - 1 : 0) * slot;
+    if (l->bound->layout->keep || last + bits > word_bits)
+        return bits;
+    if (l->bound->count[TD_ROLE_LANE] == 1)
+        return word_bits - lsb;
+    return slot < word_bits - last ? slot : word_bits - last;
+}
+
 static td_status lower(lowering *l)
 {
     const td_plan_request *request = l->request;
@@ -347,6 +359,8 @@ static td_status lower(lowering *l)
         status = td_dtype_from_text(request->memory_dtype, layout->pad, &plan->pad_bits);
     if (!status)
         status = td_lanes_place(l->bound, request, &l->lanes);
+    if (!status)
+        plan->cell_bits = find_cell(l);
     if (!status)
         status = td_places_find(l->bound, &l->words);
     if (!status && !l->words.by_strides)

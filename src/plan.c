@@ -23,6 +23,7 @@ void td_plan_release(td_plan **plan)
     free(p->pads);
     free(p->words);
     free(p->move);
+    free(p->rows);
     free(p->table);
     free(p->lane_mask);
     free(p);

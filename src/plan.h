@@ -63,6 +63,7 @@ typedef struct td_plan {
     bool slides;    /* elements have copies that no single node shows */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
+    uint64_t cell_bits; /* from the lowest bit of a lane: what a load may clear behind the element, the element counted */
 
     td_node *node;
     td_piece *piece;
@@ -70,6 +71,7 @@ typedef struct td_plan {
     size_t node_count, piece_count, data_count, pads_count, words_count;
 
     struct td_move *move; /* of the data boxes: load and dump in turn (move.h) */
+    struct td_rows *rows; /* of the data boxes (rows.h) */
 
     uint64_t *table;
     uint64_t table_count;

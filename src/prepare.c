@@ -3,6 +3,7 @@
 #include "cpu.h"
 #include "move.h"
 #include "order.h"
+#include "rows.h"
 
 #include <stdlib.h>
 
@@ -257,12 +258,14 @@ td_status td_moves_create(td_plan *plan)
 {
     td_move_kernels k;
     plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
-    if (!plan->move)
-        return td_fail_alloc(2 * plan->data_count * sizeof *plan->move);
+    plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
+    if (!plan->move || !plan->rows)
+        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows));
     td_move_init(&k, td_cpu_flags());
     for (size_t b = 0; b < plan->data_count; b++) {
         prepare(plan, &plan->data[b], &k, false, &plan->move[2 * b]);
         prepare(plan, &plan->data[b], &k, true, &plan->move[2 * b + 1]);
+        td_rows_prepare(plan, &plan->data[b], &plan->rows[b]);
     }
     return TD_OK;
 }

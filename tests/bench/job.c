@@ -62,6 +62,14 @@ static int fail(const bench_case *c)
     return 1;
 }
 
+/* Values to be converted lie in the range of the target, as those of a network do. */
+static td_status fill(const bench_case *c, td_tensor *tensor)
+{
+    if (c->as && c->dtype[0] == 'f')
+        return td_tensor_fill_ramp(tensor, -6, 12 / (double)td_tensor_elems(tensor));
+    return td_tensor_fill_random(tensor, 1);
+}
+
 int bench_job_create(const bench_case *c, bench_job *job)
 {
     *job = (bench_job){.of = c};
@@ -74,7 +82,7 @@ int bench_job_create(const bench_case *c, bench_job *job)
         shape.dim[i] = job->dim[i];
         *(i < job->rank - c->lanes ? &words : &lanes) *= job->dim[job->perm[i]];
     }
-    if (td_tensor_create(c->dtype, shape, &job->tensor) || td_tensor_fill_random(job->tensor, 1) ||
+    if (td_tensor_create(c->dtype, shape, &job->tensor) || fill(c, job->tensor) ||
         td_layout_create(pattern, NULL, NULL, &job->layout))
         return fail(c);
     job->elem_bytes = td_tensor_elem_bytes(job->tensor);

@@ -1,0 +1,71 @@
+/* The packing kernels for BMI2 and AVX2: eight bytes of containers at a time by pext and pdep, and nibbles by vectors. */
+#if defined(__x86_64__)
+#include "pack.h"
+#include "pack_stream.h"
+
+#include <immintrin.h>
+
+#define KERNEL __attribute__((target("avx2,bmi2")))
+#define INLINE static inline __attribute__((always_inline)) KERNEL
+
+#include "pack_bmi2.h"
+
+#define X(container)                                                                                                    \
+    static KERNEL void pack_x##container(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)    \
+    {                                                                                                                   \
+        pack(memory, at, elems, n, bits, container / 8);                                                                \
+    }                                                                                                                   \
+    static KERNEL void unpack_x##container(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,  \
+                                           bool sign)                                                                   \
+    {                                                                                                                   \
+        unpack(elems, memory, at, n, bits, sign, container / 8);                                                        \
+    }
+TD_PACK_KERNELS(X)
+#undef X
+
+/* Two nibbles to a byte, 64 at a time. */
+static KERNEL void pack_nibbles(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
+{
+    size_t i = 0;
+    if (bits == 4 && at == 0) {
+        const __m256i low = _mm256_set1_epi8(15), weight = _mm256_set1_epi16(0x1001);
+        for (; i + 64 <= n; i += 64) {
+            const __m256i *in = (const __m256i *)(const void *)(elems + i);
+            const __m256i a = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_loadu_si256(in), low), weight);
+            const __m256i b = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_loadu_si256(in + 1), low), weight);
+            const __m256i z = _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);
+            _mm256_storeu_si256((__m256i *)(void *)(memory + i / 2), z);
+        }
+    }
+    if (i < n)
+        pack(memory + i / 2, at, elems + i, n - i, bits, 1);
+}
+
+static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign)
+{
+    size_t i = 0;
+    if (bits == 4 && at == 0) {
+        const __m256i low = _mm256_set1_epi8(15), top = _mm256_set1_epi8(sign ? 8 : 0);
+        for (; i + 32 <= n; i += 32) {
+            const __m256i wide = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(memory + i / 2)));
+            const __m256i z = _mm256_and_si256(_mm256_or_si256(wide, _mm256_slli_epi16(wide, 4)), low);
+            _mm256_storeu_si256((__m256i *)(void *)(elems + i), _mm256_sub_epi8(_mm256_xor_si256(z, top), top));
+        }
+    }
+    if (i < n)
+        unpack(elems + i, memory + i / 2, at, n - i, bits, sign, 1);
+}
+
+void td_pack_init_avx2(td_pack_kernels *kernels)
+{
+#define X(size)                                                                                                         \
+    kernels->pack_x##size = pack_x##size;                                                                               \
+    kernels->unpack_x##size = unpack_x##size;
+    TD_PACK_KERNELS(X)
+#undef X
+    kernels->pack_x8 = pack_nibbles;
+    kernels->unpack_x8 = unpack_nibbles;
+}
+#else
+typedef int td_pack_avx2_unused;
+#endif

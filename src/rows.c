@@ -1,0 +1,223 @@
+/* See rows.h. The buffers are a few KiB on the stack: they stay in the first cache. */
+#include "rows.h"
+
+#include "cpu.h"
+#include "kernels/bits.h"
+
+#define STAGE_BYTES 16384
+#define ROW_ELEMS 512 /* converted at a time; 8 bytes of each at most */
+
+typedef struct stage {
+    _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[ROW_ELEMS * 8];
+} stage;
+
+/* -- when a plan is made ------------------------------------------------------------------------------------------------ */
+
+static bool on_bytes(const td_plan *plan, const td_box *box)
+{
+    if (box->memory % 8)
+        return false;
+    for (size_t i = 0; i < box->node_count; i++)
+        if (plan->node[box->first_node + i].memory % 8)
+            return false;
+    return true;
+}
+
+static void choose_kernels(const td_plan *plan, td_rows *r)
+{
+    const unsigned flags = td_cpu_flags();
+    td_move_kernels m;
+    td_pack_kernels p;
+    td_move_init(&m, flags);
+    td_pack_init(&p, flags);
+    r->copy = m.copy;
+    switch (plan->tensor_dtype.bytes) {
+    case 1:
+        r->transpose = m.transpose_x8;
+        break;
+    case 2:
+        r->transpose = m.transpose_x16;
+        break;
+    case 4:
+        r->transpose = m.transpose_x32;
+        break;
+    default:
+        r->transpose = m.transpose_x64;
+    }
+    switch (plan->memory_dtype.bytes) {
+#define X(size)                                                                                                         \
+    case size / 8:                                                                                                      \
+        r->pack = p.pack_x##size;                                                                                       \
+        r->unpack = p.unpack_x##size;                                                                                   \
+        r->put = p.put_x##size;                                                                                         \
+        r->get = p.get_x##size;                                                                                         \
+        break;
+        TD_PACK_KERNELS(X)
+#undef X
+    default:
+        break;
+    }
+}
+
+void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *r)
+{
+    const size_t count = box->node_count - box->selectors;
+    const td_node *node = plan->node + box->first_node + box->selectors;
+    const td_node single = {.extent = 1, .tensor = 1, .memory = plan->memory_dtype.bits};
+    *r = (td_rows){.row = single, .across = single};
+    if (box->piece_count || count > TD_ROWS_LOOPS)
+        return;
+    if (count)
+        r->row = node[count - 1]; /* nodes are sorted: the shortest step in memory is the last */
+    r->gathers = r->row.tensor != 1;
+    size_t across = count;
+    for (size_t i = 0; i + 1 < count && r->gathers; i++)
+        if (node[i].tensor == 1)
+            across = i;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (i == across)
+            r->across = node[i];
+        else
+            r->loop[r->loops++] = node[i];
+    }
+    const uint64_t bits = plan->memory_dtype.bits;
+    if (on_bytes(plan, box) && plan->cell_bits >= 8u * plan->memory_dtype.bytes)
+        r->way = TD_ROWS_CELLS;
+    else
+        r->way = r->row.memory == (int64_t)bits ? TD_ROWS_PACKED : TD_ROWS_LOOSE;
+    r->straight = r->way == TD_ROWS_CELLS && r->row.memory == (int64_t)bits && bits == 8u * plan->memory_dtype.bytes;
+    choose_kernels(plan, r);
+}
+
+/* -- when it runs ------------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    const td_rows *rows;
+    const td_run *run;
+    bool dump;
+    unsigned char *ground;
+    uint64_t row_block, across_block;
+    stage *stage;
+} job;
+
+static void place(const job *j, int64_t memory, const unsigned char *elems, uint64_t count)
+{
+    const td_rows *r = j->rows;
+    const td_dtype dtype = j->run->plan->memory_dtype;
+    if (r->way == TD_ROWS_CELLS)
+        r->put(j->ground + memory / 8, r->row.memory / 8, elems, count, dtype.bits);
+    else if (r->way == TD_ROWS_PACKED)
+        r->pack(j->ground + (memory >> 3), (unsigned)(memory & 7), elems, count, dtype.bits);
+    else
+        for (uint64_t i = 0; i < count; i++, elems += dtype.bytes, memory += r->row.memory)
+            td_put_bits(j->ground, memory, dtype.bits, td_get_elem(elems, dtype.bytes));
+}
+
+static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t count)
+{
+    const td_rows *r = j->rows;
+    const td_dtype dtype = j->run->plan->memory_dtype;
+    const bool sign = dtype.kind == TD_KIND_INT;
+    if (r->way == TD_ROWS_CELLS)
+        r->get(elems, j->ground + memory / 8, r->row.memory / 8, count, dtype.bits, sign);
+    else if (r->way == TD_ROWS_PACKED)
+        r->unpack(elems, j->ground + (memory >> 3), (unsigned)(memory & 7), count, dtype.bits, sign);
+    else
+        for (uint64_t i = 0; i < count; i++, elems += dtype.bytes, memory += r->row.memory)
+            td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
+}
+
+/* Rows of `count` elements that begin at element `tensor` and its `across` neighbours. */
+static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t bytes = j->run->plan->tensor_dtype.bytes;
+    const unsigned char *elems = j->run->tensor + tensor * bytes;
+    ptrdiff_t next = bytes;
+    if (r->gathers) {
+        next = (ptrdiff_t)count * bytes;
+        if (across > 1)
+            r->transpose(j->stage->tensor, next, elems, r->row.tensor * bytes, count, across, false);
+        else
+            r->copy(j->stage->tensor, bytes, elems, r->row.tensor * bytes, count, (size_t)bytes, false);
+        elems = j->stage->tensor;
+    }
+    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory, tensor += r->across.tensor) {
+        unsigned char *const stored = r->straight ? j->ground + memory / 8 : j->stage->memory;
+        if (j->run->convert)
+            td_convert_run(j->run->convert, stored, elems, count, (uint64_t)tensor, r->row.tensor);
+        if (!j->run->convert || !r->straight)
+            place(j, memory, j->run->convert ? stored : elems, count);
+    }
+}
+
+static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t bytes = j->run->plan->tensor_dtype.bytes;
+    unsigned char *const elems = j->run->tensor + tensor * bytes;
+    unsigned char *out = r->gathers ? j->stage->tensor : elems;
+    const ptrdiff_t next = r->gathers ? (ptrdiff_t)count * bytes : bytes;
+    for (uint64_t a = 0; a < across; a++, out += next, memory += r->across.memory) {
+        const unsigned char *const stored = r->straight ? j->ground + memory / 8 : j->stage->memory;
+        if (!j->run->convert || !r->straight)
+            fetch(j, memory, j->run->convert ? j->stage->memory : out, count);
+        if (j->run->convert)
+            td_convert_run(j->run->convert, out, stored, count, (uint64_t)(tensor + (int64_t)a * r->across.tensor), r->row.tensor);
+    }
+    if (r->gathers && across > 1)
+        r->transpose(elems, r->row.tensor * bytes, j->stage->tensor, next, across, count, false);
+    else if (r->gathers)
+        r->copy(elems, r->row.tensor * bytes, j->stage->tensor, bytes, count, (size_t)bytes, false);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A dump reads one copy of each element. */
+static uint64_t steps(const job *j, const td_node *node)
+{
+    return j->dump && node->tensor == 0 ? 1 : node->extent;
+}
+
+static void run_rows(const job *j, int64_t memory, int64_t tensor)
+{
+    const td_node *row = &j->rows->row, *across = &j->rows->across;
+    const uint64_t row_steps = steps(j, row);
+    for (uint64_t i = 0; i < row_steps; i += j->row_block)
+        for (uint64_t a = 0; a < across->extent; a += j->across_block) {
+            const int64_t at = memory + (int64_t)i * row->memory + (int64_t)a * across->memory;
+            const int64_t elem = tensor + (int64_t)i * row->tensor + (int64_t)a * across->tensor;
+            const uint64_t count = least(row_steps - i, j->row_block), wide = least(across->extent - a, j->across_block);
+            if (j->dump)
+                dump_block(j, at, elem, count, wide);
+            else
+                load_block(j, at, elem, count, wide);
+        }
+}
+
+static void run_loops(const job *j, size_t level, int64_t memory, int64_t tensor)
+{
+    if (level == j->rows->loops) {
+        run_rows(j, memory, tensor);
+        return;
+    }
+    const td_node *node = &j->rows->loop[level];
+    for (uint64_t i = steps(j, node); i > 0; i--, memory += node->memory, tensor += node->tensor)
+        run_loops(j, level + 1, memory, tensor);
+}
+
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, unsigned char *ground, int64_t memory, int64_t tensor)
+{
+    stage s;
+    job j = {.rows = r, .run = run, .dump = dump, .ground = ground, .row_block = UINT64_MAX / 2, .across_block = 1, .stage = &s};
+    const uint64_t bytes = run->plan->tensor_dtype.bytes;
+    if (r->gathers) {
+        j.row_block = r->across.extent > 1 ? 256 / bytes < 64 ? 64 : 256 / bytes : ROW_ELEMS;
+        j.across_block = STAGE_BYTES / bytes / j.row_block;
+    } else if (run->convert && !r->straight)
+        j.row_block = ROW_ELEMS;
+    run_loops(&j, 0, memory, tensor);
+}

@@ -1,0 +1,41 @@
+/* Rows: the data boxes of a plan that bits are packed or values converted for. prepare.c makes them beside the moves; exec.c
+ * calls them where no move fits. A row runs along the axis that is closest in memory. Its elements are gathered into a
+ * small buffer where the tensor has them apart, converted there, and placed; a dump goes the other way. */
+#ifndef TD_ROWS_H
+#define TD_ROWS_H
+
+#include "exec.h"
+#include "kernels/move.h"
+#include "kernels/pack.h"
+
+#define TD_ROWS_LOOPS 12
+
+typedef enum td_rows_way {
+    TD_ROWS_NONE,   /* exec walks the box by itself */
+    TD_ROWS_PACKED, /* elements without gaps, from any bit */
+    TD_ROWS_CELLS,  /* elements in whole bytes that are theirs */
+    TD_ROWS_LOOSE   /* one by one */
+} td_rows_way;
+
+typedef struct td_rows {
+    uint8_t way;    /* td_rows_way */
+    uint8_t loops;  /* around the row and `across`, outermost first */
+    bool gathers;   /* the row's elements are apart in the tensor */
+    bool straight;  /* the memory has a row as containers side by side: conversion reads and writes it there */
+    td_node row;
+    td_node across; /* neighbours in the tensor that lie in other rows; extent 1 when there are none */
+    td_node loop[TD_ROWS_LOOPS];
+    td_move_fn transpose, copy; /* of the tensor's containers */
+    td_pack_fn pack;            /* of the memory's */
+    td_unpack_fn unpack;
+    td_put_fn put;
+    td_get_fn get;
+} td_rows;
+
+/* The rows of one box; way NONE when it has pieces or too many loops. */
+void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *out);
+
+/* One box at one ground. */
+void td_rows_run(const td_rows *rows, const td_run *run, bool dump, unsigned char *ground, int64_t memory, int64_t tensor);
+
+#endif
