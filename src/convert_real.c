@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define STAGE_ELEMS 256
-#define WHOLE_BITS 32 /* integers on either side */
+#define WHOLE_BITS 32                    /* integers on either side */
+#define WHOLE_LIMIT 576460752303423488.0 /* 2^59: the fraction of anything smaller is exact */
 
 static bool is_float(td_dtype t, unsigned bits)
 {
@@ -112,10 +113,10 @@ static bool store_int(const td_convert *c, void *dst, double x, uint64_t elem)
     const int64_t high = (int64_t)td_dtype_max_bits(t);
     const int64_t low = t.kind == TD_KIND_INT ? -high - 1 : 0;
     double steps = x == x ? x * c->steps : 0;
-    if (c->rounding.over == TD_OVER_WRAP && !(fabs(steps) < 0x1p59))
+    if (c->rounding.over == TD_OVER_WRAP && !(fabs(steps) < WHOLE_LIMIT))
         return false;
-    steps = steps < 0x1p59 ? steps : 0x1p59;
-    steps = steps > -0x1p59 ? steps : -0x1p59;
+    steps = steps < WHOLE_LIMIT ? steps : WHOLE_LIMIT;
+    steps = steps > -WHOLE_LIMIT ? steps : -WHOLE_LIMIT;
     int64_t value = rounded(steps, c->rounding.round);
     if (c->direction == TD_TO_MEMORY)
         value += td_convert_zero(c, elem);
