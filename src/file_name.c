@@ -320,7 +320,8 @@ unsigned td_file_name_uses(const char *text)
     for (size_t u = 0; u < 2; u++) {
         td_file_name name;
         if (td_file_name_parse(text, all[u], &name) == TD_OK) {
-            uses |= all[u];
+            bool several = name.format == TD_FILE_NPZ || name.format == TD_FILE_SAFETENSORS;
+            uses |= all[u] | (several && !name.member ? TD_USE_MEMBERS : 0u);
             td_file_name_free(&name);
         }
     }

@@ -50,13 +50,13 @@ td_status td_member_list_take(td_member_list *list, char ***names, size_t *count
     return TD_OK;
 }
 
-/* Names come from files: what a terminal could take for a command is shown as a dot. */
-static void append_shown(char *text, size_t room, const char *name)
+const char *td_member_shown(const char *name, char *text, size_t room)
 {
-    size_t used = strlen(text);
+    size_t used = 0;
     for (; *name && used + 1 < room; name++)
-        text[used++] = *name >= ' ' && *name != 0x7f ? *name : '.';
+        text[used++] = (unsigned char)*name >= ' ' && *name != 0x7f ? *name : '.';
     text[used] = '\0';
+    return text;
 }
 
 td_status td_member_list_fail(const td_member_list *list, const char *member)
@@ -71,22 +71,21 @@ td_status td_member_list_fail(const td_member_list *list, const char *member)
     if (status != TD_OK)
         return status;
     const char *near = member ? td_suggest(member, (const char *const *)names, count) : NULL;
-    for (size_t i = 0; i < count && i < SHOWN; i++) {
-        append_shown(shown, sizeof shown, i ? ", " : "");
-        append_shown(shown, sizeof shown, names[i]);
-    }
+    size_t used = 0;
+    char word[128];
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        used += (size_t)snprintf(shown + used, sizeof shown - used, "%s%.60s", i ? ", " : "",
+                                 td_member_shown(names[i], word, sizeof word));
     if (count > SHOWN)
-        append_shown(shown, sizeof shown, ", ...");
+        snprintf(shown + used, sizeof shown - used, ", ...");
     if (near) {
-        char word[128] = "";
-        append_shown(word, sizeof word, near);
-        status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; did you mean \"%s\"?", member, word);
+        status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; did you mean \"%s\"?", member,
+                         td_member_shown(near, word, sizeof word));
     } else if (member) {
         status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; it holds %s", member, shown);
     } else {
-        char word[128] = "";
-        append_shown(word, sizeof word, names[0]);
-        status = td_fail(TD_ARGUMENT, "the file holds %zu tensors (%s); name one, as FILE:%s", count, shown, word);
+        status = td_fail(TD_ARGUMENT, "the file holds %zu tensors (%s); name one, as FILE:%s", count, shown,
+                         td_member_shown(names[0], word, sizeof word));
     }
     free(names);
     return status;

@@ -19,6 +19,9 @@ void td_member_list_free(td_member_list *list);
 /* One block for td_free: pointers, then the names. */
 td_status td_member_list_take(td_member_list *list, char ***names, size_t *count);
 
+/* A name from a file, for a message: what a terminal could take for a command is a dot. Returns text. */
+const char *td_member_shown(const char *name, char *text, size_t room);
+
 /* TD_ARGUMENT: `member` is not in the list, or is NULL and there is not exactly one; names what there is. */
 td_status td_member_list_fail(const td_member_list *list, const char *member);
 

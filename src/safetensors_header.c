@@ -50,16 +50,6 @@ static td_status bound(const char *text, size_t length)
     return TD_OK;
 }
 
-/* A name in a message: what a terminal could take for a command is shown as a dot. */
-static const char *shown(const char *name, char *text, size_t room)
-{
-    size_t used = 0;
-    for (; *name && used + 1 < room; name++)
-        text[used++] = *name >= ' ' && *name != 0x7f ? *name : '.';
-    text[used] = '\0';
-    return text;
-}
-
 static bool read_size(const json_t *value, uint64_t *out)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0)
@@ -95,7 +85,7 @@ static td_status read_entry(const char *name, const json_t *value, td_st_entry *
 {
     char text[96];
     uint64_t bytes = 0;
-    const char *printed = shown(name, text, sizeof text);
+    const char *printed = td_member_shown(name, text, sizeof text);
     const char *word = json_string_value(json_object_get(value, "dtype"));
     const json_t *offsets = json_object_get(value, "data_offsets");
     if (!json_is_object(value) || !word || json_object_size(value) != 3)
@@ -104,7 +94,7 @@ static td_status read_entry(const char *name, const json_t *value, td_st_entry *
     if (!entry->type) {
         char type[40];
         return td_fail(TD_DTYPE, "tensor \"%s\" has the dtype \"%s\", which is not known", printed,
-                       shown(word, type, sizeof type));
+                       td_member_shown(word, type, sizeof type));
     }
     td_status status = read_shape(json_object_get(value, "shape"), printed, entry, &bytes);
     if (status != TD_OK)
@@ -156,7 +146,7 @@ static td_status check_places(td_st_entry *entries, size_t count, uint64_t data_
             return td_fail(TD_FORMAT,
                            "tensor \"%s\" begins at byte %" PRIu64 " of the data, the one before ends at %" PRIu64
                            "; %s are refused",
-                           shown(entries[i].name, text, sizeof text), entries[i].begin, next,
+                           td_member_shown(entries[i].name, text, sizeof text), entries[i].begin, next,
                            entries[i].begin > next ? "holes" : "overlaps");
         next = entries[i].end;
     }
@@ -247,7 +237,7 @@ static td_status add_entry(json_t *root, const char *name, const td_tensor *tens
 {
     const td_st_type *type = td_st_type_of(tensor->dtype);
     char text[96];
-    shown(name, text, sizeof text);
+    td_member_shown(name, text, sizeof text);
     if (!type)
         return td_fail(TD_DTYPE, "%s has no name in .safetensors; save \"%s\" as .npy", tensor->dtype_name, text);
     if (type->bits < 8 && tensor->elems * type->bits % 8 != 0)

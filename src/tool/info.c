@@ -4,8 +4,22 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <strings.h>
+
+#ifdef TD_HAVE_ZLIB
+#define NPZ " npz"
+#else
+#define NPZ " npz (stored, on reading)"
+#endif
+#ifdef TD_HAVE_JANSSON
+#define TENSORS NPZ " safetensors"
+#else
+#define TENSORS NPZ
+#endif
+#ifdef TD_HAVE_ELF
+#define IMAGES " elf"
+#else
+#define IMAGES ""
+#endif
 
 enum { WIDTH, DTYPE, FLAGS };
 
@@ -14,8 +28,8 @@ static const tool_usage usage = {
     .file = "FILE",
     .file_required = false,
     .about =
-        "Without a file: the version, the build and what it knows. With a tensor (.npy): its dtype, shape and size.\n"
-        "With a memory image (.hex .mem .vmem .bin) and --width: the words it reaches.",
+        "Without a file: the version, the build and what it knows. With a tensor: its dtype, shape and size. With a\n"
+        "memory image and --width: the words it reaches.",
 };
 
 static int show_build(void)
@@ -37,8 +51,8 @@ static int show_build(void)
     printf("build     debug\n");
 #endif
     printf("dtypes    u1..u64 i1..i64 f16 bf16 f32 f64\n");
-    printf("tensors   .npy\n");
-    printf("images    .hex .mem .vmem ($readmemh text), .bin (raw words)\n");
+    printf("tensors   npy raw" TENSORS "\n");
+    printf("images    readmemh readmemb raw ihex srec" IMAGES "\n");
     printf("words     1 to %" PRIu64 " bits, 1 to %" PRIu64 " words\n", TD_MAX_WIDTH_BITS, TD_MAX_DEPTH_WORDS);
     return TOOL_OK;
 }
@@ -84,7 +98,8 @@ int tool_info(int argc, char **argv)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
     if (!file)
         return show_build();
-    const char *dot = strrchr(file, '.');
-    return dot && strcasecmp(dot, ".npy") == 0 ? show_tensor(file, flags[DTYPE].value)
-                                               : show_image(file, &flags[WIDTH]);
+    unsigned kind = td_file_kind(file);
+    if (kind & TD_USE_TENSOR && (!(kind & TD_USE_IMAGE) || flags[DTYPE].value))
+        return show_tensor(file, flags[DTYPE].value);
+    return show_image(file, &flags[WIDTH]);
 }
