@@ -1,6 +1,6 @@
-/* The arguments of a subcommand: flags from its table, one file name, help made from the same table. Every subcommand
- * calls it first. It refuses unknown flags with the nearest known one, flags twice or without a value, and missing
- * ones. */
+/* The arguments of a subcommand: flags from its table, one or two file names, help made from the same table. Every
+ * subcommand calls it first. It refuses unknown flags with the nearest known one, flags twice or without a value, and
+ * missing ones. */
 #include "tool.h"
 
 #include <inttypes.h>
@@ -69,6 +69,8 @@ static void print_help(const tool_usage *usage, const tool_flag *flags, size_t f
     printf("usage: tensordoor %s", usage->command);
     if (usage->file)
         printf(usage->file_required ? " %s" : " [%s]", usage->file);
+    if (usage->second_file)
+        printf(" %s", usage->second_file);
     for (size_t f = 0; f < flag_count; f++)
         printf(flags[f].required ? " --%s %s" : " [--%s %s]", flags[f].name, flags[f].placeholder);
     printf("\n\n%s\n", usage->about);
@@ -138,21 +140,25 @@ tool_parsed tool_parse(const tool_usage *usage, int argc, char **argv, tool_flag
             print_help(usage, flags, flag_count);
             return TOOL_HELP_SHOWN;
         }
-    *file = NULL;
+    size_t files = 0;
+    size_t files_known = usage->second_file ? 2 : usage->file ? 1 : 0;
+    for (size_t f = 0; f < (files_known ? files_known : 1); f++)
+        file[f] = NULL;
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1] != '\0') {
             if (!take_flag(usage, argc, argv, &i, flags, flag_count))
                 return TOOL_REFUSED;
-        } else if (*file || !usage->file) {
+        } else if (files == files_known) {
             tool_fail(usage->command, "one argument too many: \"%s\"; see tensordoor %s --help", argv[i],
                       usage->command);
             return TOOL_REFUSED;
         } else {
-            *file = argv[i];
+            file[files++] = argv[i];
         }
     }
-    if (usage->file_required && !*file) {
-        tool_fail(usage->command, "no %s; see tensordoor %s --help", usage->file, usage->command);
+    if ((usage->file_required && files == 0) || (usage->second_file && files < 2)) {
+        tool_fail(usage->command, "no %s; see tensordoor %s --help", files == 0 ? usage->file : usage->second_file,
+                  usage->command);
         return TOOL_REFUSED;
     }
     for (size_t f = 0; f < flag_count; f++)

@@ -14,6 +14,8 @@ static const struct {
     {"unpack", tool_unpack, "a memory image through a layout into a tensor"},
     {"explain", tool_explain, "what a layout does to a tensor, in text and as a picture"},
     {"presets", tool_presets, "the layouts that have a name"},
+    {"convert", tool_convert, "a tensor file or a memory image into another format"},
+    {"show", tool_show, "what a tensor file holds: shape, dtype, range and elements"},
     {"info", tool_info, "this build, or what a file holds"},
 };
 

@@ -24,13 +24,14 @@ typedef struct tool_usage {
     const char *command;
     const char *file; /* the name of the argument that is no flag, as "IN.npy" */
     bool file_required;
+    const char *second_file; /* the name of a second one, which is then required; NULL: there is none */
     const char *about; /* the text of --help under the usage line */
 } tool_usage;
 
 /* What the arguments of a subcommand come to: go on, or return the exit code. */
 typedef enum tool_parsed { TOOL_GO_ON, TOOL_HELP_SHOWN, TOOL_REFUSED } tool_parsed;
 
-/* Sets the values of the flags and *file (NULL when none is given). Prints the help when it is asked for, and one line
+/* Sets the values of the flags and *file, or the two of them (NULL when none is given). Prints the help when it is asked for, and one line
  * to stderr when it refuses. */
 tool_parsed tool_parse(const tool_usage *usage, int argc, char **argv, tool_flag *flags, size_t flag_count,
                        const char **file);
@@ -83,6 +84,8 @@ void tool_banks_close(tool_banks *banks);
 int tool_pack(int argc, char **argv);
 int tool_unpack(int argc, char **argv);
 int tool_info(int argc, char **argv);
+int tool_show(int argc, char **argv);
+int tool_convert(int argc, char **argv);
 int tool_explain(int argc, char **argv);
 int tool_presets(int argc, char **argv);
 
