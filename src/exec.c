@@ -3,6 +3,7 @@
 
 #include "kernels/bits.h"
 #include "move.h"
+#include "pool.h"
 #include "rows.h"
 
 /* One innermost loop: node->extent steps from `memory` bits above `ground` and element `tensor`. Returns false to stop. */
@@ -324,7 +325,7 @@ static void load_in_order(const td_run *run)
 }
 
 /* The selector loops of a box around its move, or its rows. */
-static void move_selected(const td_run *run, size_t b, bool dump, size_t level, int64_t select, int64_t memory, int64_t tensor)
+static void move_selected(const td_run *run, size_t b, bool dump, bool alone, size_t level, int64_t select, int64_t memory, int64_t tensor)
 {
     const td_plan *plan = run->plan;
     const td_box *box = &plan->data[b];
@@ -332,18 +333,51 @@ static void move_selected(const td_run *run, size_t b, bool dump, size_t level, 
         const td_move *move = &plan->move[2 * b + dump];
         unsigned char *ground = ground_at(run, select), *place = ground + memory / 8, *elems = run->tensor + tensor * plan->tensor_dtype.bytes;
         if (move->kind == TD_MOVE_NONE || run->convert)
-            td_rows_run(&plan->rows[b], run, dump, ground, memory, tensor);
+            td_rows_run(&plan->rows[b], run, dump, alone, ground, memory, tensor);
         else
-            td_move_run(move, dump ? elems : place, dump ? place : elems);
+            td_move_run(move, alone, dump ? elems : place, dump ? place : elems);
         return;
     }
     const td_node *node = &plan->node[box->first_node + level];
     for (uint64_t i = 0; i < node->extent; i++) {
-        move_selected(run, b, dump, level + 1, select, memory, tensor);
+        move_selected(run, b, dump, alone, level + 1, select, memory, tensor);
         select += node->select;
         memory += node->memory;
         tensor += node->tensor;
     }
+}
+
+/* Steps of the outermost selector loop that threads share: different words, so different bytes. */
+typedef struct shared_steps {
+    const td_run *run;
+    size_t box;
+    bool dump;
+    unsigned pieces;
+} shared_steps;
+
+static void run_steps(void *context, unsigned piece)
+{
+    const shared_steps *s = context;
+    const td_plan *plan = s->run->plan;
+    const td_box *box = &plan->data[s->box];
+    const td_node *node = &plan->node[box->first_node];
+    const uint64_t begin = node->extent * piece / s->pieces, end = node->extent * (piece + 1) / s->pieces;
+    for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
+        move_selected(s->run, s->box, s->dump, true, 1, box->select + i * node->select, box->memory + i * node->memory,
+                      box->tensor + i * node->tensor);
+}
+
+static void move_box(const td_run *run, size_t b, bool dump)
+{
+    const td_plan *plan = run->plan;
+    const td_box *box = &plan->data[b];
+    shared_steps s = {.run = run, .box = b, .dump = dump, .pieces = 1};
+    if (box->selectors && !plan->slides && plan->node[box->first_node].tensor)
+        s.pieces = td_pool_pieces(plan->elems * plan->tensor_dtype.bytes, plan->node[box->first_node].extent);
+    if (s.pieces > 1)
+        td_pool_run(s.pieces, run_steps, &s);
+    else
+        move_selected(run, b, dump, false, 0, box->select, box->memory, box->tensor);
 }
 
 /* The data boxes; those in pieces go step by step. */
@@ -355,7 +389,7 @@ static void move_all(const td_run *run, bool dump)
         if (plan->rows[b].way == TD_ROWS_NONE)
             walk(NULL, run, box, dump ? dump_row : load_row);
         else
-            move_selected(run, b, dump, 0, box->select, box->memory, box->tensor);
+            move_box(run, b, dump);
     }
 }
 

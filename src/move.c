@@ -1,6 +1,8 @@
 /* See move.h. */
 #include "move.h"
 
+#include "pool.h"
+
 #include <inttypes.h>
 
 /* A part of a move: steps [begin, end) of the loop that threads share. */
@@ -31,16 +33,41 @@ static void run_nest(const part *p, size_t level, unsigned char *dst, const unsi
     }
 }
 
-void td_move_run(const td_move *m, unsigned char *dst, const unsigned char *src)
+/* A move that threads share. */
+typedef struct shared_move {
+    const td_move *move;
+    unsigned char *dst;
+    const unsigned char *src;
+    unsigned pieces;
+    bool stream;
+} shared_move;
+
+static void run_piece(void *context, unsigned piece)
 {
+    const shared_move *s = context;
+    const uint64_t steps = s->move->loop[s->move->split].extent;
+    const part p = {.move = s->move, .begin = steps * piece / s->pieces, .end = steps * (piece + 1) / s->pieces, .stream = s->stream};
+    run_nest(&p, 0, s->dst, s->src, s->move->high, s->move->wide);
+    if (s->stream)
+        td_move_fence();
+}
+
+void td_move_run(const td_move *m, bool alone, unsigned char *dst, const unsigned char *src)
+{
+    const bool stream = m->stream && (uintptr_t)dst % 64 == 0;
     if (m->loops == 0) {
-        m->fn(dst, m->dst_stride, src, m->src_stride, m->high, m->wide, m->stream && (uintptr_t)dst % 64 == 0);
+        m->fn(dst, m->dst_stride, src, m->src_stride, m->high, m->wide, stream);
+        if (stream)
+            td_move_fence();
         return;
     }
-    const part whole = {.move = m, .end = m->loop[m->split].extent, .stream = m->stream && (uintptr_t)dst % 64 == 0};
-    run_nest(&whole, 0, dst, src, m->high, m->wide);
-    if (whole.stream)
-        td_move_fence();
+    shared_move s = {.move = m, .dst = dst, .src = src, .stream = stream, .pieces = 1};
+    if (m->splits && !alone)
+        s.pieces = td_pool_pieces(m->bytes, m->loop[m->split].extent);
+    if (s.pieces > 1)
+        td_pool_run(s.pieces, run_piece, &s);
+    else
+        run_piece(&s, 0);
 }
 
 void td_move_describe(const td_move *m, td_text *out)

@@ -3,8 +3,10 @@
 
 #include "cpu.h"
 #include "kernels/bits.h"
+#include "pool.h"
 
 #define STAGE_BYTES 16384
+#define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */
 #define ROW_ELEMS 512 /* converted at a time; 8 bytes of each at most */
 
 typedef struct stage {
@@ -18,6 +20,17 @@ static bool on_bytes(const td_plan *plan, const td_box *box)
     if (box->memory % 8)
         return false;
     for (size_t i = 0; i < box->node_count; i++)
+        if (plan->node[box->first_node + i].memory % 8)
+            return false;
+    return true;
+}
+
+/* Rows begin at a byte, whatever the step inside them is. */
+static bool on_bytes_from(const td_plan *plan, const td_box *box)
+{
+    if (box->memory % 8)
+        return false;
+    for (size_t i = 0; i + 1 < box->node_count; i++)
         if (plan->node[box->first_node + i].memory % 8)
             return false;
     return true;
@@ -59,6 +72,27 @@ static void choose_kernels(const td_plan *plan, td_rows *r)
     }
 }
 
+/* Steps of different words, or of whole bytes, never write to one byte of the memory; the tensor's elements are bytes anyway, but
+ * a step that stays on one element, or windows that overlap, would meet there. */
+static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
+{
+    const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
+    return node->extent > 1 && node->tensor && !plan->slides && (r->way == TD_ROWS_CELLS || (node->memory && node->memory % word_bits == 0));
+}
+
+static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
+{
+    r->split = -1;
+    for (uint8_t i = 0; i < r->loops && r->split < 0; i++)
+        if (may_split(plan, r, &r->loop[i]) && r->loop[i].extent >= 8)
+            r->split = (int8_t)i;
+    if (r->split < 0 && may_split(plan, r, &r->across) && r->across.extent >= 256)
+        r->split = TD_ROWS_SPLIT_ACROSS;
+    /* Blocks of the row are multiples of 8 elements: whole bytes, from a whole byte on. */
+    if (r->split < 0 && r->row.tensor && !plan->slides && (r->way == TD_ROWS_CELLS || (r->way == TD_ROWS_PACKED && on_bytes_from(plan, box))))
+        r->split = TD_ROWS_SPLIT_ROW;
+}
+
 void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *r)
 {
     const size_t count = box->node_count - box->selectors;
@@ -86,6 +120,7 @@ void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *r)
     else
         r->way = r->row.memory == (int64_t)bits ? TD_ROWS_PACKED : TD_ROWS_LOOSE;
     r->straight = r->way == TD_ROWS_CELLS && r->row.memory == (int64_t)bits && bits == 8u * plan->memory_dtype.bytes;
+    choose_split(plan, box, r);
     choose_kernels(plan, r);
 }
 
@@ -97,8 +132,14 @@ typedef struct job {
     bool dump;
     unsigned char *ground;
     uint64_t row_block, across_block;
+    unsigned piece, pieces;
     stage *stage;
 } job;
+
+typedef struct shared_rows {
+    job job;
+    int64_t memory, tensor;
+} shared_rows;
 
 static void place(const job *j, int64_t memory, const unsigned char *elems, uint64_t count)
 {
@@ -182,19 +223,32 @@ static uint64_t steps(const job *j, const td_node *node)
     return j->dump && node->tensor == 0 ? 1 : node->extent;
 }
 
+typedef struct range {
+    uint64_t begin, end;
+} range;
+
+/* This thread's part of `count` steps, if they are what is split. */
+static range part_of(const job *j, int what, uint64_t count, uint64_t unit)
+{
+    if (what != j->rows->split || j->pieces == 1)
+        return (range){0, count};
+    const uint64_t units = (count + unit - 1) / unit, begin = units * j->piece / j->pieces * unit, end = units * (j->piece + 1) / j->pieces * unit;
+    return (range){begin, least(end, count)};
+}
+
 static void run_rows(const job *j, int64_t memory, int64_t tensor)
 {
     const td_node *row = &j->rows->row, *across = &j->rows->across;
-    const uint64_t row_steps = steps(j, row);
-    for (uint64_t i = 0; i < row_steps; i += j->row_block)
-        for (uint64_t a = 0; a < across->extent; a += j->across_block) {
+    const range rows = part_of(j, TD_ROWS_SPLIT_ROW, steps(j, row), SPLIT_ELEMS), wide = part_of(j, TD_ROWS_SPLIT_ACROSS, across->extent, 16);
+    for (uint64_t i = rows.begin; i < rows.end; i += j->row_block)
+        for (uint64_t a = wide.begin; a < wide.end; a += j->across_block) {
             const int64_t at = memory + (int64_t)i * row->memory + (int64_t)a * across->memory;
             const int64_t elem = tensor + (int64_t)i * row->tensor + (int64_t)a * across->tensor;
-            const uint64_t count = least(row_steps - i, j->row_block), wide = least(across->extent - a, j->across_block);
+            const uint64_t count = least(rows.end - i, j->row_block), columns = least(wide.end - a, j->across_block);
             if (j->dump)
-                dump_block(j, at, elem, count, wide);
+                dump_block(j, at, elem, count, columns);
             else
-                load_block(j, at, elem, count, wide);
+                load_block(j, at, elem, count, columns);
         }
 }
 
@@ -205,19 +259,51 @@ static void run_loops(const job *j, size_t level, int64_t memory, int64_t tensor
         return;
     }
     const td_node *node = &j->rows->loop[level];
-    for (uint64_t i = steps(j, node); i > 0; i--, memory += node->memory, tensor += node->tensor)
+    const range r = part_of(j, (int)level, steps(j, node), 1);
+    memory += (int64_t)r.begin * node->memory;
+    tensor += (int64_t)r.begin * node->tensor;
+    for (uint64_t i = r.begin; i < r.end; i++, memory += node->memory, tensor += node->tensor)
         run_loops(j, level + 1, memory, tensor);
 }
 
-void td_rows_run(const td_rows *r, const td_run *run, bool dump, unsigned char *ground, int64_t memory, int64_t tensor)
+static void run_piece(void *context, unsigned piece)
 {
+    const shared_rows *shared = context;
     stage s;
-    job j = {.rows = r, .run = run, .dump = dump, .ground = ground, .row_block = UINT64_MAX / 2, .across_block = 1, .stage = &s};
+    job j = shared->job;
+    j.piece = piece;
+    j.stage = &s;
+    run_loops(&j, 0, shared->memory, shared->tensor);
+}
+
+/* How many pieces the box is worth. */
+static unsigned pieces_of(const td_rows *r, const td_run *run)
+{
+    if (r->split < 0)
+        return 1;
+    uint64_t elems = r->row.extent * r->across.extent;
+    for (size_t i = 0; i < r->loops; i++)
+        elems *= r->loop[i].extent;
+    const uint64_t count = r->split == TD_ROWS_SPLIT_ROW      ? (r->row.extent + SPLIT_ELEMS - 1) / SPLIT_ELEMS
+                           : r->split == TD_ROWS_SPLIT_ACROSS ? (r->across.extent + 15) / 16
+                                                              : r->loop[r->split].extent;
+    return td_pool_pieces(elems * run->plan->tensor_dtype.bytes, count);
+}
+
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory, int64_t tensor)
+{
+    job j = {.rows = r, .run = run, .dump = dump, .ground = ground, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
     const uint64_t bytes = run->plan->tensor_dtype.bytes;
     if (r->gathers) {
         j.row_block = r->across.extent > 1 ? 256 / bytes < 64 ? 64 : 256 / bytes : ROW_ELEMS;
         j.across_block = STAGE_BYTES / bytes / j.row_block;
     } else if (run->convert && !r->straight)
         j.row_block = ROW_ELEMS;
-    run_loops(&j, 0, memory, tensor);
+    if (!alone)
+        j.pieces = pieces_of(r, run);
+    shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};
+    if (j.pieces > 1)
+        td_pool_run(j.pieces, run_piece, &shared);
+    else
+        run_piece(&shared, 0);
 }

@@ -17,6 +17,10 @@ typedef enum td_rows_way {
     TD_ROWS_LOOSE   /* one by one */
 } td_rows_way;
 
+/* Blocks of the axes that are no loop, for td_rows.split. */
+#define TD_ROWS_SPLIT_ACROSS TD_ROWS_LOOPS
+#define TD_ROWS_SPLIT_ROW (TD_ROWS_LOOPS + 1)
+
 typedef struct td_rows {
     uint8_t way;    /* td_rows_way */
     uint8_t loops;  /* around the row and `across`, outermost first */
@@ -25,6 +29,7 @@ typedef struct td_rows {
     td_node row;
     td_node across; /* neighbours in the tensor that lie in other rows; extent 1 when there are none */
     td_node loop[TD_ROWS_LOOPS];
+    int8_t split; /* what threads share: a loop by its number, or one of the two below; none is negative */
     td_move_fn transpose, copy; /* of the tensor's containers */
     td_pack_fn pack;            /* of the memory's */
     td_unpack_fn unpack;
@@ -35,7 +40,7 @@ typedef struct td_rows {
 /* The rows of one box; way NONE when it has pieces or too many loops. */
 void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *out);
 
-/* One box at one ground. */
-void td_rows_run(const td_rows *rows, const td_run *run, bool dump, unsigned char *ground, int64_t memory, int64_t tensor);
+/* One box at one ground; `alone` keeps it on this thread. */
+void td_rows_run(const td_rows *rows, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory, int64_t tensor);
 
 #endif

@@ -1,6 +1,7 @@
 /* The part of the public header that tunes and tells: the plan cache, threads, instructions. */
 #include "cache.h"
 #include "cpu.h"
+#include "pool.h"
 
 td_plan_stats td_plan_cache_stats(void)
 {
@@ -15,7 +16,7 @@ void td_plan_cache_clear(void)
 
 void td_speed_threads(unsigned threads)
 {
-    (void)threads;
+    td_pool_limit(threads);
 }
 
 const char *td_speed_isa(void)
