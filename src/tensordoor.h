@@ -5,6 +5,7 @@
  *   1. Introduction          4. Memories            7. Matrices and tensors
  *   2. Status and messages   5. Layouts             8. Files
  *   3. Tensors               6. Words               9. What a layout touches
+ *                                                  10. Comparisons and reports
  *
  * -- 1. Introduction --------------------------------------------------------------------------------------------------
  *
@@ -478,6 +479,102 @@ TD_API void td_speed_threads(unsigned threads);
 
 /* The kernels in use: "c", "avx2" or "avx512". TD_CPU of the environment lowers it. */
 TD_API const char *td_speed_isa(void);
+
+/* -- 10. Comparisons and reports -------------------------------------------------------------------------------------
+ *
+ * Is it right, and if not, where? A comparison reads the memory through the layout, as a dump would, and holds every element
+ * against a golden tensor; nothing is copied out first. One that finds mismatches is TD_OK with a report: only a call that
+ * could not compare fails. To compare nothing is such a call (TD_ARGUMENT).
+ *
+ * The policy says which pairs count as equal. NULL or "" is `exact`. Words, separated by spaces or commas:
+ *     exact             equal bits
+ *     atol=X rtol=X     |actual - expected| <= atol + rtol * |expected|, computed in double (64-bit integers: exactly)
+ *     ulp=N             at most N steps of the tensor's own dtype apart; with atol= or rtol= too, either one accepts
+ *     nan=bits          a NaN equals a NaN of the same bits (the rule of exact), nan=equal: any NaN (the rule of the others),
+ *                       nan=differ: nothing
+ *     inf=equal         an infinity equals only itself; inf=differ: nothing
+ *     zero=differ       0 and -0 differ (the rule of exact), zero=equal: they are equal (the rule of the others)
+ *     ftz               subnormal numbers count as zeros of their sign
+ *     max=N             mismatches that are kept with their place, the first ones in row-major order; 16 without it
+ *     check_pad         padding must hold the layout's pad value too
+ * No value is skipped: a NaN or an infinity on one side alone is a mismatch under every policy. TD_OPTION on any other
+ * word. Every copy of a repeated element is compared. With `as`, memory values are converted as in a dump and compared in the
+ * golden tensor's dtype. */
+
+typedef struct td_report td_report;
+
+TD_API td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout,
+                                            const char *policy, const char *as, td_report **out);
+TD_API td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *golden,
+                                                  const td_layout *layout, const char *policy, const char *as,
+                                                  td_report **out);
+
+/* Two tensors of one dtype and shape. */
+TD_API td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy,
+                                   td_report **out);
+
+/* Everything a comparison can be told. Zero is the default of every member; memories (`banks`, `layout`) or `actual`. */
+typedef struct td_comparison {
+    td_memory *const *banks; /* only read */
+    size_t bank_count;
+    const td_tensor *actual;
+    const td_tensor *golden;
+    const td_layout *layout;
+    const char *policy;
+    const char *as;
+    const td_tensor *mask;      /* of the golden tensor's shape; elements where it is 0 are not compared */
+    td_memory *const *snapshot; /* one per bank, from td_memory_snapshot: bits outside the layout must be as they were */
+    void (*progress)(void *context, uint64_t done, uint64_t total); /* called now and then, in elements */
+    void *context;
+} td_comparison;
+
+TD_API td_status td_compare(const td_comparison *what, td_report **out);
+
+/* A copy of a memory as it is now. */
+TD_API td_status td_memory_snapshot(const td_memory *memory, td_memory **out);
+
+TD_API void td_report_destroy(td_report **report);
+
+TD_API int td_report_passed(const td_report *report); /* 1: nothing to complain about */
+TD_API uint64_t td_report_compared(const td_report *report); /* elements, copies counted, masked ones not */
+TD_API uint64_t td_report_mismatches(const td_report *report);
+TD_API uint64_t td_report_pad_mismatches(const td_report *report); /* check_pad */
+TD_API uint64_t td_report_outside_bits(const td_report *report);   /* changed since the snapshot */
+
+/* The worst of all compared pairs, accepted or not, NaNs aside. */
+TD_API uint64_t td_report_worst_ulp(const td_report *report);
+TD_API double td_report_worst_error(const td_report *report);
+
+/* One of the first mismatches. Bits are the tensor's; the place is that of the element's lowest bit, [msb:lsb] of its word;
+ * between two tensors it is all zero. `lane` counts slots of the word. */
+typedef struct td_mismatch {
+    uint64_t elem; /* row-major number */
+    td_shape at;
+    uint64_t expected, actual;
+    double expected_value, actual_value;
+    uint64_t ulp;
+    double error; /* NaN when one of the two is */
+    uint64_t bank, address, msb, lsb, lane;
+} td_mismatch;
+
+TD_API size_t td_report_first_count(const td_report *report);
+TD_API td_status td_report_first(const td_report *report, size_t number, td_mismatch *out);
+
+/* Mismatches per step of each axis of the pattern, per bank ("bank", with more than one) and per lane ("lane"). Axes of more than
+ * 1024 steps are counted in buckets, and a step gets the count of its bucket. No groups without a mismatch. */
+TD_API size_t td_report_group_count(const td_report *report);
+TD_API const char *td_report_group_name(const td_report *report, size_t group);
+TD_API uint64_t td_report_group_size(const td_report *report, size_t group);
+TD_API uint64_t td_report_group_mismatches(const td_report *report, size_t group, uint64_t step);
+
+/* What the mismatches have in common, in words, the surest first: "all mismatches in bank 3"; NULL past the last. */
+TD_API const char *td_report_guess(const td_report *report, size_t number);
+
+/* The report in one line, in text for a log, in JSON (free both with td_free), and as an HTML page that stands alone. */
+TD_API const char *td_report_line(const td_report *report); /* lives as long as the report */
+TD_API td_status td_report_text(const td_report *report, char **text);
+TD_API td_status td_report_json(const td_report *report, char **json);
+TD_API td_status td_report_html(const td_report *report, const char *path);
 
 #ifdef __cplusplus
 }

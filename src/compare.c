@@ -1,0 +1,416 @@
+/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h), no copy
+ * of the tensor; rows with equal bits are left at once, the policy looks at the others. What is found goes into a report;
+ * a comparison that finds mismatches has succeeded. Beside it: the padding, and what lies outside the layout
+ * (outside.c). */
+#include "call.h"
+#include "close.h"
+#include "kernels/bits.h"
+#include "outside.h"
+#include "report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements that are converted, gathered and looked at together. */
+#define CHUNK_ELEMS TD_CLOSE_ELEMS
+
+typedef struct comparison {
+    const td_comparison *what;
+    td_report *report;
+    td_report_source source;
+    const td_run *run; /* NULL between two tensors */
+    const td_convert *convert;
+    const td_slab *slab;
+    td_close *close; /* NULL: pairs are looked at one by one */
+    uint64_t done, total;
+    unsigned char actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
+} comparison;
+
+/* `count` elements: `step` tensor elements apart from `elem` on, staged from `staged` on. */
+typedef struct chunk {
+    uint64_t elem, staged, count;
+    int64_t step;
+    const unsigned char *expected, *actual;
+} chunk;
+
+/* -- pairs ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_masked(const comparison *c, uint64_t elem)
+{
+    const td_tensor *mask = c->what->mask;
+    return mask && !(td_get_elem(mask->data + elem * mask->dtype.bytes, mask->dtype.bytes) & td_dtype_mask(mask->dtype));
+}
+
+static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected, uint64_t actual)
+{
+    const td_judge *judge = &c->report->judge;
+    const uint64_t elem = k->elem + (uint64_t)((int64_t)i * k->step);
+    expected &= judge->mask;
+    actual &= judge->mask;
+    if ((expected == actual && judge->bits_decide) || is_masked(c, elem))
+        return;
+    const td_verdict verdict = td_judge_pair(judge, expected, actual);
+    td_report_worst(c->report, elem, verdict);
+    if (verdict.equal)
+        return;
+    if (c->slab) {
+        const td_place place = td_slab_place(c->slab, k->staged + i);
+        td_report_mismatch(c->report, &c->source, elem, expected, actual, verdict, &place);
+    } else
+        td_report_mismatch(c->report, &c->source, elem, expected, actual, verdict, NULL);
+}
+
+#define LOOK_AT_ALL(type)                                                                                              \
+    for (uint64_t i = 0; i < k->count; i++) {                                                                          \
+        type e, a;                                                                                                     \
+        memcpy(&e, k->expected + i * sizeof e, sizeof e);                                                              \
+        memcpy(&a, k->actual + i * sizeof a, sizeof a);                                                                \
+        if (e != a || always)                                                                                          \
+            look_at(c, k, i, e, a);                                                                                    \
+    }                                                                                                                  \
+    break
+
+static void look_at_chunk(comparison *c, const chunk *k)
+{
+    const bool always = !c->report->judge.bits_decide;
+    switch (c->report->dtype.bytes) {
+    case 1:
+        LOOK_AT_ALL(uint8_t);
+    case 2:
+        LOOK_AT_ALL(uint16_t);
+    case 4:
+        LOOK_AT_ALL(uint32_t);
+    default:
+        LOOK_AT_ALL(uint64_t);
+    }
+}
+
+/* True when nothing more is to be done: the policy accepts the chunk, and its worst pairs have been looked at. */
+static bool is_close(comparison *c, const chunk *k)
+{
+    td_close *close = c->close;
+    double error = 0;
+    uint32_t ulp = 0;
+    if (!close || !td_close_row(close, k->expected, k->actual, k->count, &error, &ulp))
+        return false;
+    const td_report *r = c->report;
+    if (error > r->worst_error * (1 + 3e-6) || ulp > r->worst_ulp) {
+        const double least = error * (1 - 3e-6);
+        for (uint64_t i = 0; i < k->count; i++)
+            if ((double)close->error[i] >= least || close->steps[i] == ulp)
+                look_at(c, k, i, td_get_elem(k->expected + i * r->dtype.bytes, r->dtype.bytes),
+                        td_get_elem(k->actual + i * r->dtype.bytes, r->dtype.bytes));
+    }
+    return true;
+}
+
+/* -- chunks ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t count_masked(const comparison *c, const chunk *k)
+{
+    uint64_t masked = 0;
+    for (uint64_t i = 0; i < k->count && c->what->mask; i++)
+        masked += is_masked(c, k->elem + (uint64_t)((int64_t)i * k->step));
+    return masked;
+}
+
+static void compare_chunk(comparison *c, const chunk *k)
+{
+    const uint64_t masked = count_masked(c, k);
+    c->report->compared += k->count - masked;
+    c->report->masked += masked;
+    if (c->report->judge.bits_decide && memcmp(k->expected, k->actual, k->count * c->report->dtype.bytes) == 0)
+        return;
+    if (!is_close(c, k))
+        look_at_chunk(c, k);
+}
+
+/* `count` staged elements whose tensor elements are `step` apart. */
+static void compare_row(comparison *c, const unsigned char *stored, unsigned stored_bytes, uint64_t staged, uint64_t elem, int64_t step,
+                        uint64_t count)
+{
+    const td_tensor *golden = c->what->golden;
+    const unsigned bytes = golden->dtype.bytes;
+    for (uint64_t done = 0; done < count; done += CHUNK_ELEMS) {
+        const uint64_t left = count - done;
+        chunk k = {.elem = elem + (uint64_t)((int64_t)done * step),
+                   .staged = staged + done,
+                   .count = left < CHUNK_ELEMS ? left : CHUNK_ELEMS,
+                   .step = step,
+                   .actual = stored + done * stored_bytes};
+        k.expected = golden->data + k.elem * bytes;
+        if (c->convert) {
+            td_convert_run(c->convert, c->actual, k.actual, k.count, k.elem, step);
+            k.actual = c->actual;
+        }
+        if (step != 1) {
+            for (uint64_t i = 0; i < k.count; i++)
+                memcpy(c->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
+            k.expected = c->golden;
+        }
+        compare_chunk(c, &k);
+    }
+}
+
+static bool compare_slab(void *context, const td_slab *slab)
+{
+    comparison *c = context;
+    const unsigned bytes = slab->plan->memory_dtype.bytes;
+    uint64_t row = 1;
+    int64_t step = 1;
+    c->slab = slab;
+    if (td_slab_row_nodes(slab, &row) == 0 && slab->node_count && !slab->piece) {
+        row = slab->extent[slab->node_count - 1];
+        step = slab->node[slab->node_count - 1].tensor;
+    }
+    for (uint64_t n = 0; n < slab->elems; n += row)
+        compare_row(c, slab->stored + n * bytes, bytes, n, td_slab_elem(slab, n), step, row);
+    c->done += slab->elems;
+    if (c->what->progress)
+        c->what->progress(c->what->context, c->done < c->total ? c->done : c->total, c->total);
+    return !c->report->failed;
+}
+
+/* -- what a guess looks at ------------------------------------------------------------------------------------------------ */
+
+static bool read_beside(void *context, const td_entry *entry, int64_t words, bool mirrored, uint64_t *bits)
+{
+    const comparison *c = context;
+    const td_report *r = c->report;
+    const td_plan *plan = c->run->plan;
+    const unsigned stored_bits = plan->memory_dtype.bits;
+    const uint64_t address = entry->place.address + (uint64_t)words;
+    uint64_t lsb = entry->place.lsb, value = 0;
+    if (entry->place.msb - lsb + 1 != stored_bits || address >= plan->geometry.depth_words)
+        return false;
+    if (mirrored) {
+        const uint64_t slot = (lsb - r->lsb_bits) / r->slot_bits;
+        if (slot >= r->lanes)
+            return false;
+        lsb += (r->lanes - 1 - slot) * r->slot_bits - slot * r->slot_bits;
+    }
+    const unsigned char *word = c->run->bank[entry->place.bank] + address * plan->geometry.word_bytes;
+    const uint64_t stored = td_dtype_extend(plan->memory_dtype, td_get_bits(word, (int64_t)lsb, stored_bits));
+    value = stored;
+    if (c->convert)
+        td_convert_run(c->convert, &value, &stored, 1, entry->elem, 1);
+    *bits = value & r->judge.mask;
+    return true;
+}
+
+/* -- calls ------------------------------------------------------------------------------------------------------------- */
+
+static td_status check_mask(const td_comparison *what)
+{
+    char golden[TD_SHAPE_TEXT_BYTES], mask[TD_SHAPE_TEXT_BYTES];
+    const td_shape *a = &what->golden->shape;
+    if (!what->mask || (what->mask->shape.rank == a->rank && memcmp(what->mask->shape.dim, a->dim, a->rank * sizeof *a->dim) == 0))
+        return TD_OK;
+    return td_fail(TD_SHAPE, "the mask has shape %s, the golden tensor %s; pass a mask of that shape", td_shape_print(&what->mask->shape, mask),
+                   td_shape_print(a, golden));
+}
+
+static td_status check_snapshot(const td_comparison *what)
+{
+    for (size_t i = 0; what->snapshot && i < what->bank_count; i++) {
+        const td_memory *before = what->snapshot[i], *after = what->banks[i];
+        if (!before)
+            return td_fail(TD_ARGUMENT, "snapshot %zu is NULL; take one of each memory with memory_snapshot", i);
+        if (before->width_bits != after->width_bits || before->depth_words != after->depth_words)
+            return td_fail(TD_ARGUMENT,
+                           "snapshot %zu is %" PRIu64 " words of %" PRIu64 " bits, its memory is %" PRIu64 " of %" PRIu64
+                           "; pass a snapshot of that memory",
+                           i, before->depth_words, before->width_bits, after->depth_words, after->width_bits);
+    }
+    return TD_OK;
+}
+
+static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory, comparison **out)
+{
+    td_report *r = calloc(1, sizeof *r);
+    comparison *c = malloc(sizeof *c);
+    char *name = memory ? strdup(memory) : NULL;
+    if (!r || !c || (memory && !name)) {
+        free(r);
+        free(c);
+        free(name);
+        return td_fail_alloc(sizeof *r + sizeof *c);
+    }
+    r->memory = name;
+    r->dtype = what->golden->dtype;
+    r->shape = what->golden->shape;
+    td_dtype_print(r->dtype, r->dtype_name);
+    td_judge_init(policy, r->dtype, &r->judge);
+    c->what = what;
+    c->report = r;
+    c->source = (td_report_source){.layout = what->layout};
+    c->run = NULL;
+    c->convert = NULL;
+    c->slab = NULL;
+    c->close = NULL;
+    if (policy->tolerant && !what->mask) {
+        c->close = malloc(sizeof *c->close);
+        if (c->close)
+            td_close_init(&r->judge, c->close);
+        if (c->close && !c->close->usable) {
+            free(c->close);
+            c->close = NULL;
+        }
+    }
+    c->done = 0;
+    c->total = what->golden->elems;
+    *out = c;
+    return TD_OK;
+}
+
+/* The last steps of both kinds. Takes the comparison over. */
+static td_status close_report(comparison *c, td_status status, td_report **out)
+{
+    td_report *r = c->report;
+    if (!status && !r->compared)
+        status = td_fail(TD_ARGUMENT, "the mask leaves none of %" PRIu64 " elements to compare; pass a mask with elements other than 0",
+                         c->what->golden->elems);
+    if (!status && !r->failed) {
+        td_report_sort(r);
+        if (r->mismatches)
+            td_report_guess_all(r, c->what->golden, c->run ? read_beside : NULL, c);
+        td_report_make_line(r);
+    }
+    if (!status && r->failed)
+        status = td_fail_alloc(TD_REPORT_CELLS * sizeof(td_grid_cell));
+    free(c->close);
+    free(c);
+    if (status)
+        td_report_destroy(&r);
+    else
+        *out = r;
+    return status;
+}
+
+static td_status compare_memory(const td_call *call, const td_comparison *what, const td_policy *policy, td_report **out)
+{
+    td_plan *plan = NULL;
+    td_as as = {0};
+    td_convert convert;
+    convert.copy = true; /* until there is one */
+    comparison *c = NULL;
+    td_status status = td_call_check(call);
+    if (!status)
+        status = check_mask(what);
+    if (!status)
+        status = check_snapshot(what);
+    if (!status)
+        status = td_call_convert(call, &as, &convert);
+    if (!status)
+        status = td_call_plan(call, as.dtype, &plan);
+    if (status) {
+        td_convert_free(&convert);
+        return status;
+    }
+    unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(call, few);
+    if (!data) {
+        td_plan_release(&plan);
+        td_convert_free(&convert);
+        return td_fail_alloc(call->banks * sizeof *data);
+    }
+    const td_run run = {.plan = plan, .bank = data, .tensor = what->golden->data, .convert = convert.copy ? NULL : &convert};
+    if (run.convert && run.convert->check)
+        status = td_exec_check(&run);
+    if (!status)
+        status = open_report(what, policy, call->bank[0]->name, &c);
+    if (!status) {
+        td_report *r = c->report;
+        td_dtype_print(as.dtype, r->stored_name);
+        r->geometry = plan->geometry;
+        r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : as.dtype.bits;
+        r->lsb_bits = what->layout->lsb_bits;
+        r->lanes_msb = what->layout->lanes_msb;
+        c->run = &run;
+        c->convert = run.convert;
+        status = td_slabs_walk(&run, compare_slab, c);
+        if (!status && policy->check_pad)
+            td_compare_padding(&run, r);
+        if (!status && what->snapshot)
+            status = td_compare_outside(&run, (const td_memory *const *)what->snapshot, r);
+        status = close_report(c, status, out);
+    }
+    if (data != few)
+        free(data);
+    td_plan_release(&plan);
+    td_convert_free(&convert);
+    return status;
+}
+
+static td_status compare_tensors(const td_comparison *what, const td_policy *policy, td_report **out)
+{
+    const td_tensor *golden = what->golden, *actual = what->actual;
+    char one[TD_SHAPE_TEXT_BYTES], other[TD_SHAPE_TEXT_BYTES];
+    comparison *c = NULL;
+    if (!golden || !actual)
+        return td_fail(TD_ARGUMENT, "the %s tensor is NULL; create it first", golden ? "actual" : "expected");
+    if (!td_dtype_equal(golden->dtype, actual->dtype))
+        return td_fail(TD_DTYPE, "the expected tensor is %s, the actual one %s; convert one of them first", golden->dtype_name, actual->dtype_name);
+    if (golden->shape.rank != actual->shape.rank ||
+        memcmp(golden->shape.dim, actual->shape.dim, golden->shape.rank * sizeof *golden->shape.dim) != 0)
+        return td_fail(TD_SHAPE, "the expected tensor has shape %s, the actual one %s; compare tensors of one shape",
+                       td_shape_print(&golden->shape, one), td_shape_print(&actual->shape, other));
+    td_status status = check_mask(what);
+    if (!status)
+        status = open_report(what, policy, NULL, &c);
+    if (status)
+        return status;
+    const uint64_t block = 64 * CHUNK_ELEMS;
+    for (uint64_t done = 0; done < golden->elems && !c->report->failed; done += block) {
+        const uint64_t left = golden->elems - done, count = left < block ? left : block;
+        compare_row(c, actual->data + done * actual->dtype.bytes, actual->dtype.bytes, done, done, 1, count);
+        if (what->progress)
+            what->progress(what->context, done + count, golden->elems);
+    }
+    return close_report(c, TD_OK, out);
+}
+
+td_status td_compare(const td_comparison *what, td_report **out)
+{
+    td_policy policy;
+    if (!what || !out)
+        return td_fail(TD_ARGUMENT, "compare: the %s is NULL; pass one", what ? "output" : "comparison");
+    const td_call call = {.operation = what->actual || !what->layout ? "tensor_compare" : "backdoor_compare_tensor",
+                          .bank = (const td_memory *const *)what->banks,
+                          .banks = what->bank_count,
+                          .tensor = what->golden,
+                          .layout = what->layout,
+                          .as = what->as,
+                          .compares = true};
+    td_status status = td_policy_parse(what->policy, &policy);
+    if (!status && what->banks && what->actual)
+        status = td_fail(TD_ARGUMENT, "a comparison with memories and with an actual tensor; pass one of them");
+    if (!status)
+        status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(what, &policy, out);
+    return status ? td_call_fail(&call, status) : TD_OK;
+}
+
+td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout, const char *policy,
+                                     const char *as, td_report **out)
+{
+    td_memory *const bank = (td_memory *)(uintptr_t)memory; /* only read */
+    return td_backdoor_compare_tensor_banks(memory ? &bank : NULL, 1, golden, layout, policy, as, out);
+}
+
+td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *golden, const td_layout *layout,
+                                           const char *policy, const char *as, td_report **out)
+{
+    if (!out || !layout || !golden || !banks)
+        return td_fail(TD_ARGUMENT, "backdoor_compare_tensor: the %s is NULL; pass one",
+                       !out ? "output" : !layout ? "layout" : !golden ? "golden tensor" : "memory");
+    return td_compare(
+        &(td_comparison){.banks = banks, .bank_count = count, .golden = golden, .layout = layout, .policy = policy, .as = as}, out);
+}
+
+td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy, td_report **out)
+{
+    if (!out)
+        return td_fail(TD_ARGUMENT, "tensor_compare: the output is NULL; pass one");
+    return td_compare(&(td_comparison){.actual = actual, .golden = expected, .policy = policy}, out);
+}

@@ -1,0 +1,14 @@
+/* What a comparison looks at beside the elements: the padding, and the bits that belong to neither. Called by compare.c. */
+#ifndef TD_OUTSIDE_H
+#define TD_OUTSIDE_H
+
+#include "memory.h"
+#include "report.h"
+
+/* Every padding element holds the layout's pad value; counts those that do not. */
+void td_compare_padding(const td_run *run, td_report *report);
+
+/* Every bit that is neither element nor padding is as it was in the snapshots, one per bank. TD_NO_MEMORY alone. */
+td_status td_compare_outside(const td_run *run, const td_memory *const *snapshot, td_report *report);
+
+#endif
