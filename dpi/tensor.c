@@ -1,4 +1,5 @@
-/* Tensors for SystemVerilog: life, files, generators, and elements one by one. Many elements at once are in list.c. */
+/* Tensors for SystemVerilog: life, files, generators, conversion, and elements one by one. Many elements at once are in
+ * list.c. */
 #include "handles.h"
 
 #include <stdint.h>
@@ -128,6 +129,72 @@ TD_API int td_dpi_tensor_set_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64
     if (status)
         return (int)status;
     status = td_tensor_set_bits(claim.object, elem, bits);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_tensor_get_real(td_dpi_u64 handle, td_dpi_u64 elem, double *value, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    *value = 0;
+    td_status status = td_dpi_claim_one("tensor_get_real", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_tensor_get_real(claim.object, elem, value);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_tensor_set_real(td_dpi_u64 handle, td_dpi_u64 elem, double value, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    td_status status = td_dpi_claim_one("tensor_set_real", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_tensor_set_real(claim.object, elem, value);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_tensor_convert(td_dpi_u64 handle, const char *as, td_dpi_u64 *converted, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    td_tensor *tensor = NULL;
+    *converted = 0;
+    td_status status = td_dpi_claim_one("tensor_convert", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_tensor_convert(claim.object, as, &tensor);
+    td_dpi_release(&claim, 1);
+    return keep(status, tensor, converted, message);
+}
+
+/* The simulator reads the text after this returns: the next call on this thread frees it. */
+TD_API int td_dpi_tensor_text(td_dpi_u64 handle, const char **text, const char **message)
+{
+    static _Thread_local char *last;
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    *text = "";
+    td_status status = td_dpi_claim_one("tensor_text", &claim, message);
+    if (status)
+        return (int)status;
+    td_free(last);
+    last = NULL;
+    status = td_tensor_text(claim.object, &last);
+    td_dpi_release(&claim, 1);
+    if (!status)
+        *text = last;
+    return td_dpi_done(status, message);
+}
+
+/* A null handle takes the name away. */
+TD_API int td_dpi_scales_set(const char *name, td_dpi_u64 handle, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR, .optional = true};
+    td_status status = td_dpi_claim_all("scales_set", &claim, 1, message);
+    if (status)
+        return (int)status;
+    status = td_scales_set(name, claim.object);
     td_dpi_release(&claim, 1);
     return td_dpi_done(status, message);
 }

@@ -16,7 +16,9 @@
 typedef struct printer {
     const td_tensor *tensor;
     bool summary;
-    int width; /* of the widest value shown */
+    int width;    /* of a value, with its fraction */
+    int whole;    /* before a point */
+    int fraction; /* from the point on; points stand below each other */
     td_text *text;
 } printer;
 
@@ -64,8 +66,14 @@ static void measure(printer *p, size_t dim, uint64_t elem)
     if (dim == shape->rank) {
         char value[VALUE_BYTES];
         print_value(p->tensor, elem, value);
-        const int width = (int)strlen(value);
-        p->width = width > p->width ? width : p->width;
+        const char *point = strchr(value, '.');
+        const int fraction = point ? (int)strlen(point) : 0;
+        const int whole = (int)strlen(value) - fraction;
+        if (point)
+            p->whole = whole > p->whole ? whole : p->whole;
+        p->fraction = fraction > p->fraction ? fraction : p->fraction;
+        p->width = whole > p->width && !point ? whole : p->width;
+        p->width = p->whole + p->fraction > p->width ? p->whole + p->fraction : p->width;
         return;
     }
     for (uint64_t i = 0; i < shape->dim[dim]; i = next_shown(p, i, shape->dim[dim]))
@@ -78,7 +86,9 @@ static void print_dim(const printer *p, size_t dim, uint64_t elem)
     if (dim == shape->rank) {
         char value[VALUE_BYTES];
         print_value(p->tensor, elem, value);
-        td_text_add(p->text, "%*s", p->width, value);
+        const char *point = strchr(value, '.');
+        const int after = point ? p->fraction - (int)strlen(point) : 0;
+        td_text_add(p->text, "%*s%*s", p->width - after, value, after, "");
         return;
     }
     const uint64_t length = shape->dim[dim];
@@ -108,7 +118,7 @@ td_status td_tensor_text(const td_tensor *tensor, char **out)
     if (!tensor || !out)
         return td_fail(TD_ARGUMENT, "tensor_text: the %s is NULL; pass a tensor and a place for the text",
                        tensor ? "output" : "tensor");
-    printer p = {tensor, tensor->elems > SUMMARY_ELEMS, 0, &text};
+    printer p = {tensor, tensor->elems > SUMMARY_ELEMS, 0, 0, 0, &text};
     td_text_add(&text, "%s %s\n", tensor->dtype_name, td_shape_print(&tensor->shape, shape));
     measure(&p, 0, 0);
     print_dim(&p, 0, 0);

@@ -12,9 +12,11 @@ static td_status check_elem(const char *operation, const td_tensor *tensor, uint
 {
     if (!tensor)
         return td_fail(TD_ARGUMENT, "%s: the tensor is NULL; create it first", operation);
+    char shape[TD_SHAPE_TEXT_BYTES];
     if (elem >= tensor->elems)
-        return td_fail(TD_RANGE, "%s: element %" PRIu64 " of a tensor with %" PRIu64 "; pass 0 to %" PRIu64, operation,
-                       elem, tensor->elems, tensor->elems - 1);
+        return td_fail(TD_RANGE,
+                       "%s: element %" PRIu64 " of a tensor of %" PRIu64 " elements, shape %s; the last is %" PRIu64,
+                       operation, elem, tensor->elems, td_shape_print(&tensor->shape, shape), tensor->elems - 1);
     return TD_OK;
 }
 

@@ -71,6 +71,38 @@ package td_dpi_pkg;
     input  longint unsigned bits,
     output string           message
   );
+  import "DPI-C" function int td_dpi_tensor_get_real(
+    input  longint unsigned tensor,
+    input  longint unsigned elem,
+    output real             value,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_set_real(
+    input  longint unsigned tensor,
+    input  longint unsigned elem,
+    input  real             value,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_convert(
+    input  longint unsigned tensor,
+    input  string           as,
+    output longint unsigned converted,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_text(
+    input  longint unsigned tensor,
+    output string           text,
+    output string           message
+  );
+  // A tensor of 0 takes the name away.
+  import "DPI-C" function int td_dpi_scales_set(
+    input  string           name,
+    input  longint unsigned tensor,
+    output string           message
+  );
+
+  // ---- dpi/list.c: the elements of a tensor, many at once
+
   // Elements [first, first + count).
   import "DPI-C" function int td_dpi_tensor_set_chunk(
     input  longint unsigned tensor,

@@ -171,6 +171,81 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_bits(m_handle, elem, bits, message));
   endfunction
 
+  // The same as numbers: exact or the nearest real. Setting rounds to nearest even in floats and fixed point; integers take
+  // whole numbers in range.
+  function real get_real(input longint unsigned elem);
+    real        value;
+    string      message;
+    td_status_e status;
+    status = try_get_real(elem, value, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return value;
+  endfunction
+
+  function td_status_e try_get_real(input longint unsigned elem, output real value, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_get_real(m_handle, elem, value, message));
+  endfunction
+
+  function void set_real(input longint unsigned elem, input real value);
+    string      message;
+    td_status_e status;
+    status = try_set_real(elem, value, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_set_real(input longint unsigned elem, input real value, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_real(m_handle, elem, value, message));
+  endfunction
+
+  // ---- the whole tensor
+
+  // A new tensor, as convert("i8 scale=0.05 zero=3") says; null when it is refused.
+  function td_tensor convert(input string as);
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_convert(as, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_convert(input string as, output td_tensor tensor, output string message);
+    longint unsigned converted;
+    td_status_e      status;
+    tensor = null;
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_convert(m_handle, as, converted, message));
+    if (status != TD_OK) return status;
+    tensor = new(converted);
+    return tensor.learn(message);
+  endfunction
+
+  // dtype, shape and values as NumPy prints them, shortened beyond 1000 elements; for $display("%s", t.text()).
+  function string text();
+    string      lines;
+    string      message;
+    td_status_e status;
+    status = try_text(lines, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return lines;
+  endfunction
+
+  function td_status_e try_text(output string lines, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_text(m_handle, lines, message));
+  endfunction
+
+  // This tensor's values are the scales (or zero points) that scale=@NAME and zero=@NAME of a conversion say. They are
+  // copied: the tensor may change or go.
+  function void name_scales(input string name);
+    string      message;
+    td_status_e status;
+    status = try_name_scales(name, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_name_scales(input string name, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_scales_set(name, m_handle, message));
+  endfunction
+
   // ---- many elements: 32-bit words, one per element, two (low first) above 32 bits, signed elements sign-extended
 
   // Elements [first, first + count) from a fixed array; count * words_per_elem() is at most $size(td_chunk_t).

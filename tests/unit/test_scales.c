@@ -152,7 +152,7 @@ static void elements_as_numbers(void **state)
     ASSERT_OK(td_tensor_get_real(t, 1, &value));
     assert_true(value == 0.3125);
     ASSERT_REFUSED(td_tensor_get_real(t, 2, &value), TD_RANGE,
-                   "tensor_get_real: element 2 of a tensor with 2; pass 0 to 1");
+                   "tensor_get_real: element 2 of a tensor of 2 elements, shape (2); the last is 1");
     ASSERT_REFUSED(td_tensor_set_real(NULL, 0, 1), TD_ARGUMENT, "tensor_set_real: the tensor is NULL; create it first");
     td_tensor_destroy(&t);
     ASSERT_OK(td_tensor_create("i4", TD_SHAPE(2), &t));
