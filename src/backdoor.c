@@ -67,7 +67,7 @@ static td_status dump(const td_call *c, td_run *run)
 
 static td_status run_call(const td_call *c)
 {
-    td_plan *plan = NULL;
+    const td_plan *plan = NULL;
     td_as as = {0};
     td_convert convert;
     convert.copy = true; /* until there is one */
@@ -75,7 +75,7 @@ static td_status run_call(const td_call *c)
     if (!status)
         status = td_call_convert(c, &as, &convert);
     if (!status)
-        status = td_call_plan(c, as.dtype, &plan);
+        status = td_call_borrow_plan(c, as.dtype, &plan);
     if (status) {
         td_convert_free(&convert);
         return td_call_fail(c, status);
@@ -89,7 +89,6 @@ static td_status run_call(const td_call *c)
         if (data != few)
             free(data);
     }
-    td_plan_release(&plan);
     td_convert_free(&convert);
     return status ? td_call_fail(c, status) : TD_OK;
 }

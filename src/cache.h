@@ -8,6 +8,9 @@
 /* A plan for the request, compiled when it is not there yet. The caller releases it. */
 td_status td_cache_plan(const td_plan_request *request, td_plan **out);
 
+/* The same without a hold of its own: good until this thread asks for another plan. */
+td_status td_cache_borrow(const td_plan_request *request, const td_plan **out);
+
 typedef struct td_cache_counts {
     uint64_t hits, misses;
     size_t plans;

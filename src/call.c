@@ -80,9 +80,9 @@ td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert)
     return status;
 }
 
-td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)
+static td_plan_request request_of(const td_call *c, td_dtype memory_dtype)
 {
-    const td_plan_request request = {.layout = c->layout,
+    return (td_plan_request){.layout = c->layout,
                                      .shape = &c->tensor->shape,
                                      .tensor_dtype = c->tensor->dtype,
                                      .memory_dtype = memory_dtype,
@@ -91,7 +91,18 @@ td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)
                                                   .banks = c->banks,
                                                   .word_bytes = c->bank[0]->word_bytes},
                                      .truncate = c->truncate};
+}
+
+td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)
+{
+    const td_plan_request request = request_of(c, memory_dtype);
     return td_cache_plan(&request, out);
+}
+
+td_status td_call_borrow_plan(const td_call *c, td_dtype memory_dtype, const td_plan **out)
+{
+    const td_plan_request request = request_of(c, memory_dtype);
+    return td_cache_borrow(&request, out);
 }
 
 unsigned char **td_call_data(const td_call *c, unsigned char **few)

@@ -34,6 +34,9 @@ td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert);
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);
 
+/* The plan is good until this thread asks for another. */
+td_status td_call_borrow_plan(const td_call *c, td_dtype memory_dtype, const td_plan **out);
+
 /* The storage of each bank, in the caller's array of TD_CALL_FEW_BANKS when that is long enough; else the caller frees it. */
 #define TD_CALL_FEW_BANKS 64
 unsigned char **td_call_data(const td_call *c, unsigned char **few);
