@@ -29,6 +29,18 @@ static void add_dim(td_report *r, size_t dim)
     add_tally(r, name, (int)dim, 1, r->shape.dim[dim], 0);
 }
 
+static const td_bound_axis *slowest_below(const td_bound *bound, int dim, uint64_t above)
+{
+    const td_bound_axis *best = NULL;
+    for (int a = 0; a < bound->axis_count; a++) {
+        const td_bound_axis *axis = &bound->axis[a];
+        if (axis->dim == dim && axis->dim_stride < above &&
+            (!best || axis->dim_stride > best->dim_stride || (axis->dim_stride == best->dim_stride && axis->size > best->size)))
+            best = axis;
+    }
+    return best;
+}
+
 /* The axes that a pattern gives a dimension; one for the whole dimension where its windows overlap. */
 static void add_pattern_axes(td_report *r, const td_layout *layout)
 {
@@ -41,11 +53,12 @@ static void add_pattern_axes(td_report *r, const td_layout *layout)
     for (size_t d = 0; d < bound->rank; d++) {
         if (bound->dim[d].sliding)
             add_dim(r, d);
-        for (int a = 0; a < bound->axis_count && !bound->dim[d].sliding; a++) {
-            const td_bound_axis *axis = &bound->axis[a];
+        for (uint64_t above = UINT64_MAX; above && !bound->dim[d].sliding;) { /* slowest first; units of the same stride are no news */
+            const td_bound_axis *axis = slowest_below(bound, (int)d, above);
             char name[16];
-            if (axis->dim != (int)d)
-                continue;
+            above = axis ? axis->dim_stride : 0;
+            if (!axis)
+                break;
             snprintf(name, sizeof name, "axis %zu", d);
             add_tally(r, axis->pattern_axis >= 0 ? layout->pattern.axis[axis->pattern_axis].name : name, (int)d, axis->dim_stride,
                       axis->size, bound->dim[d].pad_before);

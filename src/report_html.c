@@ -20,8 +20,9 @@ static void add_grid(const td_report *r, td_text *out)
         const td_tally *t = &r->tally[i];
         if (!t->grid_bucket)
             continue;
-        td_text_add(out, "%s{\"name\": \"%s\", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"count\": %zu}", more ? ", " : "", t->name,
+        td_text_add(out, "%s{\"name\": \"%s\", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"count\": %zu", more ? ", " : "", t->name,
                     t->size, t->grid_bucket, t->grid_count);
+        td_text_add(out, ", \"dim\": %d, \"stride\": %" PRIu64 ", \"offset\": %" PRIu64 "}", t->dim, t->stride, t->offset);
         more = true;
     }
     td_text_add(out, "], \"cells\": [");

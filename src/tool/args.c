@@ -72,11 +72,15 @@ static void print_help(const tool_usage *usage, const tool_flag *flags, size_t f
     if (usage->second_file)
         printf(" %s", usage->second_file);
     for (size_t f = 0; f < flag_count; f++)
-        printf(flags[f].required ? " --%s %s" : " [--%s %s]", flags[f].name, flags[f].placeholder);
+        if (!flags[f].placeholder)
+            printf(" [--%s]", flags[f].name);
+        else
+            printf(flags[f].required ? " --%s %s" : " [--%s %s]", flags[f].name, flags[f].placeholder);
     printf("\n\n%s\n", usage->about);
     for (size_t f = 0; f < flag_count; f++) {
         char left[64];
-        int used = snprintf(left, sizeof left, "--%s %s", flags[f].name, flags[f].placeholder);
+        int used = snprintf(left, sizeof left, flags[f].placeholder ? "--%s %s" : "--%s", flags[f].name,
+                            flags[f].placeholder);
         if (flags[f].letter)
             snprintf(left + used, sizeof left - (size_t)used, ", -%c", flags[f].letter);
         printf("%s  %-24s%s%s\n", f ? "" : "\n", left, flags[f].meaning, flags[f].required ? " (required)" : "");
@@ -119,6 +123,12 @@ static bool take_flag(const tool_usage *usage, int argc, char **argv, int *i, to
     if (flag->value) {
         tool_fail(usage->command, "--%s is given twice; give it once", flag->name);
         return false;
+    }
+    if (!flag->placeholder) {
+        flag->value = "yes";
+        if (long_form && name[length] == '=')
+            tool_fail(usage->command, "--%s takes no value; write --%s alone", flag->name, flag->name);
+        return !long_form || name[length] != '=';
     }
     if (long_form && name[length] == '=') {
         flag->value = name + length + 1;

@@ -1,5 +1,6 @@
 /* `tensordoor`: the same nouns and strings as the library, as flags. This file owns the table of subcommands; each
- * lives in a file of its own. Exit code 0, or 2 with one line on stderr and no output file. */
+ * lives in a file of its own. Exit code 0, or 2 with one line on stderr and no output file;
+ * comparisons that find a difference have 1. */
 #include "tool.h"
 
 #include <stdio.h>
@@ -12,6 +13,8 @@ static const struct {
 } commands[] = {
     {"pack", tool_pack, "a tensor through a layout into a memory image"},
     {"unpack", tool_unpack, "a memory image through a layout into a tensor"},
+    {"compare", tool_compare, "a memory image through a layout with a golden tensor"},
+    {"diff", tool_diff, "two tensor files"},
     {"explain", tool_explain, "what a layout does to a tensor, in text and as a picture"},
     {"presets", tool_presets, "the layouts that have a name"},
     {"convert", tool_convert, "a tensor file or a memory image into another format"},

@@ -7,15 +7,15 @@
 
 #include <stdbool.h>
 
-/* The only two exit codes there are. */
-enum { TOOL_OK = 0, TOOL_FAILED = 2 };
+/* The only exit codes there are; TOOL_DIFFERS is that of a comparison alone. */
+enum { TOOL_OK = 0, TOOL_DIFFERS = 1, TOOL_FAILED = 2 };
 
 /* A flag with a value: `--name VALUE`, `--name=VALUE`, or `-l VALUE` when it has a letter. tool_parse sets `value`. */
 typedef struct tool_flag {
     const char *name;
     char letter;
     bool required;
-    const char *placeholder;
+    const char *placeholder; /* NULL: the flag stands alone, and its value is "yes" */
     const char *meaning; /* one line of --help */
     const char *value;
 } tool_flag;
@@ -80,12 +80,28 @@ bool tool_banks_save(const tool_banks *banks, const td_span *spans, size_t count
 bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count, uint64_t *depth_words);
 void tool_banks_close(tool_banks *banks);
 
+/* A bar on stderr while a comparison goes on; nothing when stderr is no terminal, or when the work is short. */
+typedef struct tool_progress {
+    const char *command;
+    double started, shown;
+    bool drawn;
+} tool_progress;
+
+void tool_progress_start(tool_progress *progress, const char *command);
+void tool_progress_at(void *progress, uint64_t done, uint64_t total); /* as td_comparison.progress */
+void tool_progress_end(tool_progress *progress);
+
+/* Prints a report to stdout, writes its page when `html` is a path, and destroys it. Returns the exit code. */
+int tool_report(const char *command, td_report **report, bool json, const char *html);
+
 /* The subcommands: argv[0] is the first argument behind the subcommand's name. */
 int tool_pack(int argc, char **argv);
 int tool_unpack(int argc, char **argv);
 int tool_info(int argc, char **argv);
 int tool_show(int argc, char **argv);
 int tool_convert(int argc, char **argv);
+int tool_compare(int argc, char **argv);
+int tool_diff(int argc, char **argv);
 int tool_explain(int argc, char **argv);
 int tool_presets(int argc, char **argv);
 
