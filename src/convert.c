@@ -13,10 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #define STAGE_ELEMS 1024
 #define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
 
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
+
+/* A simulator that was linked for fast mathematics flushes denormals, and some tests round otherwise or trap:
+ * conversions run in the mode that C starts with, and leave the caller's behind. */
+static unsigned enter_mode(void)
+{
+#if defined(__x86_64__)
+    const unsigned mode = _mm_getcsr();
+    if ((mode & 0xffc0) != 0x1f80) /* all but the flags: to nearest, nothing trapped, denormals kept */
+        _mm_setcsr(0x1f80);
+    return mode;
+#else
+    return 0;
+#endif
+}
+
+static void leave_mode(unsigned mode)
+{
+#if defined(__x86_64__)
+    if ((mode & 0xffc0) != 0x1f80)
+        _mm_setcsr(mode);
+#else
+    (void)mode;
+#endif
+}
 
 static uint64_t load_elem(const void *src, size_t i, unsigned bytes)
 {
@@ -409,7 +437,9 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
     const td_status status = check_scale(as, c);
     if (status)
         return status;
+    const unsigned mode = enter_mode();
     choose_path(c);
+    leave_mode(mode);
     return TD_OK;
 }
 
@@ -486,9 +516,17 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
             c->decode(stage, src, part, &decode);
         else
             memcpy(stage, src, part * sizeof stage[0]);
+        uint64_t within = first % c->axis.inner;
+        uint64_t k = axis_index(c, first);
         for (size_t i = 0; i < part; i++) {
-            const float scale = (float)c->axis.scale[axis_index(c, first + (uint64_t)step * i)];
+            const float scale = (float)c->axis.scale[k];
             stage[i] = forward ? stage[i] / scale : stage[i] * scale;
+            if (step != 1) {
+                k = axis_index(c, first + (uint64_t)step * (i + 1));
+            } else if (++within == c->axis.inner) { /* no division where elements follow each other */
+                within = 0;
+                k = k + 1 == c->axis.extent ? 0 : k + 1;
+            }
         }
         if (c->encode && c->dst.bytes < 4)
             c->encode(dst, stage, part, &encode);
@@ -528,9 +566,12 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
 
 void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
-    if (c->copy)
+    if (c->copy) {
         memcpy(dst, src, n * c->dst.bytes);
-    else if (c->real)
+        return;
+    }
+    const unsigned mode = enter_mode();
+    if (c->real)
         td_convert_real_run(c, dst, src, n, first, step);
     else if (!c->decode && !c->encode)
         run_exact(c, dst, src, n, first, step);
@@ -538,6 +579,7 @@ void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, u
         run_axis(c, dst, src, n, first, step);
     else
         run_fast(c, dst, src, n, &c->decode_params, &c->encode_params);
+    leave_mode(mode);
 }
 
 td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad)

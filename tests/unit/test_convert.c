@@ -1,5 +1,6 @@
-/* Conversion: every small format to f32 and back, f32 patterns to every small format against an independent rule, the words
- * of `as`, and the fast paths against the exact one. TD_CONVERT_ALL=1 in the environment takes all 2^32 patterns. */
+/* Conversion: every small format to f32 and back, f32 patterns to every small format against an independent rule, the
+ * words of `as`, and the fast paths against the exact one. TD_CONVERT_ALL=1 in the environment takes all 2^32 patterns.
+ */
 #include "support.h"
 
 #include "convert.h"
@@ -7,6 +8,10 @@
 #include "rule.h"
 
 #include "../prop/random.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #define CHUNK 4096
 
@@ -100,20 +105,58 @@ static void ocp_tables(void **state)
         double value;
     } table[] = {
         /* OCP OFP8 1.0, table 2 */
-        {"e4m3", 0x7e, 448}, {"e4m3", 0x08, 0x1p-6}, {"e4m3", 0x07, 0.875 * 0x1p-6}, {"e4m3", 0x01, 0x1p-9},
-        {"e4m3", 0x80, -0.0}, {"e4m3", 0x7f, NAN}, {"e4m3", 0xff, NAN}, {"e4m3", 0x38, 1},
-        {"e5m2", 0x7b, 57344}, {"e5m2", 0x04, 0x1p-14}, {"e5m2", 0x03, 0.75 * 0x1p-14}, {"e5m2", 0x01, 0x1p-16},
-        {"e5m2", 0x7c, INFINITY}, {"e5m2", 0xfc, -INFINITY}, {"e5m2", 0x7d, NAN}, {"e5m2", 0x3c, 1},
+        {"e4m3", 0x7e, 448},
+        {"e4m3", 0x08, 0x1p-6},
+        {"e4m3", 0x07, 0.875 * 0x1p-6},
+        {"e4m3", 0x01, 0x1p-9},
+        {"e4m3", 0x80, -0.0},
+        {"e4m3", 0x7f, NAN},
+        {"e4m3", 0xff, NAN},
+        {"e4m3", 0x38, 1},
+        {"e5m2", 0x7b, 57344},
+        {"e5m2", 0x04, 0x1p-14},
+        {"e5m2", 0x03, 0.75 * 0x1p-14},
+        {"e5m2", 0x01, 0x1p-16},
+        {"e5m2", 0x7c, INFINITY},
+        {"e5m2", 0xfc, -INFINITY},
+        {"e5m2", 0x7d, NAN},
+        {"e5m2", 0x3c, 1},
         /* OCP MX 1.0, tables 3 to 7 */
-        {"e3m2", 0x1f, 28}, {"e3m2", 0x04, 0.25}, {"e3m2", 0x03, 0.1875}, {"e3m2", 0x01, 0.0625}, {"e3m2", 0x3f, -28},
-        {"e2m3", 0x1f, 7.5}, {"e2m3", 0x08, 1}, {"e2m3", 0x07, 0.875}, {"e2m3", 0x01, 0.125},
-        {"e2m1", 0, 0}, {"e2m1", 1, 0.5}, {"e2m1", 2, 1}, {"e2m1", 3, 1.5}, {"e2m1", 4, 2}, {"e2m1", 5, 3},
-        {"e2m1", 6, 4}, {"e2m1", 7, 6}, {"e2m1", 9, -0.5}, {"e2m1", 15, -6},
-        {"e8m0", 0x00, 0x1p-127}, {"e8m0", 0x7f, 1}, {"e8m0", 0xfe, 0x1p127}, {"e8m0", 0xff, NAN},
+        {"e3m2", 0x1f, 28},
+        {"e3m2", 0x04, 0.25},
+        {"e3m2", 0x03, 0.1875},
+        {"e3m2", 0x01, 0.0625},
+        {"e3m2", 0x3f, -28},
+        {"e2m3", 0x1f, 7.5},
+        {"e2m3", 0x08, 1},
+        {"e2m3", 0x07, 0.875},
+        {"e2m3", 0x01, 0.125},
+        {"e2m1", 0, 0},
+        {"e2m1", 1, 0.5},
+        {"e2m1", 2, 1},
+        {"e2m1", 3, 1.5},
+        {"e2m1", 4, 2},
+        {"e2m1", 5, 3},
+        {"e2m1", 6, 4},
+        {"e2m1", 7, 6},
+        {"e2m1", 9, -0.5},
+        {"e2m1", 15, -6},
+        {"e8m0", 0x00, 0x1p-127},
+        {"e8m0", 0x7f, 1},
+        {"e8m0", 0xfe, 0x1p127},
+        {"e8m0", 0xff, NAN},
         /* IEEE 754 and bfloat16 */
-        {"f16", 0x7bff, 65504}, {"f16", 0x0400, 0x1p-14}, {"f16", 0x0001, 0x1p-24}, {"f16", 0x7c00, INFINITY},
-        {"bf16", 0x7f7f, 0x1.fep127}, {"bf16", 0x0080, 0x1p-126}, {"bf16", 0x0001, 0x1p-133},
-        {"q1.15", 0x8000, -1}, {"q1.15", 0x7fff, 1 - 0x1p-15}, {"uq4.4", 0xff, 15.9375}, {"q4.4", 0xf8, -0.5},
+        {"f16", 0x7bff, 65504},
+        {"f16", 0x0400, 0x1p-14},
+        {"f16", 0x0001, 0x1p-24},
+        {"f16", 0x7c00, INFINITY},
+        {"bf16", 0x7f7f, 0x1.fep127},
+        {"bf16", 0x0080, 0x1p-126},
+        {"bf16", 0x0001, 0x1p-133},
+        {"q1.15", 0x8000, -1},
+        {"q1.15", 0x7fff, 1 - 0x1p-15},
+        {"uq4.4", 0xff, 15.9375},
+        {"q4.4", 0xf8, -0.5},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const double found = td_dtype_to_real(dtype_of(table[i].dtype), table[i].code);
@@ -142,8 +185,8 @@ static void check_patterns(const td_convert *c, const rule_format *f, uint32_t f
                 expected |= in[i] >> (23 - f->man_bits) & ((1U << f->man_bits) - 1);
         }
         if (found != expected)
-            fail_msg("f32 0x%08x (%a) to %s is 0x%llx, and the library says 0x%llx", in[i], (double)f32_of(in[i]), f->name,
-                     (unsigned long long)expected, (unsigned long long)found);
+            fail_msg("f32 0x%08x (%a) to %s is 0x%llx, and the library says 0x%llx", in[i], (double)f32_of(in[i]),
+                     f->name, (unsigned long long)expected, (unsigned long long)found);
     }
 }
 
@@ -361,8 +404,8 @@ static void words_on_the_way_back(void **state)
         td_convert_run(&c, &out, &in, 1, 0, 1);
         const double found = td_dtype_to_real(c.dst, out);
         if (isnan(cases[i].expected) ? !isnan(found) : found != cases[i].expected)
-            fail_msg("0x%llx as \"%s\" back to %s is %.17g, expected %.17g", (unsigned long long)cases[i].stored, cases[i].as,
-                     cases[i].tensor, found, cases[i].expected);
+            fail_msg("0x%llx as \"%s\" back to %s is %.17g, expected %.17g", (unsigned long long)cases[i].stored,
+                     cases[i].as, cases[i].tensor, found, cases[i].expected);
     }
 }
 
@@ -397,7 +440,7 @@ static void luck_is_fair_and_repeatable(void **state)
         up += out[i] == 3;
     }
     assert_in_range(up, N / 4 - 400, N / 4 + 400); /* six standard deviations */
-    for (size_t i = 0; i < N; i++) /* one by one, backwards: the element's number decides */
+    for (size_t i = 0; i < N; i++)                 /* one by one, backwards: the element's number decides */
         td_convert_run(&c, &again[N - 1 - i], &in[0], 1, N - 1 - i, 1);
     assert_memory_equal(out, again, N);
     in[0] = 3;
@@ -425,14 +468,23 @@ static uint64_t random_bits(random_state *r, td_dtype dtype)
     return bits & mask;
 }
 
-static const char *const all_names[] = {"f32",  "f16",  "bf16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1",  "e8m0",  "e3m4",
-                                        "e6m9", "i8",   "u8",   "i4",   "u1",   "i16",  "u16",  "i12",   "q4.4",  "uq2.6",
-                                        "q1.15", "i32", "u32",  "i64",  "u64",  "f64",  "i24",  "q8.24", "e11m20"};
-static const char *const all_scales[] = {"",           " scale=1",     " scale=0.05",   " scale=0.5",     " scale=-3.7",
-                                         " scale=1e-9", " scale=1e-30", " scale=1e30",   " scale=65536",  " scale=0.0078431373",
+static const char *const all_names[] = {"f32",  "f16",  "bf16", "e4m3",  "e5m2",  "e3m2", "e2m3", "e2m1",
+                                        "e8m0", "e3m4", "e6m9", "i8",    "u8",    "i4",   "u1",   "i16",
+                                        "u16",  "i12",  "q4.4", "uq2.6", "q1.15", "i32",  "u32",  "i64",
+                                        "u64",  "f64",  "i24",  "q8.24", "e11m20"};
+static const char *const all_scales[] = {"",
+                                         " scale=1",
+                                         " scale=0.05",
+                                         " scale=0.5",
+                                         " scale=-3.7",
+                                         " scale=1e-9",
+                                         " scale=1e-30",
+                                         " scale=1e30",
+                                         " scale=65536",
+                                         " scale=0.0078431373",
                                          " scale=1e-38"};
-static const char *const all_words[] = {"", " sat", " round=zero", " round=away", " ftz", " round=floor", " round=ceil",
-                                        " round=stochastic seed=3"};
+static const char *const all_words[] = {"",     " sat",         " round=zero", " round=away",
+                                        " ftz", " round=floor", " round=ceil", " round=stochastic seed=3"};
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static void make_as(random_state *r, const char *name, char *text, size_t bytes)
@@ -441,7 +493,8 @@ static void make_as(random_state *r, const char *name, char *text, size_t bytes)
     char zero[32] = "";
     if (dtype.kind != TD_KIND_FLOAT && !dtype.fixed && random_chance(r, 50)) {
         const uint64_t max = td_dtype_max_bits(dtype) & INT64_MAX;
-        snprintf(zero, sizeof zero, " zero=%llu", (unsigned long long)(random_below(r, 2) ? max : random_below(r, max + 1)));
+        snprintf(zero, sizeof zero, " zero=%llu",
+                 (unsigned long long)(random_below(r, 2) ? max : random_below(r, max + 1)));
     }
     snprintf(text, bytes, "%s%s%s%s", name, all_scales[random_below(r, COUNT(all_scales))], zero,
              random_chance(r, 60) ? "" : all_words[random_below(r, COUNT(all_words))]);
@@ -468,7 +521,8 @@ static void check_run(const td_convert *c, random_state *r, size_t n, const char
     td_convert_run(c, out + 8 - shift, in + shift, n, start, step);
     for (size_t i = 0; i < n; i++) {
         const uint64_t bits = elem_at(in + shift, i, src) & td_dtype_mask(c->src);
-        const uint64_t expected = c->copy ? elem_at(in + shift, i, src) : td_convert_one(c, bits, start + (uint64_t)step * i, NULL);
+        const uint64_t expected =
+            c->copy ? elem_at(in + shift, i, src) : td_convert_one(c, bits, start + (uint64_t)step * i, NULL);
         const uint64_t found = elem_at(out + 8 - shift, i, dst);
         if ((found ^ expected) << (64 - 8 * dst))
             fail_msg("%s: 0x%llx (%a) gives 0x%llx, expected 0x%llx", label, (unsigned long long)bits,
@@ -518,8 +572,8 @@ static void scales_along_an_axis(void **state)
         scale[i] = i == 3 ? 1e-38 : ldexp(1 + (double)random_below(&r, 1000) / 1000, (int)random_below(&r, 9) - 6);
         zero[i] = (int64_t)random_below(&r, 20) - 10;
     }
-    static const char *const as_text[] = {"i8 scale=@s axis=c", "e4m3 scale=@s axis=c", "f32 scale=@s axis=c",
-                                          "q4.4 scale=@s axis=c", "i32 scale=@s axis=c", "i8 scale=@s zero=2 axis=c"};
+    static const char *const as_text[] = {"i8 scale=@s axis=c",   "e4m3 scale=@s axis=c", "f32 scale=@s axis=c",
+                                          "q4.4 scale=@s axis=c", "i32 scale=@s axis=c",  "i8 scale=@s zero=2 axis=c"};
     static const char *const tensors[] = {"f32", "bf16", "f64", "i8"};
     static const uint64_t inners[] = {1, 2, 5, 16, 40, 300};
     for (size_t t = 0; t < COUNT(tensors); t++)
@@ -566,6 +620,34 @@ static void a_long_run_streams(void **state)
     free(expected);
 }
 
+/* What the simulator does to the floating-point mode is its own affair. */
+static void any_floating_point_mode(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"f32", "f64"},           {"f32", "f16 scale=3"},   {"f32", "i8 scale=0.7"},
+                                           {"f32", "f32 scale=0.3"}, {"f32", "i8 round=away"}, {"i8", "bf16 scale=3"},
+                                           {"f64", "f32"},           {"e8m0", "f32 scale=7"}};
+    random_state r = {77};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int direction = 0; direction < 2; direction++) {
+            td_as as;
+            td_convert c;
+            ASSERT_OK(td_as_parse(cases[i][1], dtype_of(cases[i][0]), &as));
+#if defined(__x86_64__)
+            const unsigned before = _mm_getcsr();
+            _mm_setcsr(before | 0x8040 | 0x2000); /* flush both ways, round down */
+#endif
+            const td_status status = td_convert_bind(&as, dtype_of(cases[i][0]), (td_direction)direction, NULL, &c);
+            assert_int_equal(status, TD_OK);
+            check_run(&c, &r, 500, cases[i][1]);
+#if defined(__x86_64__)
+            assert_int_equal(_mm_getcsr() & 0xffc0, (before | 0x8040 | 0x2000) & 0xffc0);
+            _mm_setcsr(before);
+#endif
+        }
+    }
+}
+
 /* -- Refusals */
 
 static void error_mode_names_the_element(void **state)
@@ -578,12 +660,14 @@ static void error_mode_names_the_element(void **state)
     assert_true(c.check);
     ASSERT_OK(td_convert_check(&c, in, 2, 0, 1, &bad));
     assert_int_equal(bad, 99);
-    ASSERT_REFUSED(td_convert_check(&c, in, 4, 10, 3, &bad), TD_RANGE,
-                   "element 16 is 6.5 (0x40d00000), which does not fit i8 (as \"i8 error\"); change the scale, or pass sat in "
-                   "place of error");
+    ASSERT_REFUSED(
+        td_convert_check(&c, in, 4, 10, 3, &bad), TD_RANGE,
+        "element 16 is 6.5 (0x40d00000), which does not fit i8 (as \"i8 error\"); change the scale, or pass sat in "
+        "place of error");
     assert_int_equal(bad, 2);
     ASSERT_REFUSED(td_convert_check(&c, in + 3, 1, 3, 1, &bad), TD_RANGE,
-                   "element 3 is nan (0x7fc00000), which does not fit i8 (as \"i8 error\"); change the scale, or pass sat in place "
+                   "element 3 is nan (0x7fc00000), which does not fit i8 (as \"i8 error\"); change the scale, or pass "
+                   "sat in place "
                    "of error");
     bind(&c, "f32", "f16 error", TD_TO_MEMORY);
     const float special[] = {INFINITY, NAN, -65504};
@@ -603,7 +687,8 @@ static void scales_that_no_f32_holds(void **state)
     td_convert c;
     ASSERT_OK(td_as_parse("i8 scale=1e-50", dtype_of("f32"), &as));
     ASSERT_REFUSED(td_convert_bind(&as, dtype_of("f32"), TD_TO_MEMORY, NULL, &c), TD_OPTION,
-                   "scale=1e-50 is 0 in f32, the precision of a tensor of 4-byte elements; pass a scale between 1e-38 and 1e38 or an "
+                   "scale=1e-50 is 0 in f32, the precision of a tensor of 4-byte elements; pass a scale between 1e-38 "
+                   "and 1e38 or an "
                    "f64 tensor");
     ASSERT_OK(td_convert_bind(&as, dtype_of("f64"), TD_TO_MEMORY, NULL, &c));
     const double scale[] = {1, 0};
@@ -634,6 +719,7 @@ int main(void)
         cmocka_unit_test(every_pair_on_every_machine),
         cmocka_unit_test(scales_along_an_axis),
         cmocka_unit_test(a_long_run_streams),
+        cmocka_unit_test(any_floating_point_mode),
         cmocka_unit_test(error_mode_names_the_element),
         cmocka_unit_test(scales_that_no_f32_holds),
     };
