@@ -96,7 +96,7 @@ td_status td_zip_put(td_zip_writer *zip, const char *name, const td_zip_part *pa
     size_t extra = large || far ? (size_t)4 + (large ? 16 : 0) + (far ? 8 : 0) : 0;
     at = zip->directory + zip->directory_bytes;
     at = set_common(set(set_record(at, 1, 2), 45, 2), extra ? 45 : 20, (uint32_t)crc, bytes);
-    at = set(set(set(at, name_length, 2), extra, 2), 0, 10);
+    at = set(set(set(set(at, name_length, 2), extra, 2), 0, 8), 0, 2); /* no comment, first disk, no attributes */
     at = set(at, in32(zip->offset), 4);
     memcpy(at, name, name_length);
     at += name_length;

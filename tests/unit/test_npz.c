@@ -29,7 +29,7 @@ typedef struct archive {
 static void add(archive *a, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
-        a->bytes[a->used++] = (unsigned char)(value >> (8 * i));
+        a->bytes[a->used++] = (unsigned char)(i < 8 ? value >> (8 * i) : 0);
 }
 
 static void add_text(archive *a, const char *text)
