@@ -152,6 +152,22 @@ static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *sco
         status = eval_node(expr, n->b, scope, value, step, index, index_step, count, right);
     if (status)
         return status;
+    switch (n->op) { /* what cannot fail runs without a test per value */
+    case AND:
+        for (size_t i = 0; i < count; i++)
+            out[i] &= right[i];
+        return TD_OK;
+    case XOR:
+        for (size_t i = 0; i < count; i++)
+            out[i] ^= right[i];
+        return TD_OK;
+    case OR:
+        for (size_t i = 0; i < count; i++)
+            out[i] |= right[i];
+        return TD_OK;
+    default:
+        break;
+    }
     for (size_t i = 0; i < count; i++) {
         const int64_t a = out[i], b = n->b >= 0 ? right[i] : 0;
         fault what = apply(n->op, a, b, &out[i]);

@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "move.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +276,21 @@ static td_status add_words(lowering *l, const td_region *region)
     return status;
 }
 
+/* Ragged dimensions multiply: each has a few cuts, and every combination is a box. Beyond this many a plan is no help. */
+#define MAX_BOXES ((uint64_t)1 << 16)
+
+static td_status check_boxes(const lowering *l)
+{
+    uint64_t boxes = 1;
+    for (size_t d = 0; d < l->bound->rank && boxes <= MAX_BOXES; d++)
+        boxes *= (uint64_t)l->dims[d].count;
+    if (boxes <= MAX_BOXES)
+        return TD_OK;
+    return td_fail(TD_SHAPE, "too many dimensions of \"%s\" do not fill their groups: they cut the tensor into more than %" PRIu64
+                             " boxes; pad the tensor first, or use sizes that divide",
+                   l->bound->layout->pattern.text, MAX_BOXES);
+}
+
 /* Every combination of one cut per dimension, as regions of all axes. */
 static td_status add_regions(lowering *l)
 {
@@ -367,6 +383,8 @@ static td_status lower(lowering *l)
         status = td_places_table(l->bound, &l->words, plan);
     for (size_t d = 0; d < l->bound->rank && !status; d++)
         status = cut_dim(l->bound, (int)d, &l->dims[d]);
+    if (!status)
+        status = check_boxes(l);
     if (!status)
         status = add_regions(l);
     if (!status)

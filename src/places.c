@@ -127,7 +127,13 @@ static uint64_t pack(int64_t address, int64_t bank)
 
 td_status td_places_table(const td_bound *bound, const td_words *words, td_plan *plan)
 {
-    uint64_t bytes = 0;
+    const td_layout *layout = bound->layout;
+    const td_geometry *g = &plan->geometry;
+    uint64_t bytes = 0, room = 0;
+    /* More words than the memories have cannot be apart; seen here, it costs no table. */
+    if (!layout->alias_last && !(layout->clip && bound->ragged) && td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
+        return td_fail(TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
+                       layout->pattern.text, words->count, room);
     if (!td_mul_fits(words->count, sizeof *plan->table, &bytes) || !(plan->table = malloc(bytes)))
         return td_fail(TD_NO_MEMORY, "the address table of %" PRIu64 " words does not fit in memory; use an address that is a sum of "
                                      "constant * axis, or move the tensor in parts",

@@ -111,6 +111,16 @@ static const struct {
      TD_RANGE,
      "address 84 of word r=1 of \"r c -> r c\" is past the memory of 64 words; use smaller addresses, or a "
      "depth of at least 85"},
+    {{"i8", {1, {4}}, 8, 64, "r -> (r k) ()", "k=1000000000000", "r ^ k"},
+     {"i8", {1, {4}}, 8, 64, "r -> (r k) ()", "k=16", "4*k ^ r"},
+     TD_RANGE,
+     "\"r -> (r k) 1\" has 4000000000000 words, the memory has 64; use smaller sizes, or a deeper memory"},
+    {{"i8", {12, {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1}}, 8, 64, "(a A) (b B) (c C) (d D) (e E) (f F) (g G) (h H) (i I) (j J) (k K) l -> "
+      "(a b c d e f g h i j k A B C D E F G H I J K l) ()", "A=2 B=2 C=2 D=2 E=2 F=2 G=2 H=2 I=2 J=2 K=2 pad=0", ""},
+     {"i8", {2, {3, 3}}, 8, 64, "(a A) (b B) -> (a b A B) ()", "A=2 B=2 pad=0", ""},
+     TD_SHAPE,
+     "too many dimensions of \"(a A) (b B) (c C) (d D) (e E) (f F) (g G) (h H) (i I) (j J) (k K) l -> (a b c d e f g h i j k A B C D E F G H "
+     "I J K l) 1\" do not fill their groups: they cut the tensor into more than 65536 boxes; pad the tensor first, or use sizes that divide"},
     {{"i16", {2, {4, 8}}, 64, 64, "r (t c) -> (r t) c", "c=4", "r + t"},
      {"i16", {2, {4, 8}}, 64, 64, "r (t c) -> (r t) c", "c=4", "r + 4*t"},
      TD_ALIAS,
