@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <svdpi.h>
 
-TD_API int td_dpi_layout_create(const char *pattern, const char *options, const char *address, td_dpi_u64 *handle,
-                                const char **message)
+static int keep(td_status status, td_layout *layout, td_dpi_u64 *handle, const char **message)
 {
-    td_layout *layout = NULL;
     *handle = 0;
-    td_status status = td_layout_create(pattern, options, address, &layout);
     if (status)
         return td_dpi_done(status, message);
     status = td_dpi_handle_create(TD_DPI_LAYOUT, layout, handle, message);
@@ -18,6 +15,21 @@ TD_API int td_dpi_layout_create(const char *pattern, const char *options, const 
         return (int)status;
     }
     return td_dpi_done(TD_OK, message);
+}
+
+TD_API int td_dpi_layout_create(const char *pattern, const char *options, const char *address, td_dpi_u64 *handle,
+                                const char **message)
+{
+    td_layout *layout = NULL;
+    td_status status = td_layout_create(pattern, options, address, &layout);
+    return keep(status, layout, handle, message);
+}
+
+TD_API int td_dpi_layout_open(const char *path, const char *name, td_dpi_u64 *handle, const char **message)
+{
+    td_layout *layout = NULL;
+    td_status status = td_layout_open(path, name, &layout);
+    return keep(status, layout, handle, message);
 }
 
 TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message)
@@ -33,20 +45,44 @@ TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message)
 
 /* The canonical strings, copied while the layout is claimed: the simulator reads them after this returns. */
 TD_API int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const char **options, const char **address,
-                              const char **message)
+                              const char **as, const char **message)
 {
-    static _Thread_local char text[3][4096];
+    static _Thread_local char text[4][4096];
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};
-    *pattern = *options = *address = "";
+    *pattern = *options = *address = *as = "";
     td_status status = td_dpi_claim_one("layout_info", &claim, message);
     if (status)
         return (int)status;
     snprintf(text[0], sizeof text[0], "%s", td_layout_pattern(claim.object));
     snprintf(text[1], sizeof text[1], "%s", td_layout_options(claim.object));
     snprintf(text[2], sizeof text[2], "%s", td_layout_address(claim.object));
+    snprintf(text[3], sizeof text[3], "%s", td_layout_as(claim.object));
     td_dpi_release(&claim, 1);
     *pattern = text[0];
     *options = text[1];
     *address = text[2];
+    *as = text[3];
     return td_dpi_done(TD_OK, message);
+}
+
+/* The text is kept until the next explanation on this thread: the simulator reads it after this returns. */
+TD_API int td_dpi_layout_explain(td_dpi_u64 handle, const char *dtype, const char *shape, const char *as, td_dpi_u64 width_bits,
+                                 td_dpi_u64 depth_words, td_dpi_u64 banks, const char **text, const char **message)
+{
+    static _Thread_local char *last;
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};
+    td_scene scene = {.dtype = dtype, .as = as, .width_bits = width_bits, .depth_words = depth_words, .banks = banks};
+    *text = "";
+    td_status status = td_dpi_claim_one("layout_explain", &claim, message);
+    if (status)
+        return (int)status;
+    td_free(last);
+    last = NULL;
+    status = td_shape_parse(shape, &scene.shape);
+    if (!status)
+        status = td_layout_explain(claim.object, &scene, &last);
+    td_dpi_release(&claim, 1);
+    if (!status)
+        *text = last;
+    return td_dpi_done(status, message);
 }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define MANY_WORDS ((uint64_t)1 << 20)
+
 /* The linear number over banks and time, slowest first; `index` is its time part. */
 static void number_words(const td_bound *bound, td_words *out)
 {
@@ -130,8 +132,8 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
     const td_layout *layout = bound->layout;
     const td_geometry *g = &plan->geometry;
     uint64_t bytes = 0, room = 0;
-    /* More words than the memories have cannot be apart; seen here, it costs no table. */
-    if (!layout->alias_last && !(layout->clip && bound->ragged) && td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
+    /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word at fault. */
+    if (words->count > MANY_WORDS && !layout->alias_last && !(layout->clip && bound->ragged) && td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
         return td_fail(TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
                        layout->pattern.text, words->count, room);
     if (!td_mul_fits(words->count, sizeof *plan->table, &bytes) || !(plan->table = malloc(bytes)))

@@ -211,6 +211,12 @@ package td_dpi_pkg;
     output longint unsigned layout,
     output string           message
   );
+  import "DPI-C" function int td_dpi_layout_open(
+    input  string           path,
+    input  string           name,
+    output longint unsigned layout,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_layout_destroy(
     input  longint unsigned layout,
     output string           message
@@ -220,6 +226,18 @@ package td_dpi_pkg;
     output string           pattern,
     output string           options,
     output string           address,
+    output string           as,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_layout_explain(
+    input  longint unsigned layout,
+    input  string           dtype,
+    input  string           shape,
+    input  string           as,
+    input  longint unsigned width_bits,
+    input  longint unsigned depth_words,
+    input  longint unsigned banks,
+    output string           text,
     output string           message
   );
 
@@ -262,6 +280,23 @@ package td_dpi_pkg;
   );
   import "DPI-C" function int td_dpi_backdoor_dump_tensor(
     input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output string           message
+  );
+
+  // ---- dpi/banks.c: the banks are a tensor of u64, their handles
+
+  import "DPI-C" function int td_dpi_backdoor_load_banks(
+    input  longint unsigned banks,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_backdoor_dump_banks(
+    input  longint unsigned banks,
     input  longint unsigned tensor,
     input  longint unsigned layout,
     input  string           as,

@@ -28,6 +28,7 @@ slang() { # TOP FILE...
 slang td_ram
 slang tb_ops "$here/tap_pkg.sv" "$here/tb_ops.sv"
 slang tb_ram "$here/tap_pkg.sv" "$here/tb_ram.sv"
+slang tb_layouts "$here/tap_pkg.sv" "$here/tb_layouts.sv"
 for example in "$root"/examples/[0-9]*/; do
   slang tb "$example"/*.sv
 done

@@ -1,0 +1,73 @@
+/* Arrays of memories for SystemVerilog. The memories come as a list of their handles, a tensor of u64 that td_bank_set has staged
+ * like a list of addresses; all of them are claimed together with the tensor and the layout, or none. */
+#include "handles.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <svdpi.h>
+
+typedef td_status move_call(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as);
+
+static td_status load(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as)
+{
+    return td_backdoor_load_tensor_banks(banks, count, tensor, layout, as);
+}
+
+/* The handles in the list, copied, so that the list can be released before the memories are claimed. */
+static td_status read_list(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message)
+{
+    td_dpi_claim claim = {.handle = list, .kind = TD_DPI_TENSOR, .optional = true};
+    td_status status = td_dpi_claim_all(call, &claim, 1, message);
+    if (status)
+        return status;
+    const size_t n = claim.object ? (size_t)td_tensor_elems(claim.object) : 0;
+    *handles = calloc(n + 1, sizeof **handles);
+    if (!*handles || (n && td_tensor_elem_bytes(claim.object) != 8))
+        status = (td_status)td_dpi_fail(TD_ARGUMENT, message, "%s: no list of handles; use td_bank_set", call);
+    else if (n)
+        memcpy(*handles, td_tensor_data_const(claim.object), n * sizeof **handles);
+    *count = n;
+    td_dpi_release(&claim, 1);
+    return status;
+}
+
+static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                const char **message)
+{
+    uint64_t *handles = NULL;
+    size_t count = 0;
+    td_status status = read_list(call, list, &handles, &count, message);
+    td_dpi_claim *claims = status ? NULL : calloc(count + 2, sizeof *claims);
+    td_memory **banks = status ? NULL : calloc(count + 1, sizeof *banks);
+    if (!status && (!claims || !banks))
+        status = (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %llu banks; use fewer", call, (td_dpi_u64)count);
+    if (!status) {
+        for (size_t i = 0; i < count; i++)
+            claims[i] = (td_dpi_claim){.handle = handles[i], .kind = TD_DPI_MEMORY};
+        claims[count] = (td_dpi_claim){.handle = tensor, .kind = TD_DPI_TENSOR};
+        claims[count + 1] = (td_dpi_claim){.handle = layout, .kind = TD_DPI_LAYOUT};
+        status = td_dpi_claim_all(call, claims, count + 2, message);
+        if (!status) {
+            for (size_t i = 0; i < count; i++)
+                banks[i] = claims[i].object;
+            status = mover(banks, count, claims[count].object, claims[count + 1].object, as);
+            td_dpi_release(claims, count + 2);
+            td_dpi_done(status, message);
+        }
+    }
+    free(banks);
+    free(claims);
+    free(handles);
+    return (int)status;
+}
+
+TD_API int td_dpi_backdoor_load_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char **message)
+{
+    return move("backdoor_load_tensor", load, banks, tensor, layout, as, message);
+}
+
+TD_API int td_dpi_backdoor_dump_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char **message)
+{
+    return move("backdoor_dump_tensor", td_backdoor_dump_tensor_banks, banks, tensor, layout, as, message);
+}
