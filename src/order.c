@@ -1,7 +1,12 @@
 /* See order.h. The estimate: for each cache and each TLB, the innermost loops whose lines or pages it holds run at the cost of
  * touching each of those once; every step of the loops around them pays that again. All orders of the inner loops are
- * tried; which lines a set of loops touches does not depend on their order, so that is worked out once per set. */
+ * tried, but for those that begin too dear; which lines a set of loops touches does not depend on their order, so that
+ * is worked out once per set. A transpose that is streamed brings its destination into no cache: then the source alone
+ * decides, and walking it straight was worth 1.4 to 2 times. Streamed runs are the other way round: they are best
+ * written straight. */
 #include "order.h"
+
+#include <float.h>
 
 #define TRIED 6 /* loops that are permuted; further ones stay outside in the order of the destination */
 #define SMALL_BYTES ((uint64_t)32 << 10)
@@ -29,7 +34,8 @@ typedef struct estimate {
     step inside[2], loop[TRIED];
     int loops;
     double elem[SIDES];
-    bool stream;
+    bool stream;         /* the destination counts in no cache */
+    bool follows[SIDES]; /* sides that the innermost loop should walk straight */
     double touched[1 << TRIED][STORES][SIDES];
 } estimate;
 
@@ -64,45 +70,82 @@ static double touched(const estimate *e, unsigned set, double unit, int side)
     return count * (whole < 1 ? 1 : whole);
 }
 
-static double cost_of(const estimate *e, const int *order)
+/* Orders are built from the innermost loop outward. A store is open while it holds all that the loops so far touch; the loop
+ * that it does not hold closes it, and what it then costs is known. Once no store is open the rest of the order is free. */
+typedef struct search {
+    const estimate *e;
+    double total; /* steps of all loops */
+    int order[TRIED], best[TRIED];
+    double least;
+} search;
+
+/* Lines or pages that a set of loops brings in. */
+static double units(const estimate *e, size_t which, unsigned set)
 {
-    double cost = 0;
-    for (size_t s = 0; s < STORES; s++) {
-        unsigned set = 0;
-        int level = e->loops; /* loops from here on are held */
-        double outside = 1;
-        while (level > 0) {
-            const unsigned next = set | 1u << order[level - 1];
-            const double lines = e->touched[next][s][SRC] + (e->stream && stores[s].unit < 4096 ? 0 : e->touched[next][s][DST]);
-            if (lines > stores[s].holds)
-                break;
-            set = next;
-            level--;
-        }
-        for (int i = 0; i < level; i++)
-            outside *= e->loop[order[i]].extent;
-        cost += stores[s].cost * outside * (e->touched[set][s][SRC] + e->touched[set][s][DST]);
-    }
-    return cost;
+    return e->touched[set][which][SRC] + (e->stream ? 0 : e->touched[set][which][DST]);
 }
 
-/* Heap's algorithm; the first order is the destination's, and another has to be cheaper by more than rounding. */
-static void try_all(const estimate *e, int n, int *order, int *best, double *least)
+static double cost_at(const search *s, size_t which, unsigned set, double steps_inside)
 {
-    if (n <= 1) {
-        const double cost = cost_of(e, order);
-        if (cost < *least * 0.999) {
-            *least = cost;
-            for (int i = 0; i < e->loops; i++)
-                best[i] = order[i];
-        }
+    return stores[which].cost * (s->total / steps_inside) * units(s->e, which, set);
+}
+
+static bool holds(const estimate *e, size_t which, unsigned set)
+{
+    return units(e, which, set) <= stores[which].holds;
+}
+
+/* Blocks that follow each other in memory are fetched ahead; each that does not waits for its lines. */
+#define JUMP_COST 3
+
+static double cost_of_jumps(const search *s, int innermost)
+{
+    const estimate *e = s->e;
+    double lines = 0;
+    for (int side = 0; side < SIDES; side++)
+        if (e->follows[side] && e->loop[innermost].stride[side] >= 4096)
+            lines += e->touched[0][0][side];
+    return JUMP_COST * s->total * lines;
+}
+
+/* The loops outside the set keep the order of the destination. */
+static void keep_best(search *s, unsigned set, double cost)
+{
+    s->least = cost;
+    int at = 0;
+    for (int i = 0; i < s->e->loops; i++)
+        if (!(set >> i & 1))
+            s->best[at++] = i;
+    for (; at < s->e->loops; at++)
+        s->best[at] = s->order[at];
+}
+
+/* The first order tried is the destination's; another has to be cheaper by more than rounding. */
+static void try_orders(search *s, unsigned set, int depth, double steps, unsigned open, double cost)
+{
+    const estimate *e = s->e;
+    if (cost >= s->least * 0.999)
+        return;
+    if (!open || depth == e->loops) {
+        for (size_t k = 0; k < STORES; k++)
+            cost += open >> k & 1 ? cost_at(s, k, set, steps) : 0;
+        if (cost < s->least * 0.999)
+            keep_best(s, set, cost);
         return;
     }
-    for (int i = 0; i < n; i++) {
-        try_all(e, n - 1, order, best, least);
-        const int a = n % 2 ? 0 : i, swap = order[a];
-        order[a] = order[n - 1];
-        order[n - 1] = swap;
+    for (int i = e->loops - 1; i >= 0; i--) {
+        const unsigned next = set | 1u << i;
+        unsigned still = open;
+        if (next == set)
+            continue;
+        double more = cost + (depth == 0 ? cost_of_jumps(s, i) : 0);
+        for (size_t k = 0; k < STORES; k++)
+            if ((open >> k & 1) && !holds(e, k, next)) {
+                still &= ~(1u << k);
+                more += cost_at(s, k, set, steps);
+            }
+        s->order[e->loops - 1 - depth] = i;
+        try_orders(s, next, depth + 1, steps * e->loop[i].extent, still, more);
     }
 }
 
@@ -135,7 +178,8 @@ void td_order_loops(td_move *m)
     sort_by_dst(m);
     if (m->loops < 2 || m->bytes < SMALL_BYTES)
         return;
-    estimate e = {.stream = m->stream};
+    const bool runs = m->kind == TD_MOVE_RUNS;
+    estimate e = {.stream = m->stream && !runs, .follows = {[DST] = runs || !m->stream, [SRC] = !runs || !m->stream}};
     const double elem = (double)m->elem_bytes, high = inside(m, TD_LOOP_HIGH, m->high), wide = inside(m, TD_LOOP_WIDE, m->wide);
     e.elem[DST] = e.elem[SRC] = elem;
     if (m->kind == TD_MOVE_RUNS)
@@ -154,11 +198,10 @@ void td_order_loops(td_move *m)
         for (size_t s = 0; s < STORES; s++)
             for (int side = 0; side < SIDES; side++)
                 e.touched[set][s][side] = touched(&e, set, stores[s].unit, side);
-    int order[TRIED] = {0}, best[TRIED] = {0};
+    search s = {.e = &e, .total = 1, .least = DBL_MAX};
     for (int i = 0; i < e.loops; i++)
-        order[i] = best[i] = i;
-    double least = cost_of(&e, order);
-    try_all(&e, e.loops, order, best, &least);
+        s.total *= e.loop[i].extent;
+    try_orders(&s, 0, 0, 1, (1u << STORES) - 1, 0);
     for (int i = 0; i < e.loops; i++)
-        m->loop[first + (size_t)i] = loop[best[i]];
+        m->loop[first + (size_t)i] = loop[s.best[i]];
 }
