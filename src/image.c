@@ -27,7 +27,7 @@ void td_image_note(td_image *image, uint64_t first, uint64_t count)
         last->count = reach > last->count ? reach : last->count;
         return;
     }
-    if (image->span_count == image->span_room) {
+    if (!image->spans || image->span_count == image->span_room) {
         size_t room = image->span_room ? 2 * image->span_room : 16;
         td_span *grown = realloc(image->spans, room * sizeof *grown);
         if (!grown) {

@@ -53,8 +53,12 @@ td_status td_member_list_take(td_member_list *list, char ***names, size_t *count
 const char *td_member_shown(const char *name, char *text, size_t room)
 {
     size_t used = 0;
-    for (; *name && used + 1 < room; name++)
-        text[used++] = (unsigned char)*name >= ' ' && *name != 0x7f ? *name : '.';
+    for (; name[used] && used + 1 < room; used++) {
+        bool control = (unsigned char)name[used] < ' ' || name[used] == 0x7f;
+        text[used] = '.';
+        if (!control)
+            text[used] = name[used];
+    }
     text[used] = '\0';
     return text;
 }
@@ -85,7 +89,7 @@ td_status td_member_list_fail(const td_member_list *list, const char *member)
         status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; it holds %s", member, shown);
     } else {
         status = td_fail(TD_ARGUMENT, "the file holds %zu tensors (%s); name one, as FILE:%s", count, shown,
-                         td_member_shown(names[0], word, sizeof word));
+                         td_member_shown(list->text, word, sizeof word));
     }
     free(names);
     return status;

@@ -73,56 +73,52 @@ static td_status st_read(td_file_map *file, const char *member, const td_dtype *
     if (status != TD_OK)
         return status;
     const td_st_entry *entry = find_entry(&header, member);
+    size_t offset = entry ? header.data_offset + (size_t)entry->begin : 0;
     status = entry ? choose_elements(entry, as, &e) : fail_missing(file, member);
-    if (status == TD_OK)
-        status = td_elements_open(file, header.data_offset + (size_t)entry->begin, &e, out);
     td_st_header_free(&header);
-    return status;
+    return status == TD_OK ? td_elements_open(file, offset, &e, out) : status;
 }
 
 /* Wide elements first: every tensor then begins at a multiple of its element. */
-static void order_by_width(const char **names, const td_tensor **tensors, size_t count)
+static void order_by_width(td_st_item *items, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && tensors[k]->dtype.bytes > tensors[k - 1]->dtype.bytes; k--) {
-            const char *name = names[k];
-            const td_tensor *tensor = tensors[k];
-            names[k] = names[k - 1];
-            tensors[k] = tensors[k - 1];
-            names[k - 1] = name;
-            tensors[k - 1] = tensor;
+        for (size_t k = i; k > 0 && items[k].tensor->dtype.bytes > items[k - 1].tensor->dtype.bytes; k--) {
+            td_st_item item = items[k];
+            items[k] = items[k - 1];
+            items[k - 1] = item;
         }
+}
+
+static void put_data(const td_tensor *tensor, td_sink *sink)
+{
+    if (td_st_type_of(tensor->dtype)->bits < 8)
+        td_elements_put_packed(tensor, sink);
+    else
+        td_sink_put(sink, tensor->data, (size_t)tensor->elems * tensor->dtype.bytes);
 }
 
 static td_status st_write(const char *const *names, const td_tensor *const *tensors, size_t count, td_sink *sink)
 {
     char *json = NULL;
     size_t length = 0;
-    const char **own_names = malloc(count * sizeof *own_names);
-    const td_tensor **own_tensors = malloc(count * sizeof *own_tensors);
-    td_status status = own_names && own_tensors ? TD_OK : td_fail_alloc(2 * count * sizeof *own_names);
-    if (status == TD_OK) {
-        memcpy(own_names, names, count * sizeof *own_names);
-        memcpy(own_tensors, tensors, count * sizeof *own_tensors);
-        order_by_width(own_names, own_tensors, count);
-        status = td_st_header_print(own_names, own_tensors, count, &json, &length);
-    }
+    td_st_item *items = malloc(count * sizeof *items);
+    if (!items)
+        return td_fail_alloc(count * sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i] = (td_st_item){names[i], tensors[i]};
+    order_by_width(items, count);
+    td_status status = td_st_header_print(items, count, &json, &length);
     if (status == TD_OK) {
         unsigned char *head = td_sink_room(sink, 8);
         for (unsigned i = 0; i < 8; i++)
             head[i] = (unsigned char)(length >> (8 * i) & 0xff);
         td_sink_put(sink, json, length);
-        for (size_t i = 0; i < count; i++) {
-            const td_tensor *t = own_tensors[i];
-            if (td_st_type_of(t->dtype)->bits < 8)
-                td_elements_put_packed(t, sink);
-            else
-                td_sink_put(sink, t->data, (size_t)t->elems * t->dtype.bytes);
-        }
+        for (size_t i = 0; i < count; i++)
+            put_data(items[i].tensor, sink);
     }
     free(json);
-    free(own_names);
-    free(own_tensors);
+    free(items);
     return status;
 }
 

@@ -38,9 +38,14 @@ typedef struct td_st_header {
 td_status td_st_header_read(const unsigned char *bytes, size_t size, td_st_header *out);
 void td_st_header_free(td_st_header *header);
 
-/* The JSON of a file to write, padded with spaces; the caller frees *text. The data is in the order of the names. */
-td_status td_st_header_print(const char *const *names, const td_tensor *const *tensors, size_t count, char **text,
-                             size_t *length);
+/* A tensor on its way out. */
+typedef struct td_st_item {
+    const char *name;
+    const td_tensor *tensor;
+} td_st_item;
+
+/* The JSON of a file to write, padded with spaces; the caller frees *text. The data is in the order of the items. */
+td_status td_st_header_print(const td_st_item *items, size_t count, char **text, size_t *length);
 
 /* Bytes of the elements in a file. */
 uint64_t td_st_bytes(const td_st_type *type, uint64_t elems);

@@ -258,14 +258,13 @@ static td_status add_entry(json_t *root, const char *name, const td_tensor *tens
     return TD_OK;
 }
 
-td_status td_st_header_print(const char *const *names, const td_tensor *const *tensors, size_t count, char **text,
-                             size_t *length)
+td_status td_st_header_print(const td_st_item *items, size_t count, char **text, size_t *length)
 {
     json_t *root = json_object();
     uint64_t next = 0;
     td_status status = root ? TD_OK : td_fail_alloc(64);
     for (size_t i = 0; i < count && status == TD_OK; i++)
-        status = add_entry(root, names[i], tensors[i], &next);
+        status = add_entry(root, items[i].name, items[i].tensor, &next);
     char *json = status == TD_OK ? json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
     json_decref(root);
     if (status != TD_OK)
@@ -304,11 +303,9 @@ void td_st_header_free(td_st_header *header)
     (void)header;
 }
 
-td_status td_st_header_print(const char *const *names, const td_tensor *const *tensors, size_t count, char **text,
-                             size_t *length)
+td_status td_st_header_print(const td_st_item *items, size_t count, char **text, size_t *length)
 {
-    (void)names;
-    (void)tensors;
+    (void)items;
     (void)count;
     (void)text;
     (void)length;

@@ -79,8 +79,7 @@ td_status td_zip_put(td_zip_writer *zip, const char *name, const td_zip_part *pa
 
     unsigned char head[LOCAL_BYTES + 24 + ALIGN_BYTES] = {0};
     unsigned char *at = set_common(set_record(head, 3, 4), large ? 45 : 20, (uint32_t)crc, bytes);
-    at = set(at, name_length, 2);
-    at = set(at, extra64 + 4 + padding, 2);
+    (void)set(set(at, name_length, 2), extra64 + 4 + padding, 2);
     td_sink_put(zip->sink, head, LOCAL_BYTES);
     td_sink_put(zip->sink, name, name_length);
     at = head;

@@ -61,7 +61,7 @@ static td_status open_all(const char *a, char **names, size_t count, const tool_
 
 static int convert_all(const char *a, const char *b, char **names, size_t count, const tool_flag *flags)
 {
-    td_tensor **tensors = calloc(count, sizeof *tensors);
+    td_tensor **tensors = calloc(count, sizeof(td_tensor *));
     if (!tensors)
         return tool_fail(usage.command, "the system refused memory");
     td_status status = open_all(a, names, count, flags, tensors);
