@@ -1,5 +1,4 @@
 /* See as.h. */
-#include "suggest.h"
 #include "as.h"
 #include "suggest.h"
 
@@ -22,14 +21,16 @@ typedef struct as_parser {
     td_as *as;
 } as_parser;
 
-static td_status once(as_parser *p, unsigned bit, const char *word) {
+static td_status once(as_parser *p, unsigned bit, const char *word)
+{
     if (p->seen & bit)
         return td_fail(TD_OPTION, "as \"%s\" says %s twice; keep one of them", p->text, word);
     p->seen |= bit;
     return TD_OK;
 }
 
-static td_status copy_name(const as_parser *p, const char *key, const char *name, char *out, size_t bytes) {
+static td_status copy_name(const as_parser *p, const char *key, const char *name, char *out, size_t bytes)
+{
     const size_t length = strlen(name);
     if (length == 0 || length >= bytes)
         return td_fail(TD_OPTION,
@@ -39,7 +40,8 @@ static td_status copy_name(const as_parser *p, const char *key, const char *name
     return TD_OK;
 }
 
-static td_status read_scale(const as_parser *p, const char *value) {
+static td_status read_scale(const as_parser *p, const char *value)
+{
     td_as *as = p->as;
     as->has_scale = true;
     if (*value == '@')
@@ -57,13 +59,15 @@ static td_status read_scale(const as_parser *p, const char *value) {
 }
 
 /* A decimal or 0x integer, whole. */
-static bool read_int(const char *value, bool sign, uint64_t *out) {
+static bool read_int(const char *value, bool sign, uint64_t *out)
+{
     static const td_dtype i64 = {TD_KIND_INT, 64, 0, 8, 0, 0, 0, 0};
     static const td_dtype u64 = {TD_KIND_UINT, 64, 0, 8, 0, 0, 0, 0};
     return *value && td_dtype_from_text(sign ? i64 : u64, value, out) == TD_OK;
 }
 
-static td_status read_zero(const as_parser *p, const char *value) {
+static td_status read_zero(const as_parser *p, const char *value)
+{
     td_as *as = p->as;
     as->has_zero = true;
     if (*value == '@')
@@ -77,7 +81,8 @@ static td_status read_zero(const as_parser *p, const char *value) {
     return TD_OK;
 }
 
-static td_status read_round(const as_parser *p, const char *value) {
+static td_status read_round(const as_parser *p, const char *value)
+{
     const size_t count = sizeof round_names / sizeof round_names[0];
     for (size_t i = 0; i < count; i++) {
         if (strcmp(value, round_names[i]) == 0) {
@@ -91,7 +96,8 @@ static td_status read_round(const as_parser *p, const char *value) {
                    p->text, near ? "did you mean " : "pass", near ? near : "", near ? "? pass" : "");
 }
 
-static td_status read_pair(as_parser *p, const char *key, const char *value) {
+static td_status read_pair(as_parser *p, const char *key, const char *value)
+{
     td_status status = TD_OK;
     if (strcmp(key, "scale") == 0)
         return (status = once(p, SEEN_SCALE, "scale=")) ? status : read_scale(p, value);
@@ -116,7 +122,8 @@ static td_status read_pair(as_parser *p, const char *key, const char *value) {
                    near ? "did you mean \"" : "the words are", near ? near : "", near ? "=\"? the words are" : "");
 }
 
-static td_status read_word(as_parser *p, const char *word) {
+static td_status read_word(as_parser *p, const char *word)
+{
     td_status status = TD_OK;
     for (size_t i = TD_OVER_SAT; i < sizeof over_names / sizeof over_names[0]; i++) {
         if (strcmp(word, over_names[i]) == 0) {
@@ -146,7 +153,8 @@ static td_status read_word(as_parser *p, const char *word) {
 }
 
 /* Words that the dtype has no use for, and words that need each other. */
-static td_status check(const as_parser *p) {
+static td_status check(const as_parser *p)
+{
     const td_as *as = p->as;
     char name[TD_DTYPE_NAME_BYTES];
     td_dtype_print(as->dtype, name);
@@ -178,7 +186,8 @@ static td_status check(const as_parser *p) {
     return TD_OK;
 }
 
-td_status td_as_parse(const char *text, td_dtype tensor, td_as *out) {
+td_status td_as_parse(const char *text, td_dtype tensor, td_as *out)
+{
     td_as as;
     memset(&as, 0, sizeof as);
     as.dtype = tensor;

@@ -71,12 +71,4 @@ td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint6
 /* One element's bits (own bits in, container bits out), by the exact path alone: what tests hold the others against. */
 uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool *in_range);
 
-/* The scale and the zero point of one element. */
-double td_convert_scale(const td_convert *c, uint64_t elem);
-int64_t td_convert_zero(const td_convert *c, uint64_t elem);
-
-/* convert_real.c: whether doubles give the exact path's bits for this conversion, and the run. */
-bool td_convert_real_can(const td_convert *c);
-void td_convert_real_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step);
-
 #endif

@@ -2,7 +2,7 @@
  * into integers, f64. convert.c asks whether a conversion qualifies and runs it; a qualified one has the exact path's
  * bits, because every source is a double, each step rounds once, and the few elements for which that fails are handed
  * back. */
-#include "convert.h"
+#include "convert_path.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,12 +69,12 @@ static void widen(const td_convert *c, double *out, const void *src, size_t n)
 static bool scaled(const td_convert *c, double x, uint64_t elem, double *out)
 {
     if (c->direction == TD_TO_TENSOR)
-        x -= (double)td_convert_zero(c, elem);
+        x -= (double)td_convert_zero_at(c, td_convert_index(c, elem));
     if (!c->scaled) {
         *out = x;
         return true;
     }
-    const double scale = td_convert_scale(c, elem);
+    const double scale = td_convert_scale_at(c, td_convert_index(c, elem));
     if (c->work_bits == 64) {
         *out = c->direction == TD_TO_MEMORY ? x / scale : x * scale;
         return true;
@@ -119,7 +119,7 @@ static bool store_int(const td_convert *c, void *dst, double x, uint64_t elem)
     steps = steps > -WHOLE_LIMIT ? steps : -WHOLE_LIMIT;
     int64_t value = rounded(steps, c->rounding.round);
     if (c->direction == TD_TO_MEMORY)
-        value += td_convert_zero(c, elem);
+        value += td_convert_zero_at(c, td_convert_index(c, elem));
     if (c->rounding.over != TD_OVER_WRAP)
         value = value < low ? low : value > high ? high : value;
     const uint64_t bits = td_dtype_extend(t, (uint64_t)value);

@@ -16,7 +16,8 @@ static atomic_uint mask = TD_CPU_ALL;
 #if defined(__x86_64__)
 /* The one feature that clang's __builtin_cpu_supports does not know; AVX, which says that the system saves the
  * registers, is asked beside it. */
-static int has_f16c(void) {
+static int has_f16c(void)
+{
     unsigned a = 0;
     unsigned b = 0;
     unsigned c = 0;
@@ -25,7 +26,8 @@ static int has_f16c(void) {
 }
 #endif
 
-static unsigned detect(void) {
+static unsigned detect(void)
+{
     unsigned flags = TD_CPU_C;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c() &&
@@ -49,7 +51,8 @@ static unsigned detect(void) {
     return flags;
 }
 
-unsigned td_cpu_flags(void) {
+unsigned td_cpu_flags(void)
+{
     unsigned flags = atomic_load_explicit(&found, memory_order_relaxed);
     if (flags == UNKNOWN) {
         flags = detect(); /* two threads may both ask; they find the same */
@@ -58,6 +61,7 @@ unsigned td_cpu_flags(void) {
     return flags & atomic_load_explicit(&mask, memory_order_relaxed);
 }
 
-void td_cpu_mask(unsigned wanted) {
+void td_cpu_mask(unsigned wanted)
+{
     atomic_store_explicit(&mask, wanted, memory_order_relaxed);
 }

@@ -1,6 +1,6 @@
-/* What this machine can run, asked once. Every kernel family fills its function pointers with plain C first and overrides
- * them by these flags, so that a mask can force each version: tests call td_cpu_mask, a user sets TD_CPU to c, avx2 or
- * avx512 in the environment (another word is as good as none). */
+/* What this machine can run, asked once. Every kernel family fills its function pointers with plain C first and
+ * overrides them by these flags, so that a mask can force each version: tests call td_cpu_mask, a user sets TD_CPU to
+ * c, avx2 or avx512 in the environment (another word is as good as none). */
 #ifndef TD_CPU_H
 #define TD_CPU_H
 

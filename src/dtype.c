@@ -1,5 +1,4 @@
 /* See dtype.h. Names are read by family (a prefix and numbers), so that no table has to list all of them. */
-#include "suggest.h"
 #include "dtype.h"
 #include "number.h"
 #include "suggest.h"
@@ -30,12 +29,14 @@ static const struct named_float {
 
 #define NAMED_FLOATS (sizeof named_floats / sizeof named_floats[0])
 
-static uint8_t place_bytes(unsigned bits) {
+static uint8_t place_bytes(unsigned bits)
+{
     return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
 }
 
 /* Decimal digits without sign or leading zero, at most 999; the rest of the text, or NULL. */
-static const char *read_number(const char *text, unsigned *out) {
+static const char *read_number(const char *text, unsigned *out)
+{
     if (*text < '0' || *text > '9' || (text[0] == '0' && text[1] >= '0' && text[1] <= '9'))
         return NULL;
     unsigned value = 0;
@@ -49,7 +50,8 @@ static const char *read_number(const char *text, unsigned *out) {
 }
 
 /* A prefix, a number and, where `separator` is not 0, that letter and a second number, and nothing after. */
-static bool read_family(const char *name, const char *prefix, char separator, unsigned *first, unsigned *second) {
+static bool read_family(const char *name, const char *prefix, char separator, unsigned *first, unsigned *second)
+{
     const size_t length = strlen(prefix);
     const char *rest = strncmp(name, prefix, length) == 0 ? read_number(name + length, first) : NULL;
     if (rest && separator)
@@ -57,12 +59,14 @@ static bool read_family(const char *name, const char *prefix, char separator, un
     return rest && *rest == 0;
 }
 
-static td_dtype make_int(td_kind kind, unsigned bits) {
+static td_dtype make_int(td_kind kind, unsigned bits)
+{
     const td_dtype dtype = {(uint8_t)kind, (uint8_t)bits, 0, place_bytes(bits), 0, 0, 0, 0};
     return dtype;
 }
 
-static td_status parse_fixed(const char *name, td_kind kind, unsigned whole, unsigned fraction, td_dtype *out) {
+static td_status parse_fixed(const char *name, td_kind kind, unsigned whole, unsigned fraction, td_dtype *out)
+{
     const unsigned bits = whole + fraction;
     if (bits < 1 || bits > 64)
         return td_fail(TD_DTYPE,
@@ -75,7 +79,8 @@ static td_status parse_fixed(const char *name, td_kind kind, unsigned whole, uns
     return TD_OK;
 }
 
-static td_status parse_float(const char *name, unsigned exp_bits, unsigned man_bits, td_dtype *out) {
+static td_status parse_float(const char *name, unsigned exp_bits, unsigned man_bits, td_dtype *out)
+{
     if (exp_bits < 1 || exp_bits > 11 || man_bits > 52)
         return td_fail(
             TD_DTYPE,
@@ -97,7 +102,8 @@ static td_status parse_float(const char *name, unsigned exp_bits, unsigned man_b
 }
 
 /* What other tools call our types: the number behind the word stays. */
-static bool translate(const char *name, char *out) {
+static bool translate(const char *name, char *out)
+{
     static const char *const words[][2] = {{"uint", "u"},    {"int", "i"}, {"float", "f"}, {"fp", "f"},
                                            {"bfloat", "bf"}, {"s", "i"},   {"sint", "i"},  {"b", "u"}};
     static const char *const whole[][2] = {
@@ -126,7 +132,8 @@ static bool translate(const char *name, char *out) {
     return false;
 }
 
-static td_status fail_unknown(const char *name) {
+static td_status fail_unknown(const char *name)
+{
     static const char *const known[] = {"u1",   "u2",   "u4",   "u8",   "u16",  "u32",  "u64",  "i1",   "i2",
                                         "i4",   "i8",   "i16",  "i32",  "i64",  "f16",  "bf16", "f32",  "f64",
                                         "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e8m0", "q8.8", "uq8.8"};
@@ -138,7 +145,8 @@ static td_status fail_unknown(const char *name) {
     return td_fail(TD_DTYPE, "unknown dtype \"%s\"; pass one of " KNOWN_TEXT, name);
 }
 
-td_status td_dtype_parse(const char *name, td_dtype *out) {
+td_status td_dtype_parse(const char *name, td_dtype *out)
+{
     unsigned a = 0;
     unsigned b = 0;
     if (!name)
@@ -165,7 +173,8 @@ td_status td_dtype_parse(const char *name, td_dtype *out) {
     return fail_unknown(name);
 }
 
-void td_dtype_print(td_dtype dtype, char *name) {
+void td_dtype_print(td_dtype dtype, char *name)
+{
     for (size_t i = 0; i < NAMED_FLOATS; i++) {
         if (td_dtype_equal(dtype, named_floats[i].dtype)) {
             snprintf(name, TD_DTYPE_NAME_BYTES, "%s", named_floats[i].name);
@@ -181,30 +190,36 @@ void td_dtype_print(td_dtype dtype, char *name) {
         snprintf(name, TD_DTYPE_NAME_BYTES, "%c%u", dtype.kind == TD_KIND_INT ? 'i' : 'u', dtype.bits);
 }
 
-bool td_dtype_equal(td_dtype a, td_dtype b) {
+bool td_dtype_equal(td_dtype a, td_dtype b)
+{
     return a.kind == b.kind && a.bits == b.bits && a.exp_bits == b.exp_bits && a.man_bits == b.man_bits &&
            a.flavor == b.flavor && a.fixed == b.fixed && a.frac_bits == b.frac_bits;
 }
 
-uint64_t td_dtype_mask(td_dtype dtype) {
+uint64_t td_dtype_mask(td_dtype dtype)
+{
     return UINT64_MAX >> (64 - dtype.bits);
 }
 
-uint64_t td_dtype_extend(td_dtype dtype, uint64_t bits) {
+uint64_t td_dtype_extend(td_dtype dtype, uint64_t bits)
+{
     const uint64_t mask = td_dtype_mask(dtype);
     bits &= mask;
     return dtype.kind == TD_KIND_INT && (bits >> (dtype.bits - 1) & 1) ? bits | ~mask : bits;
 }
 
-bool td_dtype_has_inf(td_dtype dtype) {
+bool td_dtype_has_inf(td_dtype dtype)
+{
     return dtype.kind == TD_KIND_FLOAT && dtype.flavor == TD_FLAVOR_IEEE;
 }
 
-bool td_dtype_has_nan(td_dtype dtype) {
+bool td_dtype_has_nan(td_dtype dtype)
+{
     return dtype.kind == TD_KIND_FLOAT && dtype.flavor != TD_FLAVOR_FINITE;
 }
 
-uint64_t td_dtype_max_bits(td_dtype dtype) {
+uint64_t td_dtype_max_bits(td_dtype dtype)
+{
     const uint64_t mask = td_dtype_mask(dtype);
     if (dtype.kind != TD_KIND_FLOAT)
         return dtype.kind == TD_KIND_INT ? mask >> 1 : mask;
@@ -220,11 +235,13 @@ uint64_t td_dtype_max_bits(td_dtype dtype) {
     }
 }
 
-uint64_t td_dtype_inf_bits(td_dtype dtype) {
+uint64_t td_dtype_inf_bits(td_dtype dtype)
+{
     return td_dtype_has_inf(dtype) ? td_dtype_max_bits(dtype) + 1 : td_dtype_nan_bits(dtype);
 }
 
-uint64_t td_dtype_nan_bits(td_dtype dtype) {
+uint64_t td_dtype_nan_bits(td_dtype dtype)
+{
     if (!td_dtype_has_nan(dtype))
         return td_dtype_max_bits(dtype);
     /* IEEE: quiet, no payload. */
@@ -232,7 +249,8 @@ uint64_t td_dtype_nan_bits(td_dtype dtype) {
 }
 
 /* The smallest and largest value as text, for messages: exact for integers. */
-static void print_range(td_dtype dtype, char *text, size_t bytes) {
+static void print_range(td_dtype dtype, char *text, size_t bytes)
+{
     const uint64_t max = td_dtype_max_bits(dtype);
     if (dtype.fixed)
         snprintf(text, bytes, "%.17g to %.17g", dtype.kind == TD_KIND_INT ? td_dtype_to_real(dtype, max + 1) : 0.0,
@@ -243,7 +261,8 @@ static void print_range(td_dtype dtype, char *text, size_t bytes) {
         snprintf(text, bytes, "0 to %llu", (unsigned long long)max);
 }
 
-static td_status fail_range(td_dtype dtype, const char *value) {
+static td_status fail_range(td_dtype dtype, const char *value)
+{
     char name[TD_DTYPE_NAME_BYTES];
     char range[80];
     td_dtype_print(dtype, name);
@@ -253,7 +272,8 @@ static td_status fail_range(td_dtype dtype, const char *value) {
 }
 
 /* `text` is how the value was written, for the message. */
-static td_status num_to_bits(td_dtype dtype, const td_num *num, const char *text, uint64_t *bits) {
+static td_status num_to_bits(td_dtype dtype, const td_num *num, const char *text, uint64_t *bits)
+{
     static const td_rounding even = {TD_ROUND_EVEN, TD_OVER_INF, false, 0, 0};
     static const td_rounding floor_only = {TD_ROUND_FLOOR, TD_OVER_SAT, false, 0, 0};
     static const td_rounding ceil_only = {TD_ROUND_CEIL, TD_OVER_SAT, false, 0, 0};
@@ -269,7 +289,8 @@ static td_status num_to_bits(td_dtype dtype, const td_num *num, const char *text
     return TD_OK;
 }
 
-td_status td_dtype_from_real(td_dtype dtype, double value, uint64_t *bits) {
+td_status td_dtype_from_real(td_dtype dtype, double value, uint64_t *bits)
+{
     char text[40] = "";
     const td_num num = td_num_from_real(value);
     if (dtype.kind != TD_KIND_FLOAT) /* floats take every value: no message to print it in */
@@ -278,7 +299,8 @@ td_status td_dtype_from_real(td_dtype dtype, double value, uint64_t *bits) {
 }
 
 /* A whole number in decimal or 0x, with a sign; false when the text is anything else or needs more than 64 bits. */
-static bool read_whole(const char *text, td_num *out) {
+static bool read_whole(const char *text, td_num *out)
+{
     const bool negative = *text == '-';
     if (*text == '-' || *text == '+')
         text++;
@@ -307,7 +329,8 @@ static bool read_whole(const char *text, td_num *out) {
     return true;
 }
 
-td_status td_dtype_from_text(td_dtype dtype, const char *text, uint64_t *bits) {
+td_status td_dtype_from_text(td_dtype dtype, const char *text, uint64_t *bits)
+{
     char name[TD_DTYPE_NAME_BYTES];
     td_num num;
     if (!read_whole(text, &num)) {
@@ -323,7 +346,8 @@ td_status td_dtype_from_text(td_dtype dtype, const char *text, uint64_t *bits) {
     return num_to_bits(dtype, &num, text, bits);
 }
 
-double td_dtype_to_real(td_dtype dtype, uint64_t bits) {
+double td_dtype_to_real(td_dtype dtype, uint64_t bits)
+{
     static const td_dtype f64 = {TD_KIND_FLOAT, 64, 11, 8, 52, TD_FLAVOR_IEEE, 0, 0};
     static const td_rounding even = {TD_ROUND_EVEN, TD_OVER_INF, false, 0, 0};
     const td_num num = td_num_from_bits(dtype, bits);

@@ -9,26 +9,31 @@ __extension__ typedef __int128 i128;
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
 static const td_dtype dtype_f64 = {TD_KIND_FLOAT, 64, 11, 8, 52, TD_FLAVOR_IEEE, 0, 0};
 
-static int float_bias(td_dtype dtype) {
+static int float_bias(td_dtype dtype)
+{
     return (1 << (dtype.exp_bits - 1)) - 1;
 }
 
-static td_num num_finite(bool negative, uint64_t sig, int32_t exp) {
+static td_num num_finite(bool negative, uint64_t sig, int32_t exp)
+{
     td_num num = {sig ? TD_NUM_FINITE : TD_NUM_ZERO, negative, false, exp, sig};
     return num;
 }
 
-static td_num num_special(td_num_class class, bool negative) {
+static td_num num_special(td_num_class class, bool negative)
+{
     td_num num = {(uint8_t) class, negative, false, 0, 0};
     return num;
 }
 
-static td_num num_nan(bool negative, uint64_t payload) {
+static td_num num_nan(bool negative, uint64_t payload)
+{
     td_num num = {TD_NUM_NAN, negative, false, 0, payload};
     return num;
 }
 
-static td_num float_from_bits(td_dtype dtype, uint64_t bits) {
+static td_num float_from_bits(td_dtype dtype, uint64_t bits)
+{
     if (dtype.flavor == TD_FLAVOR_SCALE)
         return bits == 0xff ? num_special(TD_NUM_NAN, false) : num_finite(false, 1, (int32_t)bits - 127);
 
@@ -49,7 +54,8 @@ static td_num float_from_bits(td_dtype dtype, uint64_t bits) {
     return num_finite(negative, man | (man_mask + 1), lowest + (int)exp - 1);
 }
 
-td_num td_num_from_bits(td_dtype dtype, uint64_t bits) {
+td_num td_num_from_bits(td_dtype dtype, uint64_t bits)
+{
     bits &= td_dtype_mask(dtype);
     if (dtype.kind == TD_KIND_FLOAT)
         return float_from_bits(dtype, bits);
@@ -61,13 +67,15 @@ td_num td_num_from_bits(td_dtype dtype, uint64_t bits) {
     return num;
 }
 
-td_num td_num_from_real(double value) {
+td_num td_num_from_real(double value)
+{
     uint64_t bits = 0;
     memcpy(&bits, &value, sizeof bits);
     return float_from_bits(dtype_f64, bits);
 }
 
-uint64_t td_round_shift(uint64_t sig, unsigned shift, bool sticky, bool negative, uint8_t round, uint64_t random) {
+uint64_t td_round_shift(uint64_t sig, unsigned shift, bool sticky, bool negative, uint8_t round, uint64_t random)
+{
     uint64_t kept = shift < 64 ? sig >> shift : 0;
     uint64_t rest = 0; /* the dropped part as a 64-bit fraction of one kept unit */
     if (shift == 0) {
@@ -99,7 +107,8 @@ uint64_t td_round_shift(uint64_t sig, unsigned shift, bool sticky, bool negative
     }
 }
 
-static uint8_t over_of(td_dtype dtype, uint8_t over) {
+static uint8_t over_of(td_dtype dtype, uint8_t over)
+{
     if (over == TD_OVER_DEFAULT)
         return dtype.kind == TD_KIND_FLOAT && dtype.flavor == TD_FLAVOR_IEEE && dtype.bits > 8 ? TD_OVER_INF
                                                                                                : TD_OVER_SAT;
@@ -107,12 +116,14 @@ static uint8_t over_of(td_dtype dtype, uint8_t over) {
 }
 
 /* 1.5 times a power of two: halfway where no mantissa bit is kept. */
-static bool is_half(uint64_t sig) {
+static bool is_half(uint64_t sig)
+{
     return (sig << __builtin_clzll(sig)) == (uint64_t)3 << 62;
 }
 
 /* e8m0 has neither sign nor zero: what is not positive is below its range, like what is smaller than 2^-127. */
-static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_range) {
+static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_range)
+{
     *in_range = false;
     if (num->class == TD_NUM_NAN)
         return *in_range = true, 0xff;
@@ -141,7 +152,8 @@ static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_
     return (uint64_t)code;
 }
 
-static uint64_t float_to_bits(const td_num *num, td_dtype dtype, const td_rounding *r, bool *in_range) {
+static uint64_t float_to_bits(const td_num *num, td_dtype dtype, const td_rounding *r, bool *in_range)
+{
     const uint64_t sign = num->negative ? (uint64_t)1 << (dtype.bits - 1) : 0;
     const bool saturate = over_of(dtype, r->over) != TD_OVER_INF;
     *in_range = true;
@@ -171,7 +183,7 @@ static uint64_t float_to_bits(const td_num *num, td_dtype dtype, const td_roundi
         const int base = exp > exp_min ? exp : exp_min;
         const unsigned shift = (unsigned)(63 - dtype.man_bits + (base - exp));
         uint64_t rounded = td_round_shift(num->sig << lead, shift < 130 ? shift : 130, num->sticky, num->negative,
-                                                r->round, r->random);
+                                          r->round, r->random);
         if (dtype.man_bits == 0 && base == exp && r->round == TD_ROUND_EVEN && !num->sticky && is_half(num->sig))
             rounded = 1 + (uint64_t)((base - exp_min + 1) & 1); /* the code's lowest bit is the exponent's */
         /* The leading bit counts one exponent, so subnormals, normals and a carry all come out of one sum. */
@@ -189,7 +201,8 @@ static uint64_t float_to_bits(const td_num *num, td_dtype dtype, const td_roundi
     return sign | (saturate || inward ? max : td_dtype_inf_bits(dtype));
 }
 
-static uint64_t int_to_bits(const td_num *num, td_dtype dtype, const td_rounding *r, bool *in_range) {
+static uint64_t int_to_bits(const td_num *num, td_dtype dtype, const td_rounding *r, bool *in_range)
+{
     const uint64_t mask = td_dtype_mask(dtype);
     const bool is_signed = dtype.kind == TD_KIND_INT;
     const i128 high = is_signed ? (i128)(mask >> 1) : (i128)mask;
@@ -224,7 +237,8 @@ static uint64_t int_to_bits(const td_num *num, td_dtype dtype, const td_rounding
     return (uint64_t)((beyond ? num->negative : value < low) ? low : high) & mask;
 }
 
-uint64_t td_num_to_bits(const td_num *num, td_dtype dtype, const td_rounding *rounding, bool *in_range) {
+uint64_t td_num_to_bits(const td_num *num, td_dtype dtype, const td_rounding *rounding, bool *in_range)
+{
     bool fits = true;
     uint64_t bits = 0;
     if (dtype.kind != TD_KIND_FLOAT)
@@ -239,13 +253,15 @@ uint64_t td_num_to_bits(const td_num *num, td_dtype dtype, const td_rounding *ro
 }
 
 /* One rounding to nearest even in the work precision. */
-static td_num num_settle(td_num num, unsigned work_bits) {
+static td_num num_settle(td_num num, unsigned work_bits)
+{
     static const td_rounding even = {TD_ROUND_EVEN, TD_OVER_INF, false, 0, 0};
     const td_dtype work = work_bits == 64 ? dtype_f64 : dtype_f32;
     return float_from_bits(work, td_num_to_bits(&num, work, &even, NULL));
 }
 
-td_num td_num_div(const td_num *a, const td_num *b, unsigned work_bits) {
+td_num td_num_div(const td_num *a, const td_num *b, unsigned work_bits)
+{
     const bool negative = a->negative != b->negative;
     if (a->class == TD_NUM_NAN)
         return num_settle(*a, work_bits);
@@ -268,7 +284,8 @@ td_num td_num_div(const td_num *a, const td_num *b, unsigned work_bits) {
     return num_settle(q, work_bits);
 }
 
-td_num td_num_mul(const td_num *a, const td_num *b, unsigned work_bits) {
+td_num td_num_mul(const td_num *a, const td_num *b, unsigned work_bits)
+{
     const bool negative = a->negative != b->negative;
     if (a->class == TD_NUM_NAN)
         return num_settle(*a, work_bits);

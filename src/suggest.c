@@ -5,12 +5,14 @@
 
 #define WORD_MAX 31
 
-static size_t min2(size_t a, size_t b) {
+static size_t min2(size_t a, size_t b)
+{
     return a < b ? a : b;
 }
 
 /* Optimal string alignment over words of at most WORD_MAX letters. */
-static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len) {
+static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
     size_t d[WORD_MAX + 1][WORD_MAX + 1];
     for (size_t i = 0; i <= a_len; i++)
         d[i][0] = i;
@@ -28,7 +30,8 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
     return d[a_len][b_len];
 }
 
-const char *td_suggest(const char *word, const char *const *known, size_t count) {
+const char *td_suggest(const char *word, const char *const *known, size_t count)
+{
     const char *best = NULL;
     size_t best_edits = 0;
     const size_t length = strlen(word);

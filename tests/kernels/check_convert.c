@@ -1,6 +1,6 @@
-/* Every version of every conversion kernel against its plain C twin, from one call site: lengths up to two blocks and one
- * more, every misalignment, guard bytes on both sides, all ways to divide. With --bench the same table is timed instead, as
- * ratios to memcpy of (bytes read + bytes written) / 2 in the same run. */
+/* Every version of every conversion kernel against its plain C twin, from one call site: lengths up to two blocks and
+ * one more, every misalignment, guard bytes on both sides, all ways to divide. With --bench the same table is timed
+ * instead, as ratios to memcpy of (bytes read + bytes written) / 2 in the same run. */
 #include "../unit/support.h"
 
 #include "../prop/random.h"
@@ -56,10 +56,10 @@ static td_convert_params random_params(random_state *r, const char *name)
     p.inverse = (float)inverse;
     p.inverse_low = (float)(inverse - (double)p.inverse);
     int exponent = 0;
-    p.divide = p.scale == 1                                           ? TD_DIVIDE_NONE
-               : fabsf(frexpf(p.scale, &exponent)) == 0.5F            ? TD_DIVIDE_MUL
-               : p.scale > 1e-8F && p.scale < 1e8F ? TD_DIVIDE_INVERSE
-                                                                      : TD_DIVIDE_DIV;
+    p.divide = p.scale == 1                                ? TD_DIVIDE_NONE
+               : fabsf(frexpf(p.scale, &exponent)) == 0.5F ? TD_DIVIDE_MUL
+               : p.scale > 1e-8F && p.scale < 1e8F         ? TD_DIVIDE_INVERSE
+                                                           : TD_DIVIDE_DIV;
     p.high = sign ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
     p.low = sign ? -(1 << (bits - 1)) : 0;
     p.zero = p.low + (int32_t)random_below(r, (uint64_t)(p.high - p.low) + 1);
@@ -112,7 +112,8 @@ static void every_version_gives_the_bits_of_c(void **state)
             const td_convert_fn fn = kernel_of(&table[k], isas[v].flags);
             for (size_t n = 0; n <= MAX_ELEMS; n++) {
                 for (int round = 0; round < 8; round++) {
-                    unsigned char src[MAX_ELEMS * 4 + GUARD], expected[MAX_ELEMS * 4 + 2 * GUARD], found[sizeof expected];
+                    unsigned char src[MAX_ELEMS * 4 + GUARD], expected[MAX_ELEMS * 4 + 2 * GUARD],
+                        found[sizeof expected];
                     const td_convert_params p = random_params(&r, table[k].name);
                     const size_t src_at = random_below(&r, GUARD), dst_at = GUARD / 2 + random_below(&r, GUARD);
                     random_source(&r, src + src_at, n, table[k].src_bytes, p.scale);
@@ -122,9 +123,10 @@ static void every_version_gives_the_bits_of_c(void **state)
                     fn(found + dst_at, src + src_at, n, &p);
                     for (size_t i = 0; i < sizeof found; i++)
                         if (found[i] != expected[i])
-                            fail_msg("TD_TEST_SEED=%llu: %s_%s, n %zu, scale %a, divide %d, zero %d: byte %zd is 0x%02x, plain C 0x%02x",
-                                     (unsigned long long)seed, table[k].name, isas[v].name, n, (double)p.scale, p.divide, p.zero,
-                                     (ssize_t)i - (ssize_t)dst_at, found[i], expected[i]);
+                            fail_msg("TD_TEST_SEED=%llu: %s_%s, n %zu, scale %a, divide %d, zero %d: byte %zd is "
+                                     "0x%02x, plain C 0x%02x",
+                                     (unsigned long long)seed, table[k].name, isas[v].name, n, (double)p.scale,
+                                     p.divide, p.zero, (ssize_t)i - (ssize_t)dst_at, found[i], expected[i]);
                 }
             }
         }
@@ -140,7 +142,8 @@ static void quotients_at_ties(void **state)
     int proofs = 0;
     for (int round = 0; round < 2000; round++) {
         td_convert_params p = {.low = -128, .high = 127, .divide = TD_DIVIDE_INVERSE};
-        const uint32_t scale_bits = (uint32_t)(0x32000000 + random_below(&r, 0x1a000000)) | (round % 7 == 0 ? 0x7fffff : 0);
+        const uint32_t scale_bits =
+            (uint32_t)(0x32000000 + random_below(&r, 0x1a000000)) | (round % 7 == 0 ? 0x7fffff : 0);
         memcpy(&p.scale, &scale_bits, sizeof p.scale);
         const double inverse = 1 / (double)p.scale;
         p.inverse = (float)inverse;
@@ -208,9 +211,21 @@ static void bench_line(const struct line *line, size_t n, unsigned char *dst, un
     const size_t copy_bytes = n * (line->src_bytes + line->dst_bytes) / 2;
     const size_t repeats = 1 + 400000 / n;
     double times[ISAS + 1][ROUNDS];
-    td_convert_params p = {.scale = 0.05F, .inverse = 20, .divide = TD_DIVIDE_INVERSE, .low = -128, .high = 127, .own_shift = 24,
-                           .own_mask = 255, .shift = 20, .rebias = 960, .normal_bits = 121 << 23, .magic = 0x1p14F,
-                           .limit = 0x7e, .nan_code = 0x7f, .sign_bit = 0x80, .table = codes};
+    td_convert_params p = {.scale = 0.05F,
+                           .inverse = 20,
+                           .divide = TD_DIVIDE_INVERSE,
+                           .low = -128,
+                           .high = 127,
+                           .own_shift = 24,
+                           .own_mask = 255,
+                           .shift = 20,
+                           .rebias = 960,
+                           .normal_bits = 121 << 23,
+                           .magic = 0x1p14F,
+                           .limit = 0x7e,
+                           .nan_code = 0x7f,
+                           .sign_bit = 0x80,
+                           .table = codes};
     p.inverse = (float)(1 / 0.05F);
     p.inverse_low = (float)(1 / (double)0.05F - (double)p.inverse);
     if (strstr(line->name, "f16") || strstr(line->name, "x8"))

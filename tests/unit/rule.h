@@ -1,5 +1,5 @@
-/* An independent rule for small formats: every code's value by ldexp, the image of a real number by looking which two codes
- * it lies between. It shares nothing with the library but the formats' definitions in the standards. */
+/* An independent rule for small formats: every code's value by ldexp, the image of a real number by looking which two
+ * codes it lies between. It shares nothing with the library but the formats' definitions in the standards. */
 #ifndef TD_TEST_RULE_H
 #define TD_TEST_RULE_H
 
@@ -15,9 +15,9 @@ typedef struct rule_format {
     rule_kind kind;
     int bits, exp_bits, man_bits; /* integers and fixed point: man_bits is the number of fraction bits */
     int bias;
-    uint32_t max; /* floats: the code of the largest number */
-    int64_t inf;  /* -1: none */
-    int64_t nan;  /* -1: none; the quiet one without payload */
+    uint32_t max;   /* floats: the code of the largest number */
+    int64_t inf;    /* -1: none */
+    int64_t nan;    /* -1: none; the quiet one without payload */
     bool saturates; /* by default */
 } rule_format;
 

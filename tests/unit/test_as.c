@@ -65,48 +65,66 @@ static void refusals(void **state)
         td_status status;
     } cases[] = {
         {"int8 scale=2",
-         "unknown dtype \"int8\"; did you mean \"i8\"? a dtype is u1..u64, i1..i64, f16, bf16, f32, f64, e<X>m<Y>, q<m>.<n> or "
+         "unknown dtype \"int8\"; did you mean \"i8\"? a dtype is u1..u64, i1..i64, f16, bf16, f32, f64, e<X>m<Y>, "
+         "q<m>.<n> or "
          "uq<m>.<n>",
          TD_DTYPE},
-        {"scale=2", "as \"scale=2\" begins with \"scale=2\" and not with a dtype; write what the memory holds first, like \"i8 scale=2\"",
+        {"scale=2",
+         "as \"scale=2\" begins with \"scale=2\" and not with a dtype; write what the memory holds first, like \"i8 "
+         "scale=2\"",
          TD_OPTION},
-        {"i8 scal=2", "unknown key \"scal=\" in as \"i8 scal=2\"; did you mean \"scale=\"? the words are " WORDS, TD_OPTION},
+        {"i8 scal=2", "unknown key \"scal=\" in as \"i8 scal=2\"; did you mean \"scale=\"? the words are " WORDS,
+         TD_OPTION},
         {"i8 qqqq=2", "unknown key \"qqqq=\" in as \"i8 qqqq=2\"; the words are " WORDS, TD_OPTION},
         {"i8 satt", "unknown word \"satt\" in as \"i8 satt\"; did you mean \"sat\"? the words are " WORDS, TD_OPTION},
         {"i8 hello", "unknown word \"hello\" in as \"i8 hello\"; the words are " WORDS, TD_OPTION},
         {"i8 floor", "unknown word \"floor\" in as \"i8 floor\"; write round=floor", TD_OPTION},
         {"i8 round=evn",
-         "round=evn in as \"i8 round=evn\" is not a rounding; did you mean even? pass even, away, zero, floor, ceil or stochastic",
+         "round=evn in as \"i8 round=evn\" is not a rounding; did you mean even? pass even, away, zero, floor, ceil or "
+         "stochastic",
          TD_OPTION},
-        {"i8 round=xyz", "round=xyz in as \"i8 round=xyz\" is not a rounding; pass even, away, zero, floor, ceil or stochastic",
+        {"i8 round=xyz",
+         "round=xyz in as \"i8 round=xyz\" is not a rounding; pass even, away, zero, floor, ceil or stochastic",
          TD_OPTION},
         {"i8 scale=0",
-         "scale=0 in as \"i8 scale=0\" is not a finite number other than 0; pass one like scale=0.05, or scale=@NAME for a tensor of "
+         "scale=0 in as \"i8 scale=0\" is not a finite number other than 0; pass one like scale=0.05, or scale=@NAME "
+         "for a tensor of "
          "scales",
          TD_OPTION},
         {"i8 scale=abc",
-         "scale=abc in as \"i8 scale=abc\" is not a finite number other than 0; pass one like scale=0.05, or scale=@NAME for a tensor "
+         "scale=abc in as \"i8 scale=abc\" is not a finite number other than 0; pass one like scale=0.05, or "
+         "scale=@NAME for a tensor "
          "of scales",
          TD_OPTION},
         {"i8 scale=nan",
-         "scale=nan in as \"i8 scale=nan\" is not a finite number other than 0; pass one like scale=0.05, or scale=@NAME for a tensor "
+         "scale=nan in as \"i8 scale=nan\" is not a finite number other than 0; pass one like scale=0.05, or "
+         "scale=@NAME for a tensor "
          "of scales",
          TD_OPTION},
-        {"i8 scale=@", "scale=@ in as \"i8 scale=@\" has a name of 0 letters, and a name has 1 to 255; pass a shorter one", TD_OPTION},
-        {"i8 zero=1.5", "zero=1.5 in as \"i8 zero=1.5\" is not an integer of 64 bits; pass one like zero=3, or zero=@NAME", TD_OPTION},
+        {"i8 scale=@",
+         "scale=@ in as \"i8 scale=@\" has a name of 0 letters, and a name has 1 to 255; pass a shorter one",
+         TD_OPTION},
+        {"i8 zero=1.5",
+         "zero=1.5 in as \"i8 zero=1.5\" is not an integer of 64 bits; pass one like zero=3, or zero=@NAME", TD_OPTION},
         {"i8 zero=200", "zero=200 in as \"i8 zero=200\" is not in i8; pass a zero point from -128 to 127", TD_OPTION},
         {"u8 zero=-1", "zero=-1 in as \"u8 zero=-1\" is not in u8; pass a zero point from 0 to 255", TD_OPTION},
         {"e4m3 zero=1", "zero= in as \"e4m3 zero=1\" needs an integer, and e4m3 is a float; leave it out", TD_OPTION},
-        {"q4.4 zero=1", "zero= in as \"q4.4 zero=1\" needs an integer, and q4.4 is fixed point; leave it out", TD_OPTION},
-        {"f16 wrap", "wrap in as \"f16 wrap\" needs an integer or fixed point, and f16 is a float; use sat, inf or error", TD_OPTION},
+        {"q4.4 zero=1", "zero= in as \"q4.4 zero=1\" needs an integer, and q4.4 is fixed point; leave it out",
+         TD_OPTION},
+        {"f16 wrap",
+         "wrap in as \"f16 wrap\" needs an integer or fixed point, and f16 is a float; use sat, inf or error",
+         TD_OPTION},
         {"i8 inf", "inf in as \"i8 inf\" needs a float, and i8 has no infinity; use sat, wrap or error", TD_OPTION},
         {"i8 sat wrap", "as \"i8 sat wrap\" says sat and wrap; keep one of them", TD_OPTION},
         {"i8 scale=1 scale=2", "as \"i8 scale=1 scale=2\" says scale= twice; keep one of them", TD_OPTION},
         {"i8 ftz ftz", "as \"i8 ftz ftz\" says ftz twice; keep one of them", TD_OPTION},
         {"i8 seed=1", "seed= in as \"i8 seed=1\" needs round=stochastic; add it or leave the seed out", TD_OPTION},
         {"i8 round=stochastic seed=-1",
-         "seed=-1 in as \"i8 round=stochastic seed=-1\" is not an integer from 0 to 2^64 - 1; pass one like seed=1", TD_OPTION},
-        {"i8 axis=c", "axis=c in as \"i8 axis=c\" needs a tensor of scales along it; add scale=@NAME or leave the axis out", TD_OPTION},
+         "seed=-1 in as \"i8 round=stochastic seed=-1\" is not an integer from 0 to 2^64 - 1; pass one like seed=1",
+         TD_OPTION},
+        {"i8 axis=c",
+         "axis=c in as \"i8 axis=c\" needs a tensor of scales along it; add scale=@NAME or leave the axis out",
+         TD_OPTION},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         td_as as;
@@ -124,7 +142,8 @@ static void a_word_of_any_length(void **state)
     memset(text + 10, 'n', 500);
     td_as as;
     ASSERT_REFUSED(td_as_parse(text, f32(), &as), TD_OPTION,
-                   "a word of as \"i8 scale=@nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...\" has 507 letters, and a word has at most 271; pass a "
+                   "a word of as \"i8 scale=@nnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...\" has 507 letters, and a word has at "
+                   "most 271; pass a "
                    "shorter name");
 }
 

@@ -19,14 +19,14 @@ static void names_and_places(void **state)
         const char *name, *canonical;
         unsigned bits, bytes;
     } cases[] = {
-        {"u1", "u1", 1, 1},      {"i2", "i2", 2, 1},      {"i8", "i8", 8, 1},      {"u9", "u9", 9, 2},
-        {"i16", "i16", 16, 2},   {"u17", "u17", 17, 4},   {"i32", "i32", 32, 4},   {"u33", "u33", 33, 8},
-        {"i64", "i64", 64, 8},   {"f16", "f16", 16, 2},   {"bf16", "bf16", 16, 2}, {"f32", "f32", 32, 4},
-        {"f64", "f64", 64, 8},   {"e4m3", "e4m3", 8, 1},  {"e5m2", "e5m2", 8, 1},  {"e3m2", "e3m2", 6, 1},
-        {"e2m3", "e2m3", 6, 1},  {"e2m1", "e2m1", 4, 1},  {"e8m0", "e8m0", 8, 1},  {"e3m4", "e3m4", 8, 1},
-        {"e5m10", "f16", 16, 2}, {"e8m7", "bf16", 16, 2}, {"e8m23", "f32", 32, 4}, {"e11m52", "f64", 64, 8},
-        {"e8m10", "e8m10", 19, 4}, {"q1.15", "q1.15", 16, 2}, {"q8.0", "q8.0", 8, 1}, {"uq4.4", "uq4.4", 8, 1},
-        {"uq0.8", "uq0.8", 8, 1}, {"q32.32", "q32.32", 64, 8},
+        {"u1", "u1", 1, 1},        {"i2", "i2", 2, 1},          {"i8", "i8", 8, 1},      {"u9", "u9", 9, 2},
+        {"i16", "i16", 16, 2},     {"u17", "u17", 17, 4},       {"i32", "i32", 32, 4},   {"u33", "u33", 33, 8},
+        {"i64", "i64", 64, 8},     {"f16", "f16", 16, 2},       {"bf16", "bf16", 16, 2}, {"f32", "f32", 32, 4},
+        {"f64", "f64", 64, 8},     {"e4m3", "e4m3", 8, 1},      {"e5m2", "e5m2", 8, 1},  {"e3m2", "e3m2", 6, 1},
+        {"e2m3", "e2m3", 6, 1},    {"e2m1", "e2m1", 4, 1},      {"e8m0", "e8m0", 8, 1},  {"e3m4", "e3m4", 8, 1},
+        {"e5m10", "f16", 16, 2},   {"e8m7", "bf16", 16, 2},     {"e8m23", "f32", 32, 4}, {"e11m52", "f64", 64, 8},
+        {"e8m10", "e8m10", 19, 4}, {"q1.15", "q1.15", 16, 2},   {"q8.0", "q8.0", 8, 1},  {"uq4.4", "uq4.4", 8, 1},
+        {"uq0.8", "uq0.8", 8, 1},  {"q32.32", "q32.32", 64, 8},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const td_dtype dtype = dtype_of(cases[i].name);
@@ -62,13 +62,17 @@ static void unknown_names(void **state)
         {"", "unknown dtype \"\"; pass one of " KNOWN},
         {"u65", "dtype \"u65\" has 65 bits, and an integer has 1 to 64; use u64"},
         {"i0", "dtype \"i0\" has 0 bits, and an integer has 1 to 64; use i1"},
-        {"q40.40", "dtype \"q40.40\" has 80 bits, and fixed point has 1 to 64 (the sign is one of the whole bits); use fewer "
-                   "whole or fraction bits, like q8.8"},
-        {"uq0.0", "dtype \"uq0.0\" has 0 bits, and fixed point has 1 to 64 (the sign is one of the whole bits); use fewer whole "
-                  "or fraction bits, like uq8.8"},
-        {"e12m3", "dtype \"e12m3\" has 12 exponent and 3 mantissa bits, and a float has 1 to 11 and 0 to 52; use e11m52 (f64) at "
+        {"q40.40",
+         "dtype \"q40.40\" has 80 bits, and fixed point has 1 to 64 (the sign is one of the whole bits); use fewer "
+         "whole or fraction bits, like q8.8"},
+        {"uq0.0",
+         "dtype \"uq0.0\" has 0 bits, and fixed point has 1 to 64 (the sign is one of the whole bits); use fewer whole "
+         "or fraction bits, like uq8.8"},
+        {"e12m3", "dtype \"e12m3\" has 12 exponent and 3 mantissa bits, and a float has 1 to 11 and 0 to 52; use "
+                  "e11m52 (f64) at "
                   "most"},
-        {"e5m53", "dtype \"e5m53\" has 5 exponent and 53 mantissa bits, and a float has 1 to 11 and 0 to 52; use e11m52 (f64) at "
+        {"e5m53", "dtype \"e5m53\" has 5 exponent and 53 mantissa bits, and a float has 1 to 11 and 0 to 52; use "
+                  "e11m52 (f64) at "
                   "most"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -99,13 +103,31 @@ static void values_to_bits(void **state)
         const char *dtype, *text;
         uint64_t bits;
     } cases[] = {
-        {"i8", "-1", 0xff},          {"i8", "-128", 0x80},     {"u8", "0xff", 0xff},     {"u8", "3.0", 3},
-        {"u64", "18446744073709551615", UINT64_MAX},           {"i64", "-9223372036854775808", (uint64_t)1 << 63},
-        {"u64", "9007199254740993", 9007199254740993},         {"f32", "0.1", 0x3dcccccd}, {"f64", "0.1", 0x3fb999999999999a},
-        {"f16", "65519.9", 0x7bff},  {"f16", "65520", 0x7c00}, {"f16", "-0.0", 0x8000},  {"f16", "nan", 0x7e00},
-        {"f16", "-inf", 0xfc00},     {"bf16", "1e-40", 1},     {"e4m3", "448", 0x7e},    {"e4m3", "1e9", 0x7f},
-        {"e2m1", "5", 6},            {"e2m1", "100", 7},       {"e8m0", "1", 0x7f},      {"q1.15", "-1", 0x8000},
-        {"q4.4", "0.03125", 0},      {"q4.4", "0.09375", 2},   {"uq4.4", "15.9375", 0xff}, {"f32", "0x10", 0x41800000},
+        {"i8", "-1", 0xff},
+        {"i8", "-128", 0x80},
+        {"u8", "0xff", 0xff},
+        {"u8", "3.0", 3},
+        {"u64", "18446744073709551615", UINT64_MAX},
+        {"i64", "-9223372036854775808", (uint64_t)1 << 63},
+        {"u64", "9007199254740993", 9007199254740993},
+        {"f32", "0.1", 0x3dcccccd},
+        {"f64", "0.1", 0x3fb999999999999a},
+        {"f16", "65519.9", 0x7bff},
+        {"f16", "65520", 0x7c00},
+        {"f16", "-0.0", 0x8000},
+        {"f16", "nan", 0x7e00},
+        {"f16", "-inf", 0xfc00},
+        {"bf16", "1e-40", 1},
+        {"e4m3", "448", 0x7e},
+        {"e4m3", "1e9", 0x7f},
+        {"e2m1", "5", 6},
+        {"e2m1", "100", 7},
+        {"e8m0", "1", 0x7f},
+        {"q1.15", "-1", 0x8000},
+        {"q4.4", "0.03125", 0},
+        {"q4.4", "0.09375", 2},
+        {"uq4.4", "15.9375", 0xff},
+        {"f32", "0x10", 0x41800000},
         {"f32", "+3", 0x40400000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -124,18 +146,24 @@ static void values_out_of_range(void **state)
         const char *dtype, *text, *message;
         td_status status;
     } cases[] = {
-        {"i8", "200", "value 200 is not in i8, which holds whole numbers from -128 to 127; pass a value in that range", TD_RANGE},
-        {"i8", "1.5", "value 1.5 is not in i8, which holds whole numbers from -128 to 127; pass a value in that range", TD_RANGE},
-        {"u4", "-1", "value -1 is not in u4, which holds whole numbers from 0 to 15; pass a value in that range", TD_RANGE},
+        {"i8", "200", "value 200 is not in i8, which holds whole numbers from -128 to 127; pass a value in that range",
+         TD_RANGE},
+        {"i8", "1.5", "value 1.5 is not in i8, which holds whole numbers from -128 to 127; pass a value in that range",
+         TD_RANGE},
+        {"u4", "-1", "value -1 is not in u4, which holds whole numbers from 0 to 15; pass a value in that range",
+         TD_RANGE},
         {"u64", "18446744073709551616",
-         "value 18446744073709551616 is not in u64, which holds whole numbers from 0 to 18446744073709551615; pass a value in that "
+         "value 18446744073709551616 is not in u64, which holds whole numbers from 0 to 18446744073709551615; pass a "
+         "value in that "
          "range",
          TD_RANGE},
         {"i64", "9223372036854775808",
-         "value 9223372036854775808 is not in i64, which holds whole numbers from -9223372036854775808 to 9223372036854775807; pass "
+         "value 9223372036854775808 is not in i64, which holds whole numbers from -9223372036854775808 to "
+         "9223372036854775807; pass "
          "a value in that range",
          TD_RANGE},
-        {"u8", "nan", "value nan is not in u8, which holds whole numbers from 0 to 255; pass a value in that range", TD_RANGE},
+        {"u8", "nan", "value nan is not in u8, which holds whole numbers from 0 to 255; pass a value in that range",
+         TD_RANGE},
         {"q4.4", "8", "value 8 is not in q4.4, which holds -8 to 7.9375; pass a value in that range", TD_RANGE},
         {"uq4.4", "-1", "value -1 is not in uq4.4, which holds 0 to 15.9375; pass a value in that range", TD_RANGE},
         {"i8", "zz", "\"zz\" is not a number; pass a value of i8 like 1 or 0x10", TD_OPTION},
@@ -144,7 +172,8 @@ static void values_out_of_range(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint64_t bits = 77;
-        ASSERT_REFUSED(td_dtype_from_text(dtype_of(cases[i].dtype), cases[i].text, &bits), cases[i].status, cases[i].message);
+        ASSERT_REFUSED(td_dtype_from_text(dtype_of(cases[i].dtype), cases[i].text, &bits), cases[i].status,
+                       cases[i].message);
         assert_int_equal(bits, 77);
     }
     uint64_t bits = 0;
@@ -167,8 +196,9 @@ static void bits_to_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_places), cmocka_unit_test(unknown_names),       cmocka_unit_test(masks_and_extension),
-        cmocka_unit_test(values_to_bits),   cmocka_unit_test(values_out_of_range), cmocka_unit_test(bits_to_values),
+        cmocka_unit_test(names_and_places),    cmocka_unit_test(unknown_names),
+        cmocka_unit_test(masks_and_extension), cmocka_unit_test(values_to_bits),
+        cmocka_unit_test(values_out_of_range), cmocka_unit_test(bits_to_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
