@@ -32,32 +32,44 @@ static td_status read_list(const char *call, td_dpi_u64 list, uint64_t **handles
     return status;
 }
 
+/* Claims the memories of the list with the tensor and the layout, moves, releases. */
+static td_status move_claimed(const char *call, move_call *mover, const uint64_t *handles, size_t count, td_dpi_u64 tensor,
+                              td_dpi_u64 layout, const char *as, const char **message)
+{
+    td_dpi_claim *claims = calloc(count + 2, sizeof *claims);
+    td_memory **banks = calloc(count + 1, sizeof(td_memory *));
+    td_status status = TD_NO_MEMORY;
+    if (!claims || !banks) {
+        td_dpi_fail(status, message, "%s: no memory for %llu banks; use fewer", call, (td_dpi_u64)count);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++)
+        claims[i] = (td_dpi_claim){.handle = handles[i], .kind = TD_DPI_MEMORY};
+    claims[count] = (td_dpi_claim){.handle = tensor, .kind = TD_DPI_TENSOR};
+    claims[count + 1] = (td_dpi_claim){.handle = layout, .kind = TD_DPI_LAYOUT};
+    status = td_dpi_claim_all(call, claims, count + 2, message);
+    if (status)
+        goto done;
+    for (size_t i = 0; i < count; i++)
+        banks[i] = claims[i].object;
+    status = mover(banks, count, claims[count].object, claims[count + 1].object, as);
+    td_dpi_release(claims, count + 2);
+    td_dpi_done(status, message);
+
+done:
+    free(banks);
+    free(claims);
+    return status;
+}
+
 static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
                 const char **message)
 {
     uint64_t *handles = NULL;
     size_t count = 0;
     td_status status = read_list(call, list, &handles, &count, message);
-    td_dpi_claim *claims = status ? NULL : calloc(count + 2, sizeof *claims);
-    td_memory **banks = status ? NULL : calloc(count + 1, sizeof *banks);
-    if (!status && (!claims || !banks))
-        status = (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %llu banks; use fewer", call, (td_dpi_u64)count);
-    if (!status) {
-        for (size_t i = 0; i < count; i++)
-            claims[i] = (td_dpi_claim){.handle = handles[i], .kind = TD_DPI_MEMORY};
-        claims[count] = (td_dpi_claim){.handle = tensor, .kind = TD_DPI_TENSOR};
-        claims[count + 1] = (td_dpi_claim){.handle = layout, .kind = TD_DPI_LAYOUT};
-        status = td_dpi_claim_all(call, claims, count + 2, message);
-        if (!status) {
-            for (size_t i = 0; i < count; i++)
-                banks[i] = claims[i].object;
-            status = mover(banks, count, claims[count].object, claims[count + 1].object, as);
-            td_dpi_release(claims, count + 2);
-            td_dpi_done(status, message);
-        }
-    }
-    free(banks);
-    free(claims);
+    if (!status)
+        status = move_claimed(call, mover, handles, count, tensor, layout, as, message);
     free(handles);
     return (int)status;
 }

@@ -152,7 +152,7 @@ static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *sco
         status = eval_node(expr, n->b, scope, value, step, index, index_step, count, right);
     if (status)
         return status;
-    switch (n->op) { /* what cannot fail runs without a test per value */
+    switch (n->b >= 0 ? n->op : NEG) { /* what cannot fail runs without a test per value */
     case AND:
         for (size_t i = 0; i < count; i++)
             out[i] &= right[i];

@@ -32,7 +32,7 @@ struct td_layout {
 };
 
 /* What td_layout_create does, for callers that put their own name in front of a failure. No string is NULL. */
-td_status td_layout_make(const char *pattern, const char *options, const char *address, td_layout **out);
+td_status td_layout_make(const char *pattern, const char *option_text, const char *address, td_layout **out);
 
 /* The options that are not sizes of axes, for messages that offer them; NULL past the last. */
 bool td_layout_is_option(const char *key);

@@ -71,7 +71,9 @@ static td_status take_text(reader *r, const td_file_map *file)
             return td_fail(TD_FORMAT, "a zero byte; layout files are text");
         }
         comment = c != '\n' && (comment || c == '#');
-        r->text[i] = comment || is_blank(c) ? ' ' : c;
+        r->text[i] = c;
+        if (comment || is_blank(c))
+            r->text[i] = ' ';
         if (c == '\n')
             r->line_start[r->line_count++] = i + 1;
     }

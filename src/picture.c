@@ -76,7 +76,7 @@ static td_status choose_rows(td_picture *p)
     const uint64_t per_row = p->bank_count * lanes < columns ? p->bank_count * lanes : columns;
     size_t most = per_row * MAX_ROWS > MAX_CELLS ? (size_t)(MAX_CELLS / per_row) : MAX_ROWS;
     most = most < LEAST_ROWS ? LEAST_ROWS : most;
-    p->row = malloc((p->word_count + 1) * sizeof *p->row);
+    p->row = calloc(p->word_count + 1, sizeof *p->row);
     if (!p->row)
         return td_fail_alloc((p->word_count + 1) * sizeof *p->row);
     for (size_t i = 0; i < p->word_count; i++)
