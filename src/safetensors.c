@@ -80,14 +80,13 @@ static td_status st_read(td_file_map *file, const char *member, const td_dtype *
 }
 
 /* Wide elements first: every tensor then begins at a multiple of its element. */
-static void order_by_width(td_st_item *items, size_t count)
+static void order_by_width(const char *const *names, const td_tensor *const *tensors, size_t count, td_st_item *items)
 {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && items[k].tensor->dtype.bytes > items[k - 1].tensor->dtype.bytes; k--) {
-            td_st_item item = items[k];
-            items[k] = items[k - 1];
-            items[k - 1] = item;
-        }
+    size_t used = 0;
+    for (unsigned bytes = 8; bytes > 0; bytes /= 2)
+        for (size_t i = 0; i < count; i++)
+            if (tensors[i]->dtype.bytes == bytes)
+                items[used++] = (td_st_item){names[i], tensors[i]};
 }
 
 static void put_data(const td_tensor *tensor, td_sink *sink)
@@ -105,9 +104,7 @@ static td_status st_write(const char *const *names, const td_tensor *const *tens
     td_st_item *items = malloc(count * sizeof *items);
     if (!items)
         return td_fail_alloc(count * sizeof *items);
-    for (size_t i = 0; i < count; i++)
-        items[i] = (td_st_item){names[i], tensors[i]};
-    order_by_width(items, count);
+    order_by_width(names, tensors, count, items);
     td_status status = td_st_header_print(items, count, &json, &length);
     if (status == TD_OK) {
         unsigned char *head = td_sink_room(sink, 8);

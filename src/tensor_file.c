@@ -157,19 +157,30 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
     return with_context(status, call, path);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static td_status check_names(const char *const *names, const td_tensor *const *tensors, size_t count)
 {
     if (count == 0)
         return td_fail(TD_ARGUMENT, "no tensors to save; pass at least one");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (!names[i] || !tensors[i] || names[i][0] == '\0')
             return td_fail(TD_ARGUMENT, "tensor %zu %s; pass a name and a tensor for each", i,
                            !tensors[i] ? "is NULL" : "has no name");
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(names[i], names[k]) == 0)
-                return td_fail(TD_ARGUMENT, "the name \"%s\" is given twice; use another", names[i]);
+    const char **sorted = malloc(count * sizeof *sorted);
+    td_status status = sorted ? TD_OK : td_fail_alloc(count * sizeof *sorted);
+    if (sorted) {
+        memcpy(sorted, names, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, by_text);
     }
-    return TD_OK;
+    for (size_t i = 1; i < count && status == TD_OK; i++)
+        if (strcmp(sorted[i], sorted[i - 1]) == 0)
+            status = td_fail(TD_ARGUMENT, "the name \"%s\" is given twice; use another", sorted[i]);
+    free(sorted);
+    return status;
 }
 
 td_status td_tensor_save_all(const char *const *names, const td_tensor *const *tensors, size_t count, const char *path)

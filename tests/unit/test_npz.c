@@ -448,6 +448,42 @@ static void saving(void **state)
     for (size_t i = 0; i < 3; i++)
         td_tensor_destroy(&t[i]);
 }
+/* More members than 16 bits count: the 64-bit end record, and the name of each. */
+static void many_members(void **state)
+{
+    (void)state;
+    const size_t count = 65536;
+    char(*text)[8] = malloc(count * sizeof *text);
+    const char **names = malloc(count * sizeof *names);
+    const td_tensor **tensors = malloc(count * sizeof(void *));
+    td_tensor *t = NULL;
+    td_tensor *back = NULL;
+    assert_true(text && names && tensors);
+    ASSERT_OK(td_tensor_create("u8", TD_SHAPE(1), &t));
+    ASSERT_OK(td_tensor_set_bits(t, 0, 7));
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text[i], sizeof text[i], "t%zu", i);
+        names[i] = text[i];
+        tensors[i] = t;
+    }
+    ASSERT_OK(td_tensor_save_all(names, tensors, count, "many.npz"));
+    size_t bytes = 0;
+    char *file = read_whole_file("many.npz", &bytes);
+    assert_memory_equal(file + bytes - 22 - 20, "PK\x06\x07", 4);
+    free(file);
+    ASSERT_OK(td_tensor_open("many.npz:t65535", NULL, &back));
+    assert_memory_equal(td_tensor_data_const(back), "\x07", 1);
+    td_tensor_destroy(&back);
+    char **found = NULL;
+    size_t found_count = 0;
+    ASSERT_OK(td_tensor_members("many.npz", &found, &found_count));
+    assert_int_equal(found_count, count);
+    td_free(found);
+    td_tensor_destroy(&t);
+    free(text);
+    free(names);
+    free(tensors);
+}
 #else
 static void saving(void **state)
 {
@@ -537,6 +573,7 @@ int main(void)
 #ifdef TD_HAVE_ZLIB
         cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(many_members),
 #endif
     };
     return cmocka_run_group_tests_name("npz", tests, enter_folder, leave_folder);
