@@ -1,5 +1,6 @@
-/* The conversion kernels for AVX2 with FMA and F16C. Every kernel is a block of fixed size; the last block of a run
- * goes through a buffer on the stack, so that nothing is read or written past the ends. */
+/* The conversion kernels for AVX2 with FMA and F16C. Every kernel is a block of fixed size. The last block of a run
+ * overlaps the one before, and a run of less than a block goes through a buffer on the stack: nothing is touched past
+ * the ends. */
 #if defined(__x86_64__)
 #include "convert.h"
 
@@ -24,18 +25,20 @@ INLINE void run(block_fn block, size_t src_bytes, size_t dst_bytes, void *dst, c
     const td_convert_params *p = &copy;
     char *out = dst;
     const char *in = src;
-    for (; n >= BLOCK; n -= BLOCK) {
-        block(out, in, p);
-        out += BLOCK * dst_bytes;
-        in += BLOCK * src_bytes;
+    size_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK)
+        block(out + i * dst_bytes, in + i * src_bytes, p);
+    if (i == n)
+        return;
+    if (n > BLOCK) { /* once more, some of it for the second time */
+        block(out + (n - BLOCK) * dst_bytes, in + (n - BLOCK) * src_bytes, p);
+        return;
     }
-    if (n) {
-        char last_in[BLOCK * 4] = {0};
-        char last_out[BLOCK * 4];
-        memcpy(last_in, in, n * src_bytes);
-        block(last_out, last_in, p);
-        memcpy(out, last_out, n * dst_bytes);
-    }
+    char last_in[BLOCK * 4] = {0};
+    char last_out[BLOCK * 4];
+    memcpy(last_in, in, n * src_bytes);
+    block(last_out, last_in, p);
+    memcpy(out, last_out, n * dst_bytes);
 }
 
 INLINE __m256 load(const void *src, int k)
