@@ -95,4 +95,17 @@ static inline char *read_whole_file(const char *name, size_t *bytes)
     return text;
 }
 
+/* The file of tests/data/files of this name, copied to where the test stands. */
+static inline void fetch_data(const char *name)
+{
+    char path[512];
+    size_t bytes = 0;
+    const char *root = getenv("TD_SOURCE_ROOT");
+    assert_non_null(root);
+    snprintf(path, sizeof path, "%s/tests/data/files/%s", root, name);
+    char *data = read_whole_file(path, &bytes);
+    write_file(name, data, bytes);
+    free(data);
+}
+
 #endif

@@ -16,19 +16,6 @@ static void put(const char *name, const char *text)
     write_file(name, text, strlen(text));
 }
 
-/* The file of tests/data/files of this name, copied to where the test stands. */
-static void fetch(const char *name)
-{
-    char path[512];
-    size_t bytes = 0;
-    const char *root = getenv("TD_SOURCE_ROOT");
-    assert_non_null(root);
-    snprintf(path, sizeof path, "%s/tests/data/files/%s", root, name);
-    char *data = read_whole_file(path, &bytes);
-    write_file(name, data, bytes);
-    free(data);
-}
-
 static void assert_words(td_memory *m, const uint32_t *want, size_t count)
 {
     for (size_t w = 0; w < count; w++) {
@@ -62,7 +49,7 @@ static void the_same_bytes_in_every_format(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         td_memory *m = make(32, 8);
         memset(td_memory_data(m), 0xff, 32);
-        fetch(cases[i].file);
+        fetch_data(cases[i].file);
         ASSERT_OK(td_memory_load_file(m, cases[i].name));
         bool zeroed = cases[i].bss == 0; /* 3 bytes and 6 of BSS end in the first byte of word 6 */
         const uint32_t want[8] = {0x04030201,
@@ -420,7 +407,7 @@ static void every_prefix_is_refused_or_the_same(void **state)
     };
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
         size_t bytes = 0;
-        fetch(files[f][0]);
+        fetch_data(files[f][0]);
         char *whole = read_whole_file(files[f][0], &bytes);
         write_file("cut", whole, bytes);
         td_memory *full = make(32, 8);
@@ -474,7 +461,7 @@ static void hostile_elf(void **state)
         {24, 0xfff, TD_RANGE, "segment 1: address 0xfff is in front of the base 0x1000; pass a lower base"},
     };
     size_t bytes = 0;
-    fetch("firmware.elf");
+    fetch_data("firmware.elf");
     char *whole = read_whole_file("firmware.elf", &bytes);
     assert_int_equal(bytes, 544);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
