@@ -42,7 +42,7 @@ INLINE void rank_f32(const unsigned char *bits, int32_t *rank, size_t count)
     for (size_t i = 0; i < count; i++) {
         int32_t x;
         memcpy(&x, bits + 4 * i, sizeof x);
-        const int32_t sign = x >> 31;
+        const int32_t sign = -(int32_t)((uint32_t)x >> 31);
         rank[i] = (x ^ (int32_t)((uint32_t)sign >> 1)) - sign;
     }
 }
@@ -109,7 +109,7 @@ INLINE bool close_row(td_close *c, const unsigned char *expected, const unsigned
     memcpy(&largest, &worst, sizeof largest);
     *error = (double)largest * (1 + MARGIN);
     *ulp = (uint32_t)worst_steps ^ 0x80000000u;
-    return near;
+    return near != 0;
 }
 
 static bool close_row_c(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp)
@@ -124,7 +124,7 @@ __attribute__((target("avx2"))) static bool close_row_avx2(td_close *c, const un
     return close_row(c, expected, actual, count, error, ulp);
 }
 
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))) static bool
+__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static bool
 close_row_avx512(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp)
 {
     return close_row(c, expected, actual, count, error, ulp);

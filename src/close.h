@@ -24,7 +24,7 @@ typedef struct td_close {
 } td_close;
 
 /* Borrows the judge. */
-void td_close_init(const td_judge *judge, td_close *out);
+void td_close_init(const td_judge *judge, td_close *c);
 
 /* Up to TD_CLOSE_ELEMS pairs in tensor bytes. True when the policy accepts all; then *error is at least the largest
  * |actual - expected| (and within 1e-6 of it), *ulp the largest distance, and error[], steps[] have each pair's. */

@@ -320,7 +320,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         status = td_exec_check(&run);
     if (!status)
         status = open_report(what, policy, call->bank[0]->name, &c);
-    if (!status) {
+    if (!status && c) {
         td_report *r = c->report;
         td_dtype_print(as.dtype, r->stored_name);
         r->geometry = plan->geometry;

@@ -147,13 +147,19 @@ static bool is_axis(const td_tally *t)
     return t->dim >= 0 && t->size > 1;
 }
 
+/* Dimensions without a name are "axis 0", where the word axes stands already. */
+static const char *bare(const td_tally *t)
+{
+    return strncmp(t->name, "axis ", 5) == 0 ? t->name + 5 : t->name;
+}
+
 static bool guess_axes(td_report *r, const td_tensor *golden)
 {
     const int64_t count = (int64_t)r->tally_count;
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = i + 1; k < count; k++)
             if (is_axis(&r->tally[i]) && is_axis(&r->tally[k]) && all_come_from(r, golden, from_swapped, (int64_t[]){i, k})) {
-                td_report_say(r, "looks transposed: actual matches golden with axes %s and %s swapped", r->tally[i].name, r->tally[k].name);
+                td_report_say(r, "looks transposed: actual matches golden with axes %s and %s swapped", bare(&r->tally[i]), bare(&r->tally[k]));
                 return true;
             }
     for (int64_t i = 0; i < count; i++) {

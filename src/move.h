@@ -47,6 +47,7 @@ typedef struct td_move {
 
 /* The moves of every data box, load and dump in turn: 2 * data_count in plan->move. Fails on TD_NO_MEMORY alone. */
 td_status td_moves_create(td_plan *plan);
+void td_moves_free(td_plan *plan);
 
 /* One box between two places; `alone` keeps it on this thread. */
 void td_move_run(const td_move *move, bool alone, unsigned char *dst, const unsigned char *src);

@@ -119,8 +119,8 @@ td_status td_compare_outside(const td_run *run, const td_memory *const *snapshot
 {
     const td_plan *plan = run->plan;
     const size_t banks = plan->geometry.banks;
-    marks m = {.bank = calloc(banks, sizeof *m.bank), .word_bytes = plan->geometry.word_bytes};
-    td_status status = m.bank ? TD_OK : td_fail_alloc(banks * sizeof *m.bank);
+    marks m = {.bank = calloc(banks, sizeof(td_memory *)), .word_bytes = plan->geometry.word_bytes};
+    td_status status = m.bank ? TD_OK : td_fail_alloc(banks * sizeof(td_memory *));
     for (size_t i = 0; i < banks && !status; i++)
         status = td_memory_create("marks", plan->geometry.width_bits, plan->geometry.depth_words, &m.bank[i]);
     if (!status) {

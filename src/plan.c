@@ -22,8 +22,7 @@ void td_plan_release(td_plan **plan)
     free(p->data);
     free(p->pads);
     free(p->words);
-    free(p->move);
-    free(p->rows);
+    td_moves_free(p);
     free(p->table);
     free(p->lane_mask);
     free(p);

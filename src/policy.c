@@ -49,9 +49,10 @@ static td_status read_whole(const policy_parser *p, int word, const char *value,
 {
     uint64_t number = 0;
     const char *at = value;
-    for (; *at >= '0' && *at <= '9' && number <= (UINT64_MAX - 9) / 10; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    if (at == value || *at || number < least || number > most)
+    bool fits = true;
+    for (; *at >= '0' && *at <= '9'; at++)
+        fits = fits && !__builtin_mul_overflow(number, 10u, &number) && !__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number);
+    if (at == value || *at || !fits || number < least || number > most)
         return td_fail(TD_OPTION, "%s%s in policy \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64 "; pass one like %s%d", words[word],
                        value, p->text, least, most, words[word], word == MAX ? 100 : 1);
     *out = number;
@@ -202,7 +203,7 @@ double td_judge_value(const td_judge *j, uint64_t bits)
         const uint64_t image = (magnitude << (52 - d.man_bits)) + ((uint64_t)(1023 - bias) << 52);
         memcpy(&value, &image, sizeof value);
     }
-    return bits & ~j->magnitude & j->mask ? -value : value;
+    return (bits & ~j->magnitude & j->mask) != 0 ? -value : value;
 }
 
 /* Floats on one line of whole numbers, zero in the middle. */
@@ -211,7 +212,7 @@ static int64_t rank_of(const td_judge *j, uint64_t bits)
     uint64_t magnitude = bits & j->magnitude;
     if (j->policy.ftz && j->first_normal)
         magnitude = magnitude < j->first_normal ? 0 : magnitude - j->first_normal + 1;
-    return bits & ~j->magnitude & j->mask ? -(int64_t)magnitude : (int64_t)magnitude;
+    return (bits & ~j->magnitude & j->mask) != 0 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
 uint64_t td_ulp_distance(const td_judge *j, uint64_t a, uint64_t b)

@@ -254,6 +254,14 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
     choose_split(m, !(dump && plan->slides));
 }
 
+void td_moves_free(td_plan *plan)
+{
+    free(plan->move);
+    free(plan->rows);
+    plan->move = NULL;
+    plan->rows = NULL;
+}
+
 td_status td_moves_create(td_plan *plan)
 {
     td_move_kernels k;

@@ -24,7 +24,7 @@ static void add_tally(td_report *r, const char *name, int dim, uint64_t stride, 
 
 static void add_dim(td_report *r, size_t dim)
 {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "axis %zu", dim);
     add_tally(r, name, (int)dim, 1, r->shape.dim[dim], 0);
 }
@@ -55,7 +55,7 @@ static void add_pattern_axes(td_report *r, const td_layout *layout)
             add_dim(r, d);
         for (uint64_t above = UINT64_MAX; above && !bound->dim[d].sliding;) { /* slowest first; units of the same stride are no news */
             const td_bound_axis *axis = slowest_below(bound, (int)d, above);
-            char name[16];
+            char name[32];
             above = axis ? axis->dim_stride : 0;
             if (!axis)
                 break;

@@ -61,9 +61,12 @@ static void add_head(const td_report *r, td_text *out)
         td_text_add(out, "compare a tensor with");
     td_text_add(out, " golden %s %s, policy %s: ", r->dtype_name, td_shape_print(&r->shape, shape), r->judge.policy.text);
     if (r->mismatches)
-        td_text_add(out, "%" PRIu64 " of %" PRIu64 " elements differ", r->mismatches, r->compared);
+        td_text_add(out, "%" PRIu64 " of %" PRIu64 " elements differ%s", r->mismatches, r->compared,
+                    r->mismatches == 1 ? "s" : "");
+    else if (r->compared == 1)
+        td_text_add(out, "the only element matches");
     else
-        td_text_add(out, "%s %" PRIu64 " elements %s", r->compared == 1 ? "the" : "all", r->compared, r->compared == 1 ? "matches" : "match");
+        td_text_add(out, "all %" PRIu64 " elements match", r->compared);
     if (r->masked)
         td_text_add(out, " (%" PRIu64 " masked)", r->masked);
     if (r->pad_mismatches)

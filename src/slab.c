@@ -126,7 +126,7 @@ static td_status take_pieces(slabs *s)
         s->plan_piece[k].tensor = (int64_t)lanes - 1;
     }
     s->lane_piece[lanes] = box->piece_count;
-    s->slab.lanes = lanes;
+    s->slab.lanes = lanes ? lanes : 1; /* the first piece of a box has the lowest bit */
     s->slab.piece = plan->piece + box->first_piece;
     s->slab.lane_piece = s->lane_piece;
     return TD_OK;
@@ -140,7 +140,7 @@ static td_status build(slabs *s)
     if (s->is_built && memcmp(s->built, slab->extent, slab->node_count * sizeof *s->built) == 0 &&
         ((s->built_memory ^ slab->memory) & 7) == 0)
         return TD_OK;
-    free(s->plan.move);
+    td_moves_free(&s->plan);
     s->plan = (td_plan){.geometry = whole->geometry,
                         .tensor_dtype = whole->memory_dtype,
                         .memory_dtype = whole->memory_dtype,
@@ -239,7 +239,7 @@ td_status td_slabs_walk(const td_run *run, td_slab_visit *visit, void *context)
         s->box = &run->plan->data[b];
         status = walk_box(s, visit, context, &stopped);
     }
-    free(s->plan.move);
+    td_moves_free(&s->plan);
     free(s->lane_piece);
     free(s->plan_piece);
     free(s);

@@ -88,7 +88,7 @@ typedef struct tool_progress {
 } tool_progress;
 
 void tool_progress_start(tool_progress *progress, const char *command);
-void tool_progress_at(void *progress, uint64_t done, uint64_t total); /* as td_comparison.progress */
+void tool_progress_at(void *context, uint64_t done, uint64_t total); /* as td_comparison.progress */
 void tool_progress_end(tool_progress *progress);
 
 /* Prints a report to stdout, writes its page when `html` is a path, and destroys it. Returns the exit code. */

@@ -1,0 +1,88 @@
+"""The page of a report in a headless Chromium: it runs without an error, draws, and shows the counts. Speaks TAP; skips without
+a Chromium."""
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+from harness import main, run
+
+BROWSER = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+LAYOUT = ["--width", "64", "--pattern", "h w (ct cs) -> (h w ct) cs", "--options", "cs=4"]
+
+
+def npy(name, descr, shape, data):
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, tuple(shape))
+    with open(name, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + (header.ljust(117) + "\n").encode() + data)
+
+
+def dom(script=""):
+    """The page's document after its script, and after `script`."""
+    if script:
+        page = open("r.html").read().replace("</body>", "<script>%s</script></body>" % script)
+        with open("r.html", "w") as file:
+            file.write(page)
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + os.path.abspath("profile"),
+                           "--dump-dom", "file://" + os.path.abspath("r.html")], capture_output=True, text=True, timeout=100)
+    text = done.stdout
+    assert 'data-ready="yes"' in text, text[-2000:] + done.stderr[-2000:]
+    assert "data-error" not in text, re.findall('data-error="[^"]*"', text)
+    return text
+
+
+def values(stuck):
+    return struct.pack("<1440h", *[0 if stuck and i % 4 == 2 else 37 * i % 30011 + 1 for i in range(1440)])
+
+
+def make(stuck):
+    npy("g.npy", "<i2", (6, 10, 24), values(False))
+    npy("a.npy", "<i2", (6, 10, 24), values(stuck))
+    assert run("pack", "a.npy", "-o", "m.hex", *LAYOUT)[0] == 0
+    code, out, err = run("compare", "m.hex", "g.npy", *LAYOUT, "--html", "r.html")
+    assert code == (1 if stuck else 0), (code, out, err)
+
+
+def a_stuck_lane_is_seen():
+    if not BROWSER:
+        return "no chromium"
+    make(True)
+    text = dom()
+    assert ">FAIL<" in text and "360 of 1,440 elements differ (25.00 %)" in text
+    assert "<li>all mismatches in lane 2</li>" in text, re.findall("<li>.*?</li>", text)
+    assert len(re.findall("show it in the map", text.split("<script id")[0])) == 16
+    # The map stands on the axes that say most, and cs = 2 is one row or column of it.
+    shown = re.search('id="[xy]name">[^<]*cs', text)
+    assert shown, re.findall('id="[xy]name">[^<]*', text)
+    assert int(re.search('data-cells="(\\d+)"', text).group(1)) in (6, 10), re.findall('data-cells="[^"]*"', text)
+    return None
+
+
+def sliders_and_choices_work():
+    if not BROWSER:
+        return "no chromium"
+    make(True)
+    text = dom("chosen.x = 1; chosen.y = 0; controls(); draw();"
+               "const all = document.body.dataset.cells;"
+               "const slide = byId('slide-cs'); slide.value = 1; slide.oninput(); const none = document.body.dataset.cells;"
+               "slide.value = 2; slide.oninput(); const some = document.body.dataset.cells;"
+               "byId('pick-color').value = 'error'; byId('pick-color').onchange();"
+               "document.querySelector('#first tbody tr').onclick();"
+               "document.body.dataset.found = [all, none, some, chosen.at.join('/'), chosen.mark.join('/')].join(' ');")
+    # Element (0, 0, 2) is step 0 of h, w and ct and step 2 of cs.
+    assert re.search('data-found="([^"]*)"', text).group(1) == "60 0 60 -1/-1/0/2 0/0", re.findall('data-found="[^"]*"', text)
+    return None
+
+
+def a_pass_is_short():
+    if not BROWSER:
+        return "no chromium"
+    make(False)
+    text = dom()
+    assert ">PASS<" in text and "all 1,440 elements match" in text
+    assert 'id="pictures" hidden' in text and 'id="firstcard" hidden' in text
+    return None
+
+
+main([a_stuck_lane_is_seen, sliders_and_choices_work, a_pass_is_short])
