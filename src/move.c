@@ -12,11 +12,24 @@ typedef struct part {
     bool stream;
 } part;
 
+#define STAGE_BYTES 16384
+
+/* `high` blocks of the source to the buffer, and from there `high` elements to each of `wide` rows. */
+static void run_two_steps(const td_move *m, unsigned char *dst, const unsigned char *src, uint64_t high, bool stream)
+{
+    _Alignas(64) unsigned char stage[STAGE_BYTES];
+    m->shuffle(stage, src, m->src_stride, high, m->block_bytes, m->index);
+    m->fn(dst, m->dst_stride, stage, TD_SHUFFLE_PITCH(m->block_bytes), high, m->wide, stream);
+}
+
 static void run_nest(const part *p, size_t level, unsigned char *dst, const unsigned char *src, uint64_t high, uint64_t wide)
 {
     const td_move *m = p->move;
     if (level == m->loops) {
-        m->fn(dst, m->dst_stride, src, m->src_stride, high, wide, p->stream);
+        if (m->kind == TD_MOVE_TWO_STEPS)
+            run_two_steps(m, dst, src, high, p->stream);
+        else
+            m->fn(dst, m->dst_stride, src, m->src_stride, high, wide, p->stream);
         return;
     }
     const td_loop *loop = &m->loop[level];
@@ -45,7 +58,7 @@ typedef struct shared_move {
 static void run_piece(void *context, unsigned piece)
 {
     const shared_move *s = context;
-    const uint64_t steps = s->move->loop[s->move->split].extent;
+    const uint64_t steps = s->move->loops ? s->move->loop[s->move->split].extent : 1;
     const part p = {.move = s->move, .begin = steps * piece / s->pieces, .end = steps * (piece + 1) / s->pieces, .stream = s->stream};
     run_nest(&p, 0, s->dst, s->src, s->move->high, s->move->wide);
     if (s->stream)
@@ -55,7 +68,7 @@ static void run_piece(void *context, unsigned piece)
 void td_move_run(const td_move *m, bool alone, unsigned char *dst, const unsigned char *src)
 {
     const bool stream = m->stream && (uintptr_t)dst % 64 == 0;
-    if (m->loops == 0) {
+    if (m->loops == 0 && m->kind != TD_MOVE_TWO_STEPS) {
         m->fn(dst, m->dst_stride, src, m->src_stride, m->high, m->wide, stream);
         if (stream)
             td_move_fence();
@@ -72,7 +85,7 @@ void td_move_run(const td_move *m, bool alone, unsigned char *dst, const unsigne
 
 void td_move_describe(const td_move *m, td_text *out)
 {
-    static const char *const name[] = {"walk", "runs", "transpose", "interleave", "deinterleave"};
+    static const char *const name[] = {"walk", "runs", "transpose", "interleave", "deinterleave", "two steps:"};
     td_text_add(out, "%s", name[m->kind]);
     if (m->kind == TD_MOVE_NONE)
         return;

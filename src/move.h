@@ -9,6 +9,7 @@
 #define TD_MOVE_H
 
 #include "kernels/move.h"
+#include "kernels/shuffle.h"
 #include "plan.h"
 #include "text.h"
 
@@ -19,7 +20,8 @@ typedef enum td_move_kind {
     TD_MOVE_RUNS,
     TD_MOVE_TRANSPOSE,
     TD_MOVE_INTERLEAVE,
-    TD_MOVE_DEINTERLEAVE
+    TD_MOVE_DEINTERLEAVE,
+    TD_MOVE_TWO_STEPS /* blocks of the source are shuffled in a small buffer, and transposed from there */
 } td_move_kind;
 
 /* What a loop steps over: places, or blocks of the two axes of which the last may be shorter. */
@@ -43,6 +45,10 @@ typedef struct td_move {
     uint64_t high, wide;
     td_loop loop[TD_MOVE_LOOPS];
     uint64_t bytes;
+    /* Two steps: */
+    td_shuffle_fn shuffle;
+    uint16_t block_bytes;
+    uint8_t index[TD_SHUFFLE_BYTES];
 } td_move;
 
 /* The moves of every data box, load and dump in turn: 2 * data_count in plan->move. Fails on TD_NO_MEMORY alone. */

@@ -9,8 +9,9 @@
 
 #define LINE 64
 
-/* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured from 1 MiB on. */
+/* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured, with 2 MiB of it. */
 #define STREAM_FROM_BYTES ((uint64_t)1 << 20)
+#define STREAM_BYTES_FROM_BYTES ((uint64_t)2 << 20) /* transposes of single bytes: a little later */
 
 typedef struct nest {
     td_loop loop[TD_MOVE_LOOPS + 2];
@@ -141,6 +142,86 @@ static bool choose_transpose(const td_move_kernels *k, nest *n, td_move *m)
     return true;
 }
 
+/* Few elements belong together in the destination, and lie apart in a short block of the source: they become one wider
+ * element there. `block` are loops of that block, and what is left of them walks it straight. */
+#define MAX_ROWS (16384 / TD_SHUFFLE_BYTES)
+
+typedef struct short_block {
+    bool in[TD_MOVE_LOOPS + 2];
+    uint64_t bytes;
+} short_block;
+
+/* The loops that are straight in the source one after the other, up to what a shuffle takes. */
+static short_block find_block(const nest *n)
+{
+    short_block block = {.bytes = n->elem};
+    for (size_t i = 0; i < n->count;) {
+        if (!block.in[i] && n->loop[i].src == (int64_t)block.bytes && block.bytes * n->loop[i].extent <= TD_SHUFFLE_BYTES) {
+            block.in[i] = true;
+            block.bytes *= n->loop[i].extent;
+            i = 0;
+        } else
+            i++;
+    }
+    return block;
+}
+
+/* Which byte of the block comes where: the loops in `order` outermost first, then the element. */
+static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_t src, uint8_t *index, size_t *at)
+{
+    if (count == 0) {
+        for (uint64_t b = 0; b < n->elem; b++)
+            index[(*at)++] = (uint8_t)(src + b);
+        return;
+    }
+    const td_loop *loop = &n->loop[order[0]];
+    for (uint64_t i = 0; i < loop->extent; i++)
+        list_bytes(n, order + 1, count - 1, src + i * (uint64_t)loop->src, index, at);
+}
+
+static bool choose_two_steps(const td_move_kernels *k, nest *n, td_move *m)
+{
+    const size_t together = find_unit(n, true);
+    if (together == n->count || n->loop[together].extent * n->elem > 8)
+        return false;
+    const uint64_t elem = n->loop[together].extent * n->elem;
+    const short_block block = find_block(n);
+    size_t order[TD_MOVE_LOOPS + 2], count = 0, high = n->count;
+    for (size_t i = 0; i < n->count; i++) {
+        if (!block.in[i] && n->loop[i].dst == (int64_t)elem)
+            high = i;
+        if (!block.in[i] || i == together)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && n->loop[order[at - 1]].dst < n->loop[i].dst; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    if (!block.in[together] || !transpose_of(k, elem) || high == n->count || n->loop[high].extent < 4 || count == 0)
+        return false;
+    const td_loop inner = n->loop[order[count - 1]];
+    uint64_t wide = inner.extent;
+    for (size_t i = count - 1; i-- > 0; wide *= n->loop[order[i]].extent)
+        if (n->loop[order[i]].dst != inner.dst * (int64_t)wide)
+            return false;
+    size_t at = 0;
+    order[count++] = together;
+    list_bytes(n, order, count, 0, m->index, &at);
+    m->kind = TD_MOVE_TWO_STEPS;
+    m->fn = transpose_of(k, elem);
+    m->shuffle = td_shuffle_choose(td_cpu_flags());
+    m->block_bytes = (uint16_t)block.bytes;
+    m->elem_bytes = (uint8_t)elem;
+    m->high = n->loop[high].extent;
+    m->wide = wide;
+    m->dst_stride = inner.dst;
+    m->src_stride = n->loop[high].src;
+    for (size_t i = n->count; i-- > 0;)
+        if (block.in[i] || i == high)
+            drop(n, i);
+    return true;
+}
+
 /* Anything else is runs: the last loop of the order is their rows. */
 static void choose_runs(const td_move_kernels *k, const nest *n, td_move *m)
 {
@@ -149,6 +230,11 @@ static void choose_runs(const td_move_kernels *k, const nest *n, td_move *m)
     m->elem_bytes = 1;
     m->high = 1;
     m->wide = n->elem;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Cuts an axis into steps of `block`. */
@@ -179,7 +265,10 @@ static void block(td_move *m)
 {
     switch (m->kind) {
     case TD_MOVE_TRANSPOSE:
-        cut(m, TD_LOOP_HIGH, (m->stream ? 128u : m->elem_bytes == 1 ? 64u : 256u) / m->elem_bytes);
+        cut(m, TD_LOOP_HIGH, (m->stream ? 128u : m->elem_bytes == 1 && m->src_stride % 1024 ? 64u : 256u) / m->elem_bytes);
+        break;
+    case TD_MOVE_TWO_STEPS:
+        cut(m, TD_LOOP_HIGH, least(128u / m->elem_bytes, MAX_ROWS));
         break;
     case TD_MOVE_INTERLEAVE:
         cut(m, TD_LOOP_WIDE, PIECE_BYTES / (m->high * m->elem_bytes) / LINE * LINE);
@@ -201,6 +290,7 @@ static bool is_lines(const td_move *m, const nest *n)
     switch (m->kind) {
     case TD_MOVE_TRANSPOSE:
     case TD_MOVE_DEINTERLEAVE:
+    case TD_MOVE_TWO_STEPS:
         return m->dst_stride % LINE == 0 && m->high * m->elem_bytes % LINE == 0;
     case TD_MOVE_INTERLEAVE:
         return m->high * m->wide * m->elem_bytes % LINE == 0;
@@ -243,9 +333,10 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
     for (size_t i = 0; i < n.count; i++)
         m->bytes *= n.loop[i].extent;
     widen(&n);
-    if (!choose_transpose(k, &n, m))
+    if (!choose_two_steps(k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
-    m->stream = m->bytes >= STREAM_FROM_BYTES && is_lines(m, &n);
+    const bool late = m->kind != TD_MOVE_RUNS && m->elem_bytes == 1;
+    m->stream = m->bytes >= (late ? STREAM_BYTES_FROM_BYTES : STREAM_FROM_BYTES) && is_lines(m, &n);
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(m);

@@ -94,6 +94,71 @@ TRANSPOSE(32)
 TRANSPOSE(64)
 TRANSPOSE(128)
 
+#include "interleave_avx2.h"
+
+/* Elements of a whole vector. */
+static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                                  size_t cols, bool stream)
+{
+    for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
+        const unsigned char *in = src;
+        for (size_t r = 0; r < rows; r++, in += src_stride)
+            put(dst + r * 32, _mm256_loadu_si256((const __m256i *)(const void *)in), stream);
+    }
+}
+
+/* -- runs */
+
+/* A run whose middle lines are streamed. */
+INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t bytes)
+{
+    const size_t head = -(uintptr_t)dst & 63;
+    size_t at = 0;
+    if (head && head <= bytes) {
+        memcpy(dst, src, head);
+        at = head;
+    }
+    for (; at + 64 <= bytes && head <= bytes; at += 64) {
+        const __m256i *in = (const __m256i *)(const void *)(src + at);
+        const __m256i a = _mm256_loadu_si256(in), b = _mm256_loadu_si256(in + 1);
+        stream_store(dst + at, a);
+        stream_store(dst + at + 32, b);
+    }
+    memcpy(dst + at, src + at, bytes - at);
+}
+
+#define RUNS(size)                                                                                                          case size:                                                                                                                  for (; rows; rows--, dst += dst_stride, src += src_stride)                                                                  memcpy(dst, src, size);                                                                                             break;
+
+static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                        size_t cols, bool stream)
+{
+    if (stream) {
+        for (; rows; rows--, dst += dst_stride, src += src_stride)
+            stream_run(dst, src, cols);
+        return;
+    }
+    switch (cols) {
+        RUNS(1)
+        RUNS(2)
+        RUNS(3)
+        RUNS(4)
+        RUNS(6)
+        RUNS(8)
+        RUNS(12)
+        RUNS(16)
+        RUNS(24)
+        RUNS(32)
+        RUNS(48)
+        RUNS(64)
+        RUNS(96)
+        RUNS(128)
+        RUNS(256)
+    default:
+        for (; rows; rows--, dst += dst_stride, src += src_stride)
+            memcpy(dst, src, cols);
+    }
+}
+
 void td_move_init_avx2(td_move_kernels *kernels)
 {
     kernels->transpose_x8 = transpose_x8;
@@ -101,6 +166,16 @@ void td_move_init_avx2(td_move_kernels *kernels)
     kernels->transpose_x32 = transpose_x32;
     kernels->transpose_x64 = transpose_x64;
     kernels->transpose_x128 = transpose_x128;
+    kernels->transpose_x256 = transpose_x256;
+    kernels->interleave_x8 = interleave_x8;
+    kernels->interleave_x16 = interleave_x16;
+    kernels->interleave_x32 = interleave_x32;
+    kernels->interleave_x64 = interleave_x64;
+    kernels->deinterleave_x8 = deinterleave_x8;
+    kernels->deinterleave_x16 = deinterleave_x16;
+    kernels->deinterleave_x32 = deinterleave_x32;
+    kernels->deinterleave_x64 = deinterleave_x64;
+    kernels->copy = copy;
 }
 #else
 typedef int td_move_avx2_unused;

@@ -3,6 +3,7 @@
  * The table of kernels/move.h makes the list. */
 #include "cpu.h"
 #include "kernels/move.h"
+#include "kernels/shuffle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,6 +130,27 @@ static td_move_kernels version[3];
 TD_MOVE_KERNELS(X)
 #undef X
 
+/* Blocks of every length by a list that turns them round, and what lies behind the last row is not touched. */
+static void test_shuffle(void **state)
+{
+    (void)state;
+    const td_shuffle_fn fn[] = {td_shuffle_c, td_shuffle_choose(td_cpu_flags())};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t bytes = 1; bytes <= TD_SHUFFLE_BYTES; bytes++) {
+            const size_t rows = 1 + bytes % 5, pitch = TD_SHUFFLE_PITCH(bytes);
+            uint8_t index[TD_SHUFFLE_BYTES];
+            for (size_t b = 0; b < bytes; b++)
+                index[b] = (uint8_t)((b * 7 + 3) % bytes);
+            memset(dst, GUARD, rows * pitch + 64);
+            fn[i](dst, src + bytes % 3, (ptrdiff_t)bytes + 5, rows, bytes, index);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t b = 0; b < bytes; b++)
+                    assert_int_equal(dst[r * pitch + b], src[bytes % 3 + r * (bytes + 5) + index[b]]);
+            for (size_t b = 0; b < 64; b++)
+                assert_int_equal(dst[rows * pitch + b], GUARD);
+        }
+}
+
 static int make_room(void **state)
 {
     (void)state;
@@ -161,6 +183,7 @@ int main(void)
 #define X(name, size) cmocka_unit_test(test_##name),
         TD_MOVE_KERNELS(X)
 #undef X
+        cmocka_unit_test(test_shuffle),
     };
     return cmocka_run_group_tests(tests, make_room, free_room);
 }
