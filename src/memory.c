@@ -3,6 +3,7 @@
  * the limits of the public header. */
 #include "memory.h"
 #include "mapping.h"
+#include "transfer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,6 +82,8 @@ void td_memory_destroy(td_memory **memory)
     if (!memory || !*memory)
         return;
     td_pages_unmap((*memory)->data, (*memory)->map_bytes);
+    td_memory_destroy(&(*memory)->unknown);
+    td_transfer_free(*memory);
     free((*memory)->name);
     free(*memory);
     *memory = NULL;

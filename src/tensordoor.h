@@ -6,6 +6,7 @@
  *   2. Status and messages   5. Layouts             8. Files
  *   3. Tensors               6. Words               9. What a layout touches
  *                                                  10. Comparisons and reports
+ *                                                  11. Memories that lie elsewhere
  *
  * -- 1. Introduction --------------------------------------------------------------------------------------------------
  *
@@ -575,6 +576,51 @@ TD_API const char *td_report_line(const td_report *report); /* lives as long as 
 TD_API td_status td_report_text(const td_report *report, char **text);
 TD_API td_status td_report_json(const td_report *report, char **json);
 TD_API td_status td_report_html(const td_report *report, const char *path);
+
+/* -- 11. Memories that lie elsewhere ----------------------------------------------------------------------------------
+ *
+ * A memory may be the copy of one that the library cannot reach: an array in a simulated design, an emulator. An operation
+ * then goes in steps. The first says which words it is about; the second brings them in, when the operation looks at them;
+ * the third is the operation on the copy; the last takes the words out, when it has changed them:
+ *
+ *     int partial, unknown;
+ *     uint32_t chunk[256];
+ *     td_transfer_layout(&copy, 1, tensor, layout, as, &partial);
+ *     if (partial)
+ *         while (td_transfer_in(copy, chunk, 256))
+ *             fill_in(chunk);
+ *     if (!td_backdoor_load_tensor(copy, tensor, layout, as))
+ *         while (td_transfer_out(copy, chunk, 256, &unknown))
+ *             write_there(chunk);
+ *
+ * A chunk is one run after another: the first word's address, the number of words, the distance from word to word (negative
+ * ones in two's complement), and then the words, each in (width + 31) / 32 of 32 bits, the low ones first, the bits above
+ * the width zero. These calls refuse no operation: words that it cannot have are left out, and it says why itself. So they fail
+ * on NULL and without memory alone. An address fits in 32 bits. */
+
+#define TD_TRANSFER_HEAD 3
+
+/* The words of a load, dump or comparison through a layout, for every bank. *partial is 1 when a load may leave bits of a word as
+ * they are (fill=keep, tail=clip), so that words have to come in first. */
+TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
+                                    const char *as, int *partial);
+/* `count` words from `first` on: for matrices, single words, files that are written. */
+TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
+/* The words of td_backdoor_read and td_backdoor_write. */
+TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count);
+/* The words that an image file names. A word may be covered in part. */
+TD_API td_status td_transfer_file(td_memory *memory, const char *path);
+
+/* The next runs with their words. Returns their number: 0 behind the last, and the next call begins again. *unknown is 1 when some of
+ * their bits are to stay x or z: td_transfer_unknown_out then gives these bits, as masks in the form of the same chunk. */
+TD_API size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown);
+TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words);
+
+/* Takes the words of the runs that the call before gave, which the caller has filled in, and gives the next runs; 0 behind the
+ * last. Where bits are x or z, td_transfer_unknown_in says which, in the form of the same chunk, before the next call;
+ * the words have zeros there. */
+TD_API size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words);
+TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_t chunk_words);
 
 #ifdef __cplusplus
 }

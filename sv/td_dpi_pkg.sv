@@ -9,6 +9,12 @@ package td_dpi_pkg;
   parameter int unsigned ChunkAddresses = 128;
   typedef bit [31:0] chunk_t[0:ChunkWords-1];
 
+  // The same for memories in the design, where a chunk has to hold a word; each run in it begins with StageHead words.
+  parameter int unsigned StageWords = 512;
+  parameter int unsigned StageHead = 3;
+  typedef bit [31:0] stage_t[0:StageWords-1];
+  typedef enum int {TakeOut, BringIn, UnknownOut, UnknownIn} transfer_e;
+
   // ---- dpi/status.c
 
   import "DPI-C" function void td_dpi_status_name(
@@ -301,6 +307,39 @@ package td_dpi_pkg;
     input  longint unsigned layout,
     input  string           as,
     output string           message
+  );
+
+  // ---- dpi/transfer.c: the words of a memory in the design; section 11 of src/tensordoor.h has the form of a chunk
+
+  import "DPI-C" function int td_dpi_transfer_layout(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output int              partial,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_transfer_span(
+    input  longint unsigned memory,
+    input  longint unsigned first,
+    input  longint unsigned count,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_transfer_words(
+    input  longint unsigned memory,
+    input  longint unsigned addresses,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_transfer_file(
+    input  longint unsigned memory,
+    input  string           path,
+    output string           message
+  );
+  // The number of runs; more than 65536 when bits of theirs are to stay x or z; negative: a status.
+  import "DPI-C" function int td_dpi_transfer_chunk(
+    input  longint unsigned memory,
+    input  int              direction,  // transfer_e
+    inout  bit [31:0]       chunk    [0:StageWords-1]
   );
 
   // ---- dpi/ram.c: no strings, one call per port and cycle; explain gives the text of a failure

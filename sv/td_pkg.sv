@@ -8,6 +8,7 @@ package td_pkg;
   `include "td_tensor.svh"
   `include "td_layout.svh"
   `include "td_memory.svh"
+  `include "td_mem.svh"
   `include "td_bank_set.svh"
   `include "td_ram_report.svh"
 endpackage

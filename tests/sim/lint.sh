@@ -6,4 +6,5 @@ for width in 1 8 33 64 65 128 300 512 2100; do
   verilator --lint-only --timing -Wall -F "$sv/td.f" --top td_ram -GWidth=$width
 done
 verilator --lint-only --timing -Wall -F "$sv/td.f" --top td_ram -GDepth=64\'d1 -GByteMask=1\'b1
+verilator --lint-only --timing -Wall -Wno-MULTITOP -F "$sv/td.f" "$(dirname "$0")/lint_mem.sv" --top lint_mem
 echo "sv/ is clean under -Wall"

@@ -26,9 +26,9 @@ slang() { # TOP FILE...
   return "${PIPESTATUS[0]}"
 }
 slang td_ram
-slang tb_ops "$here/tap_pkg.sv" "$here/tb_ops.sv"
-slang tb_ram "$here/tap_pkg.sv" "$here/tb_ram.sv"
-slang tb_layouts "$here/tap_pkg.sv" "$here/tb_layouts.sv"
+for bench in tb_ops tb_ram tb_layouts tb_mem tb_widths; do
+  slang $bench "$here/tap_pkg.sv" "$here/$bench.sv"
+done
 for example in "$root"/examples/[0-9]*/; do
   slang tb "$example"/*.sv
 done

@@ -1,0 +1,88 @@
+/* The words of a memory that lies in the design, on their way to the library's copy and back: td_mem.svh makes these calls
+ * around every operation. No strings cross with the chunks; a negative number is a status. */
+#include "handles.h"
+
+#include <svdpi.h>
+
+#define STAGE_WORDS 512
+
+TD_API int td_dpi_transfer_layout(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
+                                  const char **message)
+{
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = tensor, .kind = TD_DPI_TENSOR},
+                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    *partial = 0;
+    /* A handle that is refused moves nothing: the operation says so. */
+    if (td_dpi_claim_all("", claims, 3, message)) {
+        td_status status = td_dpi_claim_one("", &claims[0], message);
+        if (!status) {
+            td_transfer_span(claims[0].object, 0, 0);
+            td_dpi_release(claims, 1);
+        }
+        return td_dpi_done(TD_OK, message);
+    }
+    td_memory *bank = claims[0].object;
+    td_status status = td_transfer_layout(&bank, 1, claims[1].object, claims[2].object, as, partial);
+    td_dpi_release(claims, 3);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_transfer_span(td_dpi_u64 memory, td_dpi_u64 first, td_dpi_u64 count, const char **message)
+{
+    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    if (td_dpi_claim_one("", &claim, message))
+        return td_dpi_done(TD_OK, message);
+    td_status status = td_transfer_span(claim.object, first, count);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
+/* `addresses` is a list of them, or 0. */
+TD_API int td_dpi_transfer_words(td_dpi_u64 memory, td_dpi_u64 addresses, const char **message)
+{
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = addresses, .kind = TD_DPI_TENSOR, .optional = true}};
+    if (td_dpi_claim_all("", claims, 2, message))
+        return td_dpi_done(TD_OK, message);
+    const bool list = claims[1].object && td_tensor_elem_bytes(claims[1].object) == 8;
+    td_status status = td_transfer_words(claims[0].object, list ? td_tensor_data_const(claims[1].object) : NULL,
+                                         list ? td_tensor_elems(claims[1].object) : 0);
+    td_dpi_release(claims, 2);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_transfer_file(td_dpi_u64 memory, const char *path, const char **message)
+{
+    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    if (td_dpi_claim_one("", &claim, message))
+        return td_dpi_done(TD_OK, message);
+    td_status status = td_transfer_file(claim.object, path);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
+/* What a chunk is for, as td_dpi_pkg::transfer_e says it. */
+enum { TAKE_OUT, BRING_IN, UNKNOWN_OUT, UNKNOWN_IN };
+
+/* One import for every direction, because simulators generate code for each element of each `inout`. Gives the number of runs,
+ * above 65536 when bits of theirs are to stay x or z; or a negative status. */
+TD_API int td_dpi_transfer_chunk(td_dpi_u64 memory, int direction, svBitVecVal *chunk)
+{
+    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    const char *message;
+    int result = 0, unknown = 0;
+    td_status status = td_dpi_claim_one("", &claim, &message);
+    if (status)
+        return -(int)status;
+    if (direction == TAKE_OUT)
+        result = (int)td_transfer_out(claim.object, chunk, STAGE_WORDS, &unknown);
+    else if (direction == BRING_IN)
+        result = (int)td_transfer_in(claim.object, chunk, STAGE_WORDS);
+    else if (direction == UNKNOWN_OUT)
+        td_transfer_unknown_out(claim.object, chunk, STAGE_WORDS);
+    else
+        result = -(int)td_transfer_unknown_in(claim.object, chunk, STAGE_WORDS);
+    td_dpi_release(&claim, 1);
+    return unknown ? result + 65536 : result;
+}

@@ -1,0 +1,287 @@
+// Memories in the design: every kind of array and range, two instances of one module, every operation, and what may not
+// be touched.
+`include "td_macros.svh"
+
+module mem_ram #(
+  parameter int unsigned Width = 32,
+  parameter int unsigned Depth = 16
+);
+  logic [Width-1:0] mem[0:Depth-1];
+endmodule
+
+module tb_mem;
+  import td_pkg::*;
+  import tap_pkg::*;
+
+  typedef struct packed {
+    logic [6:0]      tag;
+    logic [3:0][2:0] ways;
+  } line_t;
+
+  mem_ram #(.Width(32), .Depth(64)) u_a ();
+  mem_ram #(.Width(32), .Depth(64)) u_b ();
+  mem_ram #(.Width(100), .Depth(12)) u_wide ();
+
+  logic        [10:0]     ascending [8:17];
+  logic        [10:0]     descending[17:8];
+  logic signed [10:0]     negative  [-3:6];
+  // verilator lint_off LITENDIAN
+  bit          [0:10]     two_state [10];
+  // verilator lint_on LITENDIAN
+  logic        [2:0][4:0] packed_two[5:0];
+  line_t                  lines     [4:20];
+  logic        [14:0]     rows      [3:0][1:5];
+  logic        [7:0]      deep      [2][3][4];
+  logic                   flags     [0:36];
+
+  `TD_MEM_CLASS(a_mem, tb_mem.u_a.mem, 32)
+  `TD_MEM_CLASS(b_mem, tb_mem.u_b.mem, 32)
+  `TD_MEM_CLASS(wide_mem, tb_mem.u_wide.mem, 100)
+  `TD_MEM_CLASS(ascending_mem, tb_mem.ascending, 11)
+  `TD_MEM_CLASS(descending_mem, tb_mem.descending, 11)
+  `TD_MEM_CLASS(negative_mem, tb_mem.negative, 11)
+  `TD_MEM_CLASS(two_state_mem, tb_mem.two_state, 11)
+  `TD_MEM_CLASS(packed_mem, tb_mem.packed_two, 15)
+  `TD_MEM_CLASS(lines_mem, tb_mem.lines, 19)
+  `TD_MEM_CLASS_2D(rows_mem, tb_mem.rows, 15)
+  `TD_MEM_CLASS_AT(deep_mem, tb_mem.deep[at/12][at/4%3][at%4], 8, 24)
+  `TD_MEM_CLASS(flags_mem, tb_mem.flags, 1)
+
+  // ---- every kind: a ramp goes in, comes back, and stands in the array where `create` says
+
+  task automatic kind(input td_memory memory, input string dtype);
+    td_tensor given;
+    td_tensor back;
+    td_layout layout;
+    bit       same_bits;
+    bit       same_words;
+    given = td_tensor::create(dtype, $sformatf("%0d", memory.depth()));
+    back = td_tensor::create(dtype, $sformatf("%0d", memory.depth()));
+    layout = td_layout::create("a -> a 1");
+    given.fill_ramp(1, 1);
+    memory.backdoor_load_tensor(given, layout);
+    memory.backdoor_dump_tensor(back, layout);
+    same_bits = 1'b1;
+    same_words = 1'b1;
+    for (longint unsigned i = 0; i < memory.depth(); i++) begin
+      same_bits = same_bits && given.get_bits(i) == back.get_bits(i);
+      same_words = same_words && given.get_bits(i) == memory.get_bits(i);
+    end
+    ok(same_bits, $sformatf("%s: load and dump", memory.name()));
+    ok(same_words, $sformatf("%s: single words", memory.name()));
+    given.destroy();
+    back.destroy();
+    layout.destroy();
+  endtask
+
+  task automatic kinds();
+    td_memory m;
+    m = ascending_mem::create();
+    kind(m, "u11");
+    same(m.name(), "ascending_mem", "a memory without a name has its class's");
+    ok(ascending[8] == 1 && ascending[17] == 10, "word 0 of an ascending range is the lowest index");
+    m.destroy();
+    m = descending_mem::create("down");
+    kind(m, "u11");
+    ok(descending[8] == 1 && descending[17] == 10, "word 0 of a descending range is the lowest index");
+    m.destroy();
+    m = negative_mem::create("negative");
+    kind(m, "i11");
+    ok(negative[-3] == 1 && negative[6] == 10, "word 0 of a range below zero");
+    m.set_bits(2, 'h7ff);
+    equal(m.get_bits(2), 'h7ff, "a negative element is not sign-extended");
+    m.destroy();
+    m = two_state_mem::create("two_state");
+    kind(m, "u11");
+    ok(two_state[0] == 1 && two_state[9] == 10, "an array of bit, its bits numbered upwards");
+    m.destroy();
+    m = packed_mem::create("packed");
+    kind(m, "u15");
+    ok(packed_two[0] == 1 && packed_two[5][0] == 6, "packed dimensions");
+    m.destroy();
+    m = lines_mem::create("lines");
+    kind(m, "u19");
+    m.set_bits(16, 'h7f_123);
+    ok(lines[20].tag == 'h7f && lines[20].ways == 'h123, "packed structs");
+    m.destroy();
+    m = rows_mem::create("rows");
+    kind(m, "u15");
+    ok(rows[0][1] == 1 && rows[0][5] == 5 && rows[1][1] == 6 && rows[3][5] == 20, "two unpacked dimensions");
+    m.destroy();
+    m = deep_mem::create("deep");
+    kind(m, "u8");
+    ok(deep[0][0][3] == 4 && deep[0][2][0] == 9 && deep[1][2][3] == 24, "any expression with the word's number");
+    m.destroy();
+    m = flags_mem::create("flags");
+    kind(m, "u1");
+    ok(flags[0] && !flags[1] && flags[36], "single bits");
+    m.destroy();
+  endtask
+
+  // ---- instances, and what stays
+
+  task automatic instances();
+    td_memory a;
+    td_memory b;
+    td_tensor t;
+    td_layout l;
+    int       bad;
+    a = a_mem::create("a");
+    b = b_mem::create("b");
+    t = td_tensor::create("u16", "6 2");
+    l = td_layout::create("r c -> r c", "", "4 + 8*r");
+    for (int i = 0; i < 64; i++) begin
+      u_a.mem[i] = 32'hdead_0000 + i;
+      u_b.mem[i] = 32'hbeef_0000 + i;
+    end
+    t.fill_ramp(1, 1);
+    a.backdoor_load_tensor(t, l);
+    bad = 0;
+    for (int i = 0; i < 64; i++) begin
+      if (i >= 4 && (i - 4) % 8 == 0 && i <= 44) begin
+        if (u_a.mem[i] != 32'(((i - 4) / 4 + 2) << 16 | ((i - 4) / 4 + 1))) bad++;
+      end else if (u_a.mem[i] != 32'hdead_0000 + i) bad++;
+      if (u_b.mem[i] != 32'hbeef_0000 + i) bad++;
+    end
+    equal(64'(bad), 0, "a load writes its words, in its instance, and no others");
+    u_a.mem[12] = 32'h1111_2222;
+    a.backdoor_dump_tensor(t, l);
+    ok(t.get_bits(2) == 'h2222 && t.get_bits(3) == 'h1111, "a dump sees what the design wrote");
+    b.backdoor_dump_tensor(t, l);
+    ok(t.get_bits(2) == 'h000c && t.get_bits(3) == 'hbeef, "and the other instance has its own");
+    l.destroy();
+
+    u_a.mem[5] = 32'haabb_ccdd;
+    l = td_layout::create("r c -> r c", "slot=12 lsb=4 fill=keep dtype=u8", "5 + r");
+    a.backdoor_load_tensor(t, l, "u8 wrap");
+    ok(u_a.mem[5] == 32'haaef_c04d, "fill=keep keeps the other bits of the design's word");
+    l.destroy();
+    t.destroy();
+    t = td_tensor::create("u8", "6");
+    t.fill_ramp(1, 1);
+    u_a.mem[21] = 32'h9988_7766;
+    l = td_layout::create("(r c) -> r c", "c=4 tail=clip", "20 + r");
+    a.backdoor_load_tensor(t, l);
+    ok(u_a.mem[20] == 32'h0403_0201 && u_a.mem[21] == 32'h9988_0605, "tail=clip leaves the lanes past the end");
+    l.destroy();
+    t.destroy();
+    a.destroy();
+    b.destroy();
+  endtask
+
+  // ---- the other operations, on a word of four 32-bit words
+
+  task automatic operations();
+    td_memory      m;
+    td_addresses_t at;
+    td_words_t     words;
+    td_words_t     mask;
+    td_words_t     back;
+    td_tensor      t;
+    td_tensor      u;
+    m = wide_mem::create("wide");
+    at = new[2];
+    at[0] = 11;
+    at[1] = 2;
+    words = new[8];
+    for (int i = 0; i < 8; i++) words[i] = 32'h1000_0001 * (i + 1);
+    words[3] = 32'h5;
+    words[7] = 32'hf;
+    for (int i = 0; i < 12; i++) u_wide.mem[i] = '1;
+    m.backdoor_write(at, words);
+    ok(u_wide.mem[11] == 100'h5_30000003_20000002_10000001 && u_wide.mem[2] == 100'hf_70000007_60000006_50000005 &&
+       &u_wide.mem[3], "write: a list of words");
+    m.backdoor_read(at, back);
+    ok(back.size() == 8 && back[3] == 5 && back[4] == words[4] && back[7] == 'hf, "read: a list of words");
+    mask = new[8];
+    for (int i = 0; i < 8; i++) mask[i] = 32'd0;
+    mask[0] = 32'hff;
+    mask[5] = 32'hf000_0000;
+    for (int i = 0; i < 8; i++) words[i] = 32'd0;
+    u_wide.mem[11][99:64] = '0;
+    m.backdoor_write_bits(at, words, mask);
+    ok(u_wide.mem[11] == 100'h0_00000000_20000002_10000000 && u_wide.mem[2] == 100'hf_70000007_00000006_50000005,
+       "write: a mask of bits keeps what the design wrote");
+    mask = new[2];
+    mask[0] = 32'h1000;
+    mask[1] = 32'h0;
+    words[3] = 32'ha;
+    m.backdoor_write_bytes(at, words, mask);
+    ok(u_wide.mem[11] == 100'ha_00000000_20000002_10000000, "write: a mask of bytes");
+
+    t = td_tensor::create("u50", "3 2");
+    u = td_tensor::create("u50", "3 2");
+    t.fill_random(7);
+    m.backdoor_load_matrix(t, 4, 7);
+    ok(u_wide.mem[4] == {50'(t.get_bits(1)), 50'(t.get_bits(0))} &&
+       u_wide.mem[6] == {50'(t.get_bits(5)), 50'(t.get_bits(4))}, "load_matrix");
+    u_wide.mem[5] = {50'd3, 50'd4};
+    m.backdoor_dump_matrix(u, 4, 7);
+    ok(u.get_bits(2) == 4 && u.get_bits(3) == 3 && u.get_bits(5) == t.get_bits(5), "dump_matrix");
+
+    m.save_file("wide.hex", 4, 3);
+    for (int i = 0; i < 12; i++) u_wide.mem[i] = 100'(i);
+    m.load_file("wide.hex");
+    ok(u_wide.mem[4] == {50'(t.get_bits(1)), 50'(t.get_bits(0))} && u_wide.mem[5] == {50'd3, 50'd4} &&
+       u_wide.mem[3] == 3 && u_wide.mem[7] == 7, "save_file and load_file");
+    m.clear();
+    ok(u_wide.mem[0] == 0 && u_wide.mem[5] == 0 && u_wide.mem[11] == 0, "clear");
+    t.destroy();
+    u.destroy();
+    m.destroy();
+  endtask
+
+  // ---- refusals: those of td_memory, and nothing has changed
+
+  task automatic refusals();
+    td_memory   m;
+    longint unsigned handle;
+    td_tensor   t;
+    td_tensor   gone;
+    td_layout   l;
+    td_status_e status;
+    string      message;
+    status = td_mem::make_copy("wrong", 12, 11, 10, handle, message);
+    refused(status, TD_ARGUMENT, message, "TD_MEM_CLASS \"wrong\": a width of 12 bits for words of 11; pass 11",
+            "a width that is not the array's");
+    status = td_mem::make_copy("wide", 20000, 20000, 10, handle, message);
+    refused(status, TD_ARGUMENT, message,
+            "TD_MEM_CLASS \"wide\": words of 20000 bits; a memory in the design has at most 16288",
+            "words that no chunk holds");
+    m = a_mem::create("a");
+    for (int i = 0; i < 64; i++) u_a.mem[i] = i;
+    t = td_tensor::create("u32", "10");
+    t.fill_ramp(100, 1);
+    l = td_layout::create("r -> r 1", "", "60 + r");
+    status = m.try_backdoor_load_tensor(t, l, "", message);
+    ok(status == TD_RANGE && u_a.mem[60] == 60, "a load past the array is refused whole");
+    starts(message, "backdoor_load_tensor \"a\": ", "with the operation and the memory");
+    status = m.try_backdoor_dump_tensor(t, l, "", message);
+    ok(status == TD_RANGE && t.get_bits(0) == 100, "and so is a dump");
+    status = m.try_set_bits(64, 1, message);
+    refused(status, TD_RANGE, message,
+            "backdoor_write \"a\": address 0x40 (entry 0) is past the memory of 64 words; the last address is 0x3f",
+            "a word past the array");
+    gone = td_tensor::create("u32", "10");
+    gone.destroy();
+    status = m.try_backdoor_load_tensor(gone, l, "", message);
+    equal(64'(status), 64'(TD_HANDLE), "a destroyed tensor");
+    starts(message, "backdoor_load_tensor: the tensor with handle 0x", "says so");
+    status = m.try_load_file("nowhere.hex", message);
+    equal(64'(status), 64'(TD_FILE), "no such file");
+    m.destroy();
+    status = m.try_set_bits(1, 1, message);
+    equal(64'(status), 64'(TD_HANDLE), "a destroyed memory");
+    equal(64'(u_a.mem[1]), 1, "is not written");
+    t.destroy();
+    l.destroy();
+  endtask
+
+  initial begin
+    kinds();
+    instances();
+    operations();
+    refusals();
+    finish();
+  end
+endmodule
