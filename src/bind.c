@@ -118,7 +118,8 @@ static td_status size_group(td_bound *b, const td_group *group, uint64_t length,
     return TD_OK;
 }
 
-/* Sizes of a sliding group: index = sum of step * axis, which must end at the dimension's last element. */
+/* Sizes of a sliding group: index = sum of step * axis, which must end at the dimension's last element, or with tail=clip not
+ * after it. */
 static td_status size_sliding(td_bound *b, const td_group *group, uint64_t length)
 {
     const td_layout *layout = b->layout;
@@ -141,16 +142,18 @@ static td_status size_sliding(td_bound *b, const td_group *group, uint64_t lengt
         } else if (!td_mul_fits(size - 1, term->step, &far) || !td_add_fits(reach, far, &reach))
             return fail_overflow(b, group);
     }
-    if (unknown >= 0 && reach < length && (length - 1 - reach) % unknown_step == 0) {
-        b->size[unknown] = (length - 1 - reach) / unknown_step + 1;
-        reach = length - 1;
+    if (unknown >= 0 && reach < length) {
+        const uint64_t steps = (length - 1 - reach) / unknown_step;
+        b->size[unknown] = steps + 1;
+        reach += steps * unknown_step;
     }
-    if (reach != length - 1)
+    if (reach >= length || (reach < length - 1 && !layout->clip))
         return fail_group(b, group,
                           td_fail(TD_SHAPE,
                                   "sliding group %.*s of \"%s\" ends at element %" PRIu64 ", the dimension at %" PRIu64
-                                  "; pass sizes and steps that meet its last element",
-                                  GROUP_TEXT(b, group), layout->pattern.text, reach, length - 1));
+                                  "; pass sizes and steps that meet its last element%s",
+                                  GROUP_TEXT(b, group), layout->pattern.text, reach, length - 1,
+                                  reach < length ? ", or tail=clip to leave out the rest" : ""));
     return TD_OK;
 }
 
@@ -196,8 +199,8 @@ static td_status bind_left(td_bound *b)
     const td_pattern *pattern = &b->layout->pattern;
     const size_t groups = (size_t)pattern->left_count, fixed = groups - (pattern->ellipsis_left >= 0);
     if (pattern->ellipsis_left >= 0 ? b->rank < fixed : b->rank != groups) {
-        td_fail(TD_SHAPE, "the tensor has %zu dimensions, \"%s\" has %s%zu groups on the left; write one group per dimension", b->rank,
-                pattern->text, pattern->ellipsis_left >= 0 ? "at least " : "", fixed);
+        td_fail(TD_SHAPE, "the tensor has %zu dimension%s, \"%s\" has %s%zu group%s on the left; write one group per dimension", b->rank,
+                b->rank == 1 ? "" : "s", pattern->text, pattern->ellipsis_left >= 0 ? "at least " : "", fixed, fixed == 1 ? "" : "s");
         td_bind_describe(b->layout, &b->shape);
         return TD_SHAPE;
     }

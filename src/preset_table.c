@@ -183,7 +183,7 @@ const td_preset td_presets[] = {
       "kh kw sh sw dh dw base"},
      8,
      "... c ($sh*h + $dh*kh) ($sw*w + $dw*kw) -> (... h w) (c kh kw)",
-     "kh=3 kw=3",
+     "kh=3 kw=3 tail=clip",
      NULL,
      {{"sh", "1"}, {"sw", "1"}, {"dh", "1"}, {"dw", "1"}}},
 };

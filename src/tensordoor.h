@@ -194,7 +194,8 @@ TD_API td_status td_memory_clear(td_memory *memory);
  *     r c -> (r k) c an axis that stands only on the right is a repeat: a load writes every copy, a dump checks that the copies
  *                    agree (TD_DISAGREE) before it changes the tensor. Its size comes from the options
  *     (2*h + kh)     a sliding group: element 2*h + kh of the dimension. Windows may overlap, and an element under several of
- *                    them is copied like a repeat; elements under none are not moved. Sizes must reach the last element
+ *                    them is copied like a repeat; elements under none are not moved. The last window must end at the last
+ *                    element, or with tail=clip not after it
  *
  * A pattern has up to 64 axes. Names are letters, digits and _; they differ from the options below and from `index`.
  *

@@ -24,7 +24,7 @@ static uint64_t product(const oracle *o, const oracle_group *group)
     return total;
 }
 
-/* A sliding group's last place must be the dimension's last element. */
+/* A sliding group's last place must be the dimension's last element; with tail=clip it may come before it. */
 static bool bind_sliding(oracle *o, oracle_group *group, uint64_t dim)
 {
     size_t unknown = group->count;
@@ -46,7 +46,7 @@ static bool bind_sliding(oracle *o, oracle_group *group, uint64_t dim)
     if (unknown < group->count && reach < dim)
         reach += group->step[unknown] * (o->axes[group->axis[unknown]].size - 1);
     group->total = dim;
-    return reach == dim - 1;
+    return reach == dim - 1 || (o->clip && reach < dim);
 }
 
 /* Sizes of one left group against its dimension; the one unknown is inferred. */

@@ -21,7 +21,7 @@ static const struct {
     {{"i8", {1, {2}}, 32, 64, "r ... c -> (r ...) c", "", ""},
      {"i8", {2, {2, 3}}, 32, 64, "r ... c -> (r ...) c", "", ""},
      TD_SHAPE,
-     "the tensor has 1 dimensions, \"r ... c -> (r ...) c\" has at least 2 groups on the left; write one "
+     "the tensor has 1 dimension, \"r ... c -> (r ...) c\" has at least 2 groups on the left; write one "
      "group per dimension"},
     {{"i8", {2, {10, 4}}, 64, 64, "(k k4) n -> (k n) k4", "k4=4", ""},
      {"i8", {2, {10, 4}}, 64, 64, "(k k4) n -> (k n) k4", "k4=5", ""},
@@ -72,7 +72,12 @@ static const struct {
     {{"i8", {1, {8}}, 64, 64, "(2*h + kh) -> h kh", "kh=3", ""},
      {"i8", {1, {9}}, 64, 64, "(2*h + kh) -> h kh", "kh=3", ""},
      TD_SHAPE,
-     "sliding group (2*h + kh) of \"(2*h + kh) -> h kh\" ends at element 2, the dimension at 7; pass sizes "
+     "sliding group (2*h + kh) of \"(2*h + kh) -> h kh\" ends at element 6, the dimension at 7; pass sizes "
+     "and steps that meet its last element, or tail=clip to leave out the rest"},
+    {{"i8", {1, {8}}, 64, 64, "(2*h + kh) -> h kh", "h=4 kh=3", ""},
+     {"i8", {1, {8}}, 64, 64, "(2*h + kh) -> h kh", "kh=3 tail=clip", ""},
+     TD_SHAPE,
+     "sliding group (2*h + kh) of \"(2*h + kh) -> h kh\" ends at element 8, the dimension at 7; pass sizes "
      "and steps that meet its last element"},
     {{"i16", {2, {4, 5}}, 64, 64, "r c -> r c", "", ""},
      {"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "", ""},
