@@ -185,6 +185,16 @@ static td_status parse_side(parser *p, bool left)
     return TD_OK;
 }
 
+/* Where a name stands first; it does. */
+static const char *find_word(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *at = strstr(text, name);
+    while (at && ((at > text && td_is_name_char(at[-1])) || td_is_name_char(at[length])))
+        at = strstr(at + 1, name);
+    return at ? at : text;
+}
+
 /* What can be seen only with both sides in hand. */
 static td_status check_sides(const parser *p)
 {
@@ -202,7 +212,7 @@ static td_status check_sides(const parser *p)
         char what[96], fix[160];
         snprintf(what, sizeof what, "axis %.32s stands only on the left", pattern->axis[i].name);
         snprintf(fix, sizeof fix, "place %.32s on the right, in the time group or in the lane group", pattern->axis[i].name);
-        return fail_at(p, p->text, 1, what, fix);
+        return fail_at(p, find_word(p->text, pattern->axis[i].name), (int)strlen(pattern->axis[i].name), what, fix);
     }
     return TD_OK;
 }

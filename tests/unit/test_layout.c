@@ -320,6 +320,8 @@ static void test_caret(void **state)
     assert_string_equal(strchr(td_last_error(), '\n'), "\n    8 + 4*row\n          ^~~");
     assert_int_equal(td_layout_create("r c -> (r c) chan chan", "", "", &layout), TD_PATTERN);
     assert_string_equal(strchr(td_last_error(), '\n'), "\n    r c -> (r c) chan chan\n                      ^~~~");
+    assert_int_equal(td_layout_create("rows row c -> rows c", "", "", &layout), TD_PATTERN);
+    assert_string_equal(strchr(td_last_error(), '\n'), "\n    rows row c -> rows c\n         ^~~");
 }
 
 /* Equal layouts print equal strings, and what is printed reads back as itself. */
