@@ -7,11 +7,31 @@
 #include <string.h>
 #include <svdpi.h>
 
-typedef td_status move_call(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as);
+typedef td_status move_call(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as,
+                            void *context);
 
-static td_status load(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as)
+static td_status load(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as, void *context)
 {
+    (void)context;
     return td_backdoor_load_tensor_banks(banks, count, tensor, layout, as);
+}
+
+static td_status dump(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as, void *context)
+{
+    (void)context;
+    return td_backdoor_dump_tensor_banks(banks, count, tensor, layout, as);
+}
+
+/* What a comparison needs beside the handles. */
+typedef struct comparison {
+    const char *policy;
+    td_report *report;
+} comparison;
+
+static td_status compare(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as, void *context)
+{
+    comparison *c = context;
+    return td_backdoor_compare_tensor_banks(banks, count, tensor, layout, c->policy, as, &c->report);
 }
 
 /* The handles in the list, copied, so that the list can be released before the memories are claimed. */
@@ -34,7 +54,7 @@ static td_status read_list(const char *call, td_dpi_u64 list, uint64_t **handles
 
 /* Claims the memories of the list with the tensor and the layout, moves, releases. */
 static td_status move_claimed(const char *call, move_call *mover, const uint64_t *handles, size_t count, td_dpi_u64 tensor,
-                              td_dpi_u64 layout, const char *as, const char **message)
+                              td_dpi_u64 layout, const char *as, void *context, const char **message)
 {
     td_dpi_claim *claims = calloc(count + 2, sizeof *claims);
     td_memory **banks = calloc(count + 1, sizeof(td_memory *));
@@ -52,7 +72,7 @@ static td_status move_claimed(const char *call, move_call *mover, const uint64_t
         goto done;
     for (size_t i = 0; i < count; i++)
         banks[i] = claims[i].object;
-    status = mover(banks, count, claims[count].object, claims[count + 1].object, as);
+    status = mover(banks, count, claims[count].object, claims[count + 1].object, as, context);
     td_dpi_release(claims, count + 2);
     td_dpi_done(status, message);
 
@@ -63,23 +83,32 @@ done:
 }
 
 static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                const char **message)
+                void *context, const char **message)
 {
     uint64_t *handles = NULL;
     size_t count = 0;
     td_status status = read_list(call, list, &handles, &count, message);
     if (!status)
-        status = move_claimed(call, mover, handles, count, tensor, layout, as, message);
+        status = move_claimed(call, mover, handles, count, tensor, layout, as, context, message);
     free(handles);
     return (int)status;
 }
 
 TD_API int td_dpi_backdoor_load_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char **message)
 {
-    return move("backdoor_load_tensor", load, banks, tensor, layout, as, message);
+    return move("backdoor_load_tensor", load, banks, tensor, layout, as, NULL, message);
 }
 
 TD_API int td_dpi_backdoor_dump_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char **message)
 {
-    return move("backdoor_dump_tensor", td_backdoor_dump_tensor_banks, banks, tensor, layout, as, message);
+    return move("backdoor_dump_tensor", dump, banks, tensor, layout, as, NULL, message);
+}
+
+TD_API int td_dpi_backdoor_compare_banks(td_dpi_u64 banks, td_dpi_u64 golden, td_dpi_u64 layout, const char *policy, const char *as,
+                                         td_dpi_u64 *report, const char **message)
+{
+    comparison c = {.policy = policy};
+    *report = 0;
+    const int status = move("backdoor_compare_tensor", compare, banks, golden, layout, as, &c, message);
+    return status ? status : td_dpi_report_give(&c.report, report, message);
 }

@@ -11,7 +11,7 @@
 /* `longint unsigned` as simulators spell it in C; uint64_t is another type where that is `unsigned long`. */
 typedef unsigned long long td_dpi_u64;
 
-typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT = 3 } td_dpi_kind;
+typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT = 3, TD_DPI_REPORT = 4 } td_dpi_kind;
 
 /* One handle argument of a call; the last two members are filled by td_dpi_claim. */
 typedef struct td_dpi_claim {
@@ -40,6 +40,10 @@ td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 hand
 /* Both give the status as the int that crosses DPI. td_dpi_done sets the message to "" or to the library's last error;
  * td_dpi_fail sets one of the shim's own. */
 int td_dpi_done(td_status status, const char **message);
+
 int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* report.c: a handle for a new report, which is destroyed when there is none. */
+int td_dpi_report_give(td_report **report, td_dpi_u64 *handle, const char **message);
 
 #endif

@@ -112,6 +112,39 @@ class td_bank_set;
     return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_banks(m_list, tensor_handle, layout_handle, as, message));
   endfunction
 
+  // Every element against a golden tensor, without a dump. The policy says what counts as equal ("ulp=1", "atol=0.1
+  // check_pad"; "" for equal bits). Says one line, an error when something differs; null when it could not compare.
+  function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
+                                             input string as = "");
+    td_report   report;
+    string      message;
+    td_status_e status;
+    status = try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
+    if (status == TD_OK) report.announce(m_banks.size() == 0 ? "banks" : m_banks[0].name());
+    else td_reporter::report(status, message);
+    return report;
+  endfunction
+
+  function td_status_e try_backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy,
+                                                   input string as, output td_report report, output string message);
+    longint unsigned golden_handle;
+    longint unsigned layout_handle;
+    longint unsigned found;
+    td_status_e      status;
+    report = null;
+    golden_handle = 0;
+    layout_handle = 0;
+    if (golden != null) golden_handle = golden.handle();
+    if (layout != null) layout_handle = layout.handle();
+    status = stage(message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_banks(m_list, golden_handle, layout_handle, policy, as, found,
+                                                                      message));
+    if (status != TD_OK) return status;
+    report = new(found);
+    return report.learn(message);
+  endfunction
+
   // The handles cross once and are kept, so that a small load costs one call.
   local function td_status_e stage(output string message);
     td_addresses_t handles;

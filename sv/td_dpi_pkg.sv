@@ -309,6 +309,79 @@ package td_dpi_pkg;
     output string           message
   );
 
+  import "DPI-C" function int td_dpi_backdoor_compare_banks(
+    input  longint unsigned banks,
+    input  longint unsigned golden,
+    input  longint unsigned layout,
+    input  string           policy,
+    input  string           as,
+    output longint unsigned report,
+    output string           message
+  );
+
+  // ---- dpi/report.c
+
+  import "DPI-C" function int td_dpi_backdoor_compare_tensor(
+    input  longint unsigned memory,
+    input  longint unsigned golden,
+    input  longint unsigned layout,
+    input  string           policy,
+    input  string           as,
+    output longint unsigned report,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_compare(
+    input  longint unsigned expected,
+    input  longint unsigned actual,
+    input  string           policy,
+    output longint unsigned report,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_report_destroy(
+    input  longint unsigned report,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_report_info(
+    input  longint unsigned report,
+    output int              passed,
+    output longint unsigned compared,
+    output longint unsigned mismatches,
+    output longint unsigned pad_mismatches,
+    output longint unsigned worst_ulp,
+    output real             worst_error,
+    output int              first_count,
+    output string           line,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_report_first(
+    input  longint unsigned report,
+    input  int              number,
+    output string           at,
+    output longint unsigned expected,
+    output longint unsigned actual,
+    output longint unsigned bank,
+    output longint unsigned address,
+    output int              msb,
+    output int              lsb,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_report_guess(
+    input  longint unsigned report,
+    input  int              number,
+    output string           guess,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_report_text(
+    input  longint unsigned report,
+    output string           text,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_report_html(
+    input  longint unsigned report,
+    input  string           path,
+    output string           message
+  );
+
   // ---- dpi/transfer.c: the words of a memory in the design; section 11 of src/tensordoor.h has the form of a chunk
 
   import "DPI-C" function int td_dpi_transfer_layout(

@@ -123,6 +123,18 @@ class td_mem extends td_memory;
     if (status == TD_OK) status = super.do_dump_tensor(tensor, layout, as, message);
     return status;
   endfunction
+
+  virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
+                                                 input string policy, input string as, output longint unsigned report,
+                                                 output string message);
+    td_status_e status;
+    int         partial;
+    report = 0;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), golden, layout, as, partial, message));
+    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = super.do_compare_tensor(golden, layout, policy, as, report, message);
+    return status;
+  endfunction
   // verilator lint_on UNUSEDSIGNAL
 
   virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,

@@ -76,7 +76,7 @@ class td_memory;
     return int'((m_width + 31) / 32);
   endfunction
 
-  // ---- the six operations
+  // ---- the operations
 
   // One memory word per address.
   function void backdoor_read(input td_addresses_t addresses, output td_words_t words);
@@ -244,6 +244,36 @@ class td_memory;
     return do_dump_tensor(tensor_handle, layout_handle, as, message);
   endfunction
 
+  // Every element against a golden tensor, without a dump. The policy says what counts as equal ("ulp=1", "atol=0.1
+  // check_pad"; "" for equal bits). Says one line, an error when something differs; null when it could not compare.
+  function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
+                                             input string as = "");
+    td_report   report;
+    string      message;
+    td_status_e status;
+    status = try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
+    if (status == TD_OK) report.announce(m_name);
+    else td_reporter::report(status, message);
+    return report;
+  endfunction
+
+  function td_status_e try_backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy,
+                                                   input string as, output td_report report, output string message);
+    longint unsigned golden_handle;
+    longint unsigned layout_handle;
+    longint unsigned found;
+    td_status_e      status;
+    report = null;
+    golden_handle = 0;
+    layout_handle = 0;
+    if (golden != null) golden_handle = golden.handle();
+    if (layout != null) layout_handle = layout.handle();
+    status = do_compare_tensor(golden_handle, layout_handle, policy, as, found, message);
+    if (status != TD_OK) return status;
+    report = new(found);
+    return report.learn(message);
+  endfunction
+
   // ---- single words
 
   // A word of up to 64 bits.
@@ -373,6 +403,12 @@ class td_memory;
   virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_tensor(m_handle, tensor, layout, as, message));
+  endfunction
+
+  virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
+                                                 input string policy, input string as, output longint unsigned report,
+                                                 output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_tensor(m_handle, golden, layout, policy, as, report, message));
   endfunction
 
   virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,

@@ -1,10 +1,11 @@
 // Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor,
-// td_memory and td_layout; C has the same nouns, the same strings and the same order of arguments (src/tensordoor.h is
+// td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments (src/tensordoor.h is
 // the manual).
 package td_pkg;
   `include "td_status.svh"
   `include "td_reporter.svh"
   `include "td_list.svh"
+  `include "td_report.svh"
   `include "td_tensor.svh"
   `include "td_layout.svh"
   `include "td_memory.svh"

@@ -11,6 +11,12 @@ class td_reporter;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
+  // Every loud comparison comes here, with its report in one line.
+  virtual function void compared(input bit passed, input string line);
+    if (passed) $display("%s", line);
+    else $error("%s", line);
+  endfunction
+
   // From now on failures go to this reporter; null brings $error back.
   static function void install(input td_reporter reporter);
     current = reporter;
@@ -20,5 +26,11 @@ class td_reporter;
   static function void report(input td_status_e status, input string message);
     if (current == null) current = new;
     current.failure(status, message);
+  endfunction
+
+  // What every loud comparison does with its report.
+  static function void tell(input bit passed, input string line);
+    if (current == null) current = new;
+    current.compared(passed, line);
   endfunction
 endclass

@@ -108,6 +108,32 @@ class td_tensor;
     return m_words_per_elem;
   endfunction
 
+  // This tensor, which was expected, against another of its dtype and shape. Says one line, an error when something
+  // differs; null when it could not compare.
+  function td_report compare(input td_tensor actual, input string policy = "");
+    td_report   report;
+    string      message;
+    td_status_e status;
+    status = try_compare(actual, policy, report, message);
+    if (status == TD_OK) report.announce("tensor");
+    else td_reporter::report(status, message);
+    return report;
+  endfunction
+
+  function td_status_e try_compare(input td_tensor actual, input string policy, output td_report report,
+                                   output string message);
+    longint unsigned actual_handle;
+    longint unsigned found;
+    td_status_e      status;
+    report = null;
+    actual_handle = 0;
+    if (actual != null) actual_handle = actual.handle();
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_compare(m_handle, actual_handle, policy, found, message));
+    if (status != TD_OK) return status;
+    report = new(found);
+    return report.learn(message);
+  endfunction
+
   // ---- files and generators
 
   function void save(input string path);

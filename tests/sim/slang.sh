@@ -26,7 +26,7 @@ slang() { # TOP FILE...
   return "${PIPESTATUS[0]}"
 }
 slang td_ram
-for bench in tb_ops tb_ram tb_layouts tb_mem tb_widths; do
+for bench in tb_ops tb_ram tb_layouts tb_mem tb_widths tb_compare; do
   slang $bench "$here/tap_pkg.sv" "$here/$bench.sv"
 done
 for example in "$root"/examples/[0-9]*/; do
