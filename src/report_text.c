@@ -163,9 +163,16 @@ static void add_table(const td_report *r, td_text *out)
 static void add_counts(const td_tally *t, td_text *out)
 {
     size_t used = 0, listed = 0;
-    for (size_t i = 0; i < t->count; i++)
+    bool same = true;
+    for (size_t i = 0; i < t->count; i++) {
         used += t->mismatches[i] != 0;
+        same &= t->mismatches[i] == t->mismatches[0];
+    }
     td_text_add(out, "    %-12s %zu of %zu:", t->name, used, t->count);
+    if (same) {
+        td_text_add(out, " %" PRIu64 " each\n", t->mismatches[0]);
+        return;
+    }
     for (size_t i = 0; i < t->count && listed < LISTED_STEPS; i++) {
         if (!t->mismatches[i])
             continue;

@@ -63,8 +63,8 @@ static void a_stuck_lane_in_words(void **state)
                               "    (0, 0, 2)  -2 (0xfffe)     0 (0x0000)  2      0x0      0     2     47:32\n"
                               "    (0, 0, 6)  12116 (0x2f54)  0 (0x0000)  12116  0x1      0     2     47:32\n"
                               "  mismatches per step:\n"
-                              "    w            3 of 3: [0]=2 [1]=2 [2]=2\n"
-                              "    ct           2 of 2: [0]=3 [1]=3\n"
+                              "    w            3 of 3: 2 each\n"
+                              "    ct           2 of 2: 3 each\n"
                               "    cs           1 of 4: [2]=6\n"
                               "    lane         1 of 4: [2]=6\n");
     td_free(text);
@@ -98,9 +98,9 @@ static void a_float_and_a_nan(void **state)
                               "    (0, 0)  0.1 (0x3dcccccd)        0.10000002 (0x3dcccccf)  2    0x0      0     0     31:0\n"
                               "    (1, 1)  3.1415927 (0x40490fdb)  nan (0x7fc00000)         -    0x1      0     1     63:32\n"
                               "  mismatches per step:\n"
-                              "    r            2 of 2: [0]=1 [1]=1\n"
-                              "    c            2 of 2: [0]=1 [1]=1\n"
-                              "    lane         2 of 2: [0]=1 [1]=1\n");
+                              "    r            2 of 2: 1 each\n"
+                              "    c            2 of 2: 1 each\n"
+                              "    lane         2 of 2: 1 each\n");
     td_free(text);
     td_report_destroy(&r);
     close_scene(&s);
