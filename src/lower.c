@@ -371,8 +371,11 @@ static td_status lower(lowering *l)
                       .in_order = layout->alias_last};
     atomic_init(&plan->users, 1);
     td_status status = td_bind(layout, request->shape, l->bound);
-    if (!status && layout->pad)
+    if (!status && layout->pad) {
         status = td_dtype_from_text(request->memory_dtype, layout->pad, &plan->pad_bits);
+        if (status)
+            td_fail_prefix("option pad=%s: ", layout->pad);
+    }
     if (!status)
         status = td_lanes_place(l->bound, request, &l->lanes);
     if (!status)

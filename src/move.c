@@ -67,7 +67,7 @@ static void run_piece(void *context, unsigned piece)
 
 void td_move_run(const td_move *m, bool alone, unsigned char *dst, const unsigned char *src)
 {
-    const bool stream = m->stream && (uintptr_t)dst % 64 == 0;
+    const bool stream = m->stream && (!m->lines || (uintptr_t)dst % 64 == 0);
     if (m->loops == 0 && m->kind != TD_MOVE_TWO_STEPS) {
         m->fn(dst, m->dst_stride, src, m->src_stride, m->high, m->wide, stream);
         if (stream)

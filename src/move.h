@@ -37,7 +37,8 @@ typedef struct td_loop {
 typedef struct td_move {
     uint8_t kind;       /* td_move_kind */
     uint8_t elem_bytes; /* of the kernel: neighbours that stay together are one element */
-    bool stream;        /* large and whole lines, if the destination itself is aligned */
+    bool stream;        /* large */
+    bool lines;         /* whole lines, if the destination itself is on one */
     bool splits;        /* threads may share it: their steps write different bytes */
     uint8_t loops, split;
     td_move_fn fn;

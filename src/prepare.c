@@ -261,11 +261,22 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
  * runs in pieces, so that threads can share them. */
 #define PIECE_BYTES ((uint64_t)64 << 10)
 
+#define LONG_ROW_BYTES 512
+
+static uint64_t row_bytes(const td_move *m)
+{
+    if (!m->lines)
+        return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
+    if (m->stream)
+        return 128;
+    return m->elem_bytes == 1 && m->src_stride % 1024 ? 64 : 256;
+}
+
 static void block(td_move *m)
 {
     switch (m->kind) {
     case TD_MOVE_TRANSPOSE:
-        cut(m, TD_LOOP_HIGH, (m->stream ? 128u : m->elem_bytes == 1 && m->src_stride % 1024 ? 64u : 256u) / m->elem_bytes);
+        cut(m, TD_LOOP_HIGH, row_bytes(m) / m->elem_bytes);
         break;
     case TD_MOVE_TWO_STEPS:
         cut(m, TD_LOOP_HIGH, least(128u / m->elem_bytes, MAX_ROWS));
@@ -297,6 +308,12 @@ static bool is_lines(const td_move *m, const nest *n)
     default:
         return m->wide % LINE == 0;
     }
+}
+
+/* Rows off the lines are streamed but for their ends: most of a long row. */
+static bool has_long_rows(const td_move *m)
+{
+    return (m->kind == TD_MOVE_TRANSPOSE && m->high * m->elem_bytes >= LONG_ROW_BYTES) || (m->kind == TD_MOVE_RUNS && m->wide >= LONG_ROW_BYTES);
 }
 
 /* The rows of a list of runs: the innermost loop, when it is a plain one. */
@@ -336,7 +353,8 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
     if (!choose_two_steps(k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
     const bool late = m->kind != TD_MOVE_RUNS && m->elem_bytes == 1;
-    m->stream = m->bytes >= (late ? STREAM_BYTES_FROM_BYTES : STREAM_FROM_BYTES) && is_lines(m, &n);
+    m->lines = is_lines(m, &n);
+    m->stream = m->bytes >= (late ? STREAM_BYTES_FROM_BYTES : STREAM_FROM_BYTES) && (m->lines || has_long_rows(m));
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(m);

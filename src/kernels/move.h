@@ -9,8 +9,8 @@
  *   deinterleave  the same with src_stride = cols * size: few columns, many rows, src one straight run
  *   copy          rows runs of `cols` bytes each, src_stride and dst_stride apart
  *
- * `stream`: dst and dst_stride are multiples of 64 and the output is larger than the caches: store past them. A kernel that
- * cannot ignores it; whoever asks for it calls td_move_fence after the last. */
+ * `stream`: the output is larger than the caches: store past them. Where dst and the strides do not fall on lines of 64 bytes a
+ * transpose does it line by line, and interleaving must not be asked to. Whoever asks calls td_move_fence after the last. */
 #ifndef TD_KERNELS_MOVE_H
 #define TD_KERNELS_MOVE_H
 

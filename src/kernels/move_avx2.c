@@ -86,29 +86,6 @@ INLINE void copy_line(unsigned char *dst, const unsigned char *src)
     _mm256_storeu_si256(out + 1, b);
 }
 
-#include "transpose_tile.h"
-
-TRANSPOSE(8)
-TRANSPOSE(16)
-TRANSPOSE(32)
-TRANSPOSE(64)
-TRANSPOSE(128)
-
-#include "interleave_avx2.h"
-
-/* Elements of a whole vector. */
-static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                                  size_t cols, bool stream)
-{
-    for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
-        const unsigned char *in = src;
-        for (size_t r = 0; r < rows; r++, in += src_stride)
-            put(dst + r * 32, _mm256_loadu_si256((const __m256i *)(const void *)in), stream);
-    }
-}
-
-/* -- runs */
-
 /* A run whose middle lines are streamed. */
 INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t bytes)
 {
@@ -126,6 +103,30 @@ INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t byte
     }
     memcpy(dst + at, src + at, bytes - at);
 }
+
+#include "transpose_tile.h"
+
+TRANSPOSE(8)
+TRANSPOSE(16)
+TRANSPOSE(32)
+TRANSPOSE(64)
+TRANSPOSE(128)
+
+#include "interleave_avx2.h"
+
+/* Elements of a whole vector. */
+static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                                  size_t cols, bool stream)
+{
+    stream = stream && (uintptr_t)dst % VEC_BYTES == 0 && dst_stride % VEC_BYTES == 0;
+    for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
+        const unsigned char *in = src;
+        for (size_t r = 0; r < rows; r++, in += src_stride)
+            put(dst + r * 32, _mm256_loadu_si256((const __m256i *)(const void *)in), stream);
+    }
+}
+
+/* -- runs */
 
 #define RUNS(size)                                                                                                          case size:                                                                                                                  for (; rows; rows--, dst += dst_stride, src += src_stride)                                                                  memcpy(dst, src, size);                                                                                             break;
 

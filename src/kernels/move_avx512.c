@@ -87,37 +87,6 @@ INLINE void copy_line(unsigned char *dst, const unsigned char *src)
     _mm512_storeu_si512(dst, _mm512_loadu_si512(src));
 }
 
-#include "transpose_tile.h"
-
-TRANSPOSE(8)
-TRANSPOSE(16)
-TRANSPOSE(32)
-TRANSPOSE(64)
-TRANSPOSE(128)
-
-/* Elements of half a vector: two rows are one. */
-static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                                  size_t cols, bool stream)
-{
-    for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
-        const unsigned char *in = src;
-        size_t r = 0;
-        for (; r + 2 <= rows; r += 2, in += 2 * src_stride) {
-            const vec z = load_halves(in, src_stride);
-            if (stream)
-                stream_store(dst + r * 32, z);
-            else
-                store(dst + r * 32, z);
-        }
-        if (r < rows)
-            memcpy(dst + r * 32, in, 32);
-    }
-}
-
-#include "interleave_avx512.h"
-
-/* -- runs */
-
 INLINE void copy_upto(unsigned char *dst, const unsigned char *src, size_t bytes)
 {
     store_upto(dst, _mm512_maskz_loadu_epi8(bytes < 64 ? ((__mmask64)1 << bytes) - 1 : ~(__mmask64)0, src), bytes);
@@ -145,6 +114,38 @@ INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t byte
     if (at < bytes)
         copy_upto(dst + at, src + at, bytes - at);
 }
+
+#include "transpose_tile.h"
+
+TRANSPOSE(8)
+TRANSPOSE(16)
+TRANSPOSE(32)
+TRANSPOSE(64)
+TRANSPOSE(128)
+
+/* Elements of half a vector: two rows are one. */
+static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                                  size_t cols, bool stream)
+{
+    stream = stream && (uintptr_t)dst % VEC_BYTES == 0 && dst_stride % VEC_BYTES == 0;
+    for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
+        const unsigned char *in = src;
+        size_t r = 0;
+        for (; r + 2 <= rows; r += 2, in += 2 * src_stride) {
+            const vec z = load_halves(in, src_stride);
+            if (stream)
+                stream_store(dst + r * 32, z);
+            else
+                store(dst + r * 32, z);
+        }
+        if (r < rows)
+            memcpy(dst + r * 32, in, 32);
+    }
+}
+
+#include "interleave_avx512.h"
+
+/* -- runs */
 
 INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_t bytes)
 {

@@ -23,7 +23,7 @@
 TD_PACK_KERNELS(X)
 #undef X
 
-/* Two nibbles to a byte, 64 at a time. */
+/* Two nibbles to a byte, 64 at a time, and single bits by the sign of bytes. */
 static KERNEL void pack_nibbles(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
 {
     size_t i = 0;
@@ -37,8 +37,14 @@ static KERNEL void pack_nibbles(unsigned char *memory, unsigned at, const unsign
             _mm256_storeu_si256((__m256i *)(void *)(memory + i / 2), z);
         }
     }
+    if (bits == 1 && at == 0)
+        for (; i + 32 <= n; i += 32) {
+            const __m256i z = _mm256_loadu_si256((const __m256i *)(const void *)(elems + i));
+            const uint32_t line = (uint32_t)_mm256_movemask_epi8(_mm256_slli_epi16(z, 7));
+            memcpy(memory + i / 8, &line, 4);
+        }
     if (i < n)
-        pack(memory + i / 2, at, elems + i, n - i, bits, 1);
+        pack(memory + i * bits / 8, at, elems + i, n - i, bits, 1);
 }
 
 static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign)

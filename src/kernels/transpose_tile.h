@@ -5,6 +5,7 @@
  *   load_lanes_upto(p, stride, rows, bytes)  the same; lanes from `rows` on and bytes from `bytes` on are not read
  *   unpack_low, unpack_high       (a, b, size): in each lane, elements of the lower or upper halves in turn
  *   store, store_upto, stream_store
+ *   stream_run(dst, src, bytes)   a run whose whole lines are streamed
  *
  * The network. Take `regs` vectors as rows of elements in each lane. One round of unpacks puts the halves of the list of
  * vectors in turn; it turns the number of an element (vector bits, then bits in the lane) left by one bit. As many rounds
@@ -88,11 +89,43 @@ INLINE void transpose_columns(unsigned char *dst, ptrdiff_t dst_stride, const un
 #define STAGE_ROWS 256
 #define SET_BYTES 1024
 
+/* What is streamed has to be whole lines: a line that is not goes out at once and comes back. Where a vector is less than a
+ * line, or the output rows do not begin on one, rows are put together in a buffer first, and what fills no line is stored. */
+#define STREAM_BYTES 512
+
+INLINE void transpose_staged(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                             size_t cols, const int size)
+{
+    _Alignas(64) unsigned char out[64 / (size_t)size * STREAM_BYTES];
+    const size_t bytes = rows * (size_t)size;
+    transpose_columns(out, STREAM_BYTES, src, src_stride, rows, cols, size, false);
+    for (size_t c = 0; c < cols; c++)
+        stream_run(dst + (ptrdiff_t)c * dst_stride, out + c * STREAM_BYTES, bytes);
+}
+
+INLINE void transpose_lines(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                            size_t cols, const int size, bool stream)
+{
+    const size_t bytes = rows * (size_t)size, line = size < 64 ? 64 / (size_t)size : 1;
+    const bool straight = dst_stride == VEC_BYTES && bytes == VEC_BYTES; /* one long run after all */
+    const bool whole = (uintptr_t)dst % VEC_BYTES == 0 && dst_stride % VEC_BYTES == 0 && bytes % VEC_BYTES == 0;
+    if (stream && !(whole && (LANES == 4 || straight))) {
+        if (bytes <= STREAM_BYTES && bytes >= 128) {
+            for (size_t c = 0; c < cols; c += line)
+                transpose_staged(dst + (ptrdiff_t)c * dst_stride, dst_stride, src + c * (size_t)size, src_stride, rows,
+                                 cols - c < line ? cols - c : line, size);
+            return;
+        }
+        stream = false;
+    }
+    transpose_columns(dst, dst_stride, src, src_stride, rows, cols, size, stream);
+}
+
 INLINE void transpose_block(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
                             size_t cols, const int size, bool stream)
 {
     if (src_stride % SET_BYTES || rows < 16 || rows > STAGE_ROWS || cols * (size_t)size < 64) {
-        transpose_columns(dst, dst_stride, src, src_stride, rows, cols, size, stream);
+        transpose_lines(dst, dst_stride, src, src_stride, rows, cols, size, stream);
         return;
     }
     _Alignas(64) unsigned char stage[STAGE_ROWS * 64];
@@ -101,11 +134,11 @@ INLINE void transpose_block(unsigned char *dst, ptrdiff_t dst_stride, const unsi
         const unsigned char *in = src + c * (size_t)size;
         for (size_t r = 0; r < rows; r++, in += src_stride)
             copy_line(stage + r * 64, in);
-        transpose_columns(dst + (ptrdiff_t)c * dst_stride, dst_stride, stage, 64, rows, line, size, stream);
+        transpose_lines(dst + (ptrdiff_t)c * dst_stride, dst_stride, stage, 64, rows, line, size, stream);
     }
     const size_t done = cols - cols % line;
     if (done < cols)
-        transpose_columns(dst + (ptrdiff_t)done * dst_stride, dst_stride, src + done * (size_t)size, src_stride, rows, cols - done, size,
+        transpose_lines(dst + (ptrdiff_t)done * dst_stride, dst_stride, src + done * (size_t)size, src_stride, rows, cols - done, size,
                           stream);
 }
 

@@ -71,6 +71,8 @@ static void check_transposes(const kernel *k, int isa)
         check(k, isa, (ptrdiff_t)(40 * k->size + 3), 4096, 40, cols, cols % 3, false);
     check(k, isa, (ptrdiff_t)(2 * tile * k->size), (ptrdiff_t)(3 * wide * k->size + 1), 2 * tile, 3 * wide, 0, true);
     check(k, isa, (ptrdiff_t)(128), 4096, 128 / k->size, 64 / k->size + wide, 0, true);
+    for (size_t rows = 1; rows <= 3 * tile; rows += rows % 5 + 1) /* streamed from any place */
+        check(k, isa, (ptrdiff_t)(rows * k->size + 3), 1024, rows, 64 / k->size + 3, rows % 9, true);
 }
 
 static void check_shorts(const kernel *k, int isa)
