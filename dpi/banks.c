@@ -34,6 +34,12 @@ static td_status compare(td_memory *const *banks, size_t count, td_tensor *tenso
     return td_backdoor_compare_tensor_banks(banks, count, tensor, layout, c->policy, as, &c->report);
 }
 
+static td_status transfer(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as,
+                          void *context)
+{
+    return td_transfer_layout(banks, count, tensor, layout, as, context);
+}
+
 /* The handles in the list, copied, so that the list can be released before the memories are claimed. */
 static td_status read_list(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message)
 {
@@ -111,4 +117,12 @@ TD_API int td_dpi_backdoor_compare_banks(td_dpi_u64 banks, td_dpi_u64 golden, td
     *report = 0;
     const int status = move("backdoor_compare_tensor", compare, banks, golden, layout, as, &c, message);
     return status ? status : td_dpi_report_give(&c.report, report, message);
+}
+
+/* For banks that lie in the design, before any of these. */
+TD_API int td_dpi_transfer_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
+                                 const char **message)
+{
+    *partial = 0;
+    return move("backdoor_tensor", transfer, banks, tensor, layout, as, partial, message);
 }

@@ -13,7 +13,7 @@
 
 #define CHUNK_SLOTS 256U
 #define MAX_CHUNKS 16384U
-#define MAX_CLAIMS 4U
+#define FEW_CLAIMS 4U
 #define MAX_GENERATION 0xffffffU
 
 /* bits 0..31 index, 32..55 generation, 56..63 this tag plus the kind */
@@ -135,14 +135,9 @@ static td_status sort_claims(const char *call, td_dpi_claim *claims, size_t coun
     return TD_OK;
 }
 
-td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+/* In index order, so that two calls that share objects cannot wait for each other. */
+static td_status lock_claims(const char *call, td_dpi_claim **order, size_t ordered, const char **message)
 {
-    td_dpi_claim *order[MAX_CLAIMS];
-    size_t ordered = 0;
-    td_status status = sort_claims(call, claims, count, order, &ordered, message);
-    if (status)
-        return status;
-    /* In index order, so that two calls that share objects cannot wait for each other. */
     for (size_t i = 0; i < ordered; i++) {
         td_dpi_claim *claim = order[i];
         struct td_dpi_slot *slot = claim->slot;
@@ -153,7 +148,7 @@ td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count,
         }
         pthread_mutex_lock(&slot->lock);
         if (slot->handle != claim->handle) {
-            status = refuse(call, claim->handle, claim->kind, slot, message);
+            td_status status = refuse(call, claim->handle, claim->kind, slot, message);
             pthread_mutex_unlock(&slot->lock);
             for (size_t k = 0; k < i; k++)
                 td_dpi_release(order[k], 1);
@@ -162,6 +157,24 @@ td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count,
         claim->object = slot->object;
     }
     return TD_OK;
+}
+
+td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+{
+    td_dpi_claim *few[FEW_CLAIMS];
+    td_dpi_claim **order = few;
+    size_t ordered = 0;
+    if (count > FEW_CLAIMS) { /* sets of banks */
+        order = malloc(count * sizeof(td_dpi_claim *));
+        if (!order)
+            return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %zu handles; use fewer banks", call, count);
+    }
+    td_status status = sort_claims(call, claims, count, order, &ordered, message);
+    if (!status)
+        status = lock_claims(call, order, ordered, message);
+    if (order != few)
+        free(order);
+    return status;
 }
 
 /* Under table_lock. */

@@ -4,6 +4,7 @@
 class td_bank_set;
   local td_memory        m_banks[$];
   local int              m_own;
+  local bit              m_elsewhere;  // some bank lies in the design
   local longint unsigned m_list;  // the handles as C takes them; 0 while they have not crossed
 
   // td_bank_set::create("abuf", 4, 64, 1024): four memories "abuf[0]" to "abuf[3]"; null when one is refused.
@@ -41,9 +42,10 @@ class td_bank_set;
     m_own = m_banks.size();
   endfunction
 
-  // The next bank. Memories inside a design cannot be banks of a set.
+  // The next bank: a td_memory of any kind, in the design or not.
   function void add(input td_memory memory);
     m_banks.push_back(memory);
+    if (memory != null && memory.lies_elsewhere()) m_elsewhere = 1'b1;
     td_list::destroy(m_list);
     m_list = 0;
   endfunction
@@ -86,8 +88,12 @@ class td_bank_set;
     if (tensor != null) tensor_handle = tensor.handle();
     if (layout != null) layout_handle = layout.handle();
     status = stage(message);
+    if (status == TD_OK) status = bring_in(1'b1, tensor_handle, layout_handle, as, message);
     if (status != TD_OK) return status;
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_banks(m_list, tensor_handle, layout_handle, as, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_banks(m_list, tensor_handle, layout_handle, as, message));
+    if (!m_elsewhere) return status;
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_take_out(message);
+    return status;
   endfunction
 
   // The inverse: fills a tensor, whose dtype and shape say what is there.
@@ -108,6 +114,7 @@ class td_bank_set;
     if (tensor != null) tensor_handle = tensor.handle();
     if (layout != null) layout_handle = layout.handle();
     status = stage(message);
+    if (status == TD_OK) status = bring_in(1'b0, tensor_handle, layout_handle, as, message);
     if (status != TD_OK) return status;
     return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_banks(m_list, tensor_handle, layout_handle, as, message));
   endfunction
@@ -137,12 +144,26 @@ class td_bank_set;
     if (golden != null) golden_handle = golden.handle();
     if (layout != null) layout_handle = layout.handle();
     status = stage(message);
+    if (status == TD_OK) status = bring_in(1'b0, golden_handle, layout_handle, as, message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_banks(m_list, golden_handle, layout_handle, policy, as, found,
                                                                       message));
     if (status != TD_OK) return status;
     report = new(found);
     return report.learn(message);
+  endfunction
+
+  // The words of banks in the design, which a dump reads all and a load where it leaves bits as they are.
+  local function td_status_e bring_in(input bit loads, input longint unsigned tensor, input longint unsigned layout,
+                                      input string as, output string message);
+    td_status_e status;
+    int         partial;
+    message = "";
+    if (!m_elsewhere) return TD_OK;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_banks(m_list, tensor, layout, as, partial, message));
+    if (loads && partial == 0) return status;
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_bring_in(message);
+    return status;
   endfunction
 
   // The handles cross once and are kept, so that a small load costs one call.

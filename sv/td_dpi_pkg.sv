@@ -309,6 +309,14 @@ package td_dpi_pkg;
     output string           message
   );
 
+  import "DPI-C" function int td_dpi_transfer_banks(
+    input  longint unsigned banks,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output int              partial,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_backdoor_compare_banks(
     input  longint unsigned banks,
     input  longint unsigned golden,

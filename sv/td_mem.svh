@@ -48,11 +48,15 @@ class td_mem extends td_memory;
 
   // ---- the two directions, with a message
 
-  local function td_status_e bring_in(output string message);
+  virtual function bit lies_elsewhere();
+    return 1'b1;
+  endfunction
+
+  virtual function td_status_e do_bring_in(output string message);
     return explain(collect(), message);
   endfunction
 
-  local function td_status_e take_out(output string message);
+  virtual function td_status_e do_take_out(output string message);
     return explain(deposit(), message);
   endfunction
 
@@ -68,7 +72,7 @@ class td_mem extends td_memory;
                                        output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_words(handle(), addresses, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_read(addresses, words, message);
     return status;
   endfunction
@@ -77,9 +81,9 @@ class td_mem extends td_memory;
                                         input longint unsigned mask, input int mask_bits, output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_words(handle(), addresses, message));
-    if (status == TD_OK && mask_bits != 0) status = bring_in(message);
+    if (status == TD_OK && mask_bits != 0) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_write(addresses, words, mask, mask_bits, message);
-    if (status == TD_OK) status = take_out(message);
+    if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
 
@@ -88,7 +92,7 @@ class td_mem extends td_memory;
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, last - first, message));
     if (status == TD_OK) status = super.do_load_matrix(tensor, first, last, message);
-    if (status == TD_OK) status = take_out(message);
+    if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
 
@@ -96,7 +100,7 @@ class td_mem extends td_memory;
                                               input longint unsigned last, output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, last - first, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_dump_matrix(tensor, first, last, message);
     return status;
   endfunction
@@ -106,20 +110,20 @@ class td_mem extends td_memory;
     td_status_e status;
     int         partial;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), tensor, layout, as, partial, message));
-    if (status == TD_OK && partial != 0) status = bring_in(message);
+    if (status == TD_OK && partial != 0) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_load_tensor(tensor, layout, as, message);
-    if (status == TD_OK) status = take_out(message);
+    if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
 
-  // A dump brings in every word, whether a load would or not:
+  // A dump and a comparison bring in every word, whether a load would or not:
   // verilator lint_off UNUSEDSIGNAL
   virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
     td_status_e status;
     int         partial;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), tensor, layout, as, partial, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_dump_tensor(tensor, layout, as, message);
     return status;
   endfunction
@@ -131,7 +135,7 @@ class td_mem extends td_memory;
     int         partial;
     report = 0;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), golden, layout, as, partial, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_compare_tensor(golden, layout, policy, as, report, message);
     return status;
   endfunction
@@ -142,7 +146,7 @@ class td_mem extends td_memory;
     td_status_e status;
     bits = 0;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), address, 1, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_get_bits(address, bits, message);
     return status;
   endfunction
@@ -152,7 +156,7 @@ class td_mem extends td_memory;
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), address, 1, message));
     if (status == TD_OK) status = super.do_set_bits(address, bits, message);
-    if (status == TD_OK) status = take_out(message);
+    if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
 
@@ -160,7 +164,7 @@ class td_mem extends td_memory;
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), 0, depth(), message));
     if (status == TD_OK) status = super.do_clear(message);
-    if (status == TD_OK) status = take_out(message);
+    if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
 
@@ -168,9 +172,9 @@ class td_mem extends td_memory;
   virtual function td_status_e do_load_file(input string path, output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(handle(), path, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_load_file(path, message);
-    if (status == TD_OK) status = take_out(message);
+    if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
 
@@ -178,7 +182,7 @@ class td_mem extends td_memory;
                                             input longint unsigned count, output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, count, message));
-    if (status == TD_OK) status = bring_in(message);
+    if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_save_file(path, first, count, message);
     return status;
   endfunction

@@ -433,4 +433,20 @@ class td_memory;
                                             input longint unsigned count, output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_memory_save_file(m_handle, path, first, count, message));
   endfunction
+
+  // ---- for a set of banks: the words of a transfer, from and to a memory that lies elsewhere
+
+  virtual function bit lies_elsewhere();
+    return 1'b0;
+  endfunction
+
+  virtual function td_status_e do_bring_in(output string message);
+    message = "";
+    return TD_OK;
+  endfunction
+
+  virtual function td_status_e do_take_out(output string message);
+    message = "";
+    return TD_OK;
+  endfunction
 endclass

@@ -125,6 +125,9 @@ module tb_mem;
     td_memory b;
     td_tensor t;
     td_layout l;
+    td_report report;
+    td_status_e status;
+    string    message;
     int       bad;
     a = a_mem::create("a");
     b = b_mem::create("b");
@@ -144,7 +147,13 @@ module tb_mem;
       if (u_b.mem[i] != 32'hbeef_0000 + i) bad++;
     end
     equal(64'(bad), 0, "a load writes its words, in its instance, and no others");
+    status = a.try_backdoor_compare_tensor(t, l, "", "", report, message);
+    ok(status == TD_OK && report.passed(), "a comparison of what was loaded");
+    report.destroy();
     u_a.mem[12] = 32'h1111_2222;
+    status = a.try_backdoor_compare_tensor(t, l, "", "", report, message);
+    ok(status == TD_OK && report.mismatches() == 2, "a comparison sees what the design wrote");
+    report.destroy();
     a.backdoor_dump_tensor(t, l);
     ok(t.get_bits(2) == 'h2222 && t.get_bits(3) == 'h1111, "a dump sees what the design wrote");
     b.backdoor_dump_tensor(t, l);
@@ -231,6 +240,60 @@ module tb_mem;
     m.destroy();
   endtask
 
+  // ---- banks: two in the design and one of the library
+
+  task automatic banks();
+    td_bank_set set_of_3;
+    td_memory   a;
+    td_memory   b;
+    td_memory   own;
+    td_tensor   t;
+    td_tensor   back;
+    td_layout   l;
+    int         bad;
+    a = a_mem::create("a");
+    b = b_mem::create("b");
+    own = td_memory::create("own", 32, 64);
+    set_of_3 = new;
+    set_of_3.add(a);
+    set_of_3.add(own);
+    set_of_3.add(b);
+    t = td_tensor::create("u16", "9 2");
+    back = td_tensor::create("u16", "9 2");
+    t.fill_ramp(1, 1);
+    for (int i = 0; i < 64; i++) begin
+      u_a.mem[i] = 32'haaaa_aaaa;
+      u_b.mem[i] = 32'hbbbb_bbbb;
+    end
+    l = td_layout::create("r c -> r c", "", "bank = r % 3; addr = 10 + 2*(r / 3)");
+    set_of_3.backdoor_load_tensor(t, l);
+    bad = 0;
+    for (int i = 0; i < 64; i++) begin
+      if (u_a.mem[i] != (i == 10 ? 32'h0002_0001 : i == 12 ? 32'h0008_0007 : i == 14 ? 32'h000e_000d : 32'haaaa_aaaa))
+        bad++;
+      if (u_b.mem[i] != (i == 10 ? 32'h0006_0005 : i == 12 ? 32'h000c_000b : i == 14 ? 32'h0012_0011 : 32'hbbbb_bbbb))
+        bad++;
+    end
+    equal(64'(bad), 0, "banks in the design get their words and no others");
+    equal(own.get_bits(12), 'h000a_0009, "a bank of the library between them");
+    u_b.mem[12] = 32'h1234_5678;
+    set_of_3.backdoor_dump_tensor(back, l);
+    ok(back.get_bits(10) == 'h5678 && back.get_bits(11) == 'h1234 && back.get_bits(8) == 9 && back.get_bits(0) == 1,
+       "a dump over the banks");
+    l.destroy();
+    l = td_layout::create("r c -> r c", "fill=keep slot=8 dtype=u8", "bank = r % 3; addr = 20 + r / 3");
+    u_b.mem[20] = 32'hcccc_cccc;
+    set_of_3.backdoor_load_tensor(t, l, "u8");
+    equal(64'(u_b.mem[20]), 64'hcccc_0605, "fill=keep over the banks");
+    set_of_3.destroy();
+    a.destroy();
+    b.destroy();
+    own.destroy();
+    t.destroy();
+    back.destroy();
+    l.destroy();
+  endtask
+
   // ---- refusals: those of td_memory, and nothing has changed
 
   task automatic refusals();
@@ -281,6 +344,7 @@ module tb_mem;
     kinds();
     instances();
     operations();
+    banks();
     refusals();
     finish();
   end
