@@ -96,23 +96,23 @@ static td_status fail_value(fault what, int64_t a, int64_t b)
 {
     switch (what) {
     case DIVIDES_BY_ZERO:
-        return td_fail(TD_ADDRESS, "the address divides %" PRId64 " by zero; use a divisor that is never 0", a);
+        return td_fail(TD_ADDRESS, "divides %" PRId64 " by zero; use a divisor that is never 0", a);
     case BAD_SHIFT:
-        return td_fail(TD_ADDRESS, "the address shifts by %" PRId64 "; shift by 0 to 62", b);
+        return td_fail(TD_ADDRESS, "shifts by %" PRId64 "; shift by 0 to 62", b);
     case BAD_REV:
-        return td_fail(TD_ADDRESS, "the address reverses %" PRId64 " in %" PRId64 " bits, where it does not fit; give rev more bits", a,
+        return td_fail(TD_ADDRESS, "reverses %" PRId64 " in %" PRId64 " bits, where it does not fit; give rev more bits", a,
                        b);
     case BAD_INTERLEAVE:
-        return td_fail(TD_ADDRESS, "the address interleaves %" PRId64 " and %" PRId64 "; both must lie in 0 .. 2^31-1", a, b);
+        return td_fail(TD_ADDRESS, "interleaves %" PRId64 " and %" PRId64 "; both must lie in 0 .. 2^31-1", a, b);
     default:
-        return td_fail(TD_OVERFLOW, "the address does not fit in 64 bits at %" PRId64 " and %" PRId64 "; use smaller factors", a, b);
+        return td_fail(TD_OVERFLOW, "does not fit in 64 bits at %" PRId64 " and %" PRId64 "; use smaller factors", a, b);
     }
 }
 
 static td_status dim_length(const td_expr_scope *scope, int64_t dim, int64_t *out)
 {
     if ((uint64_t)dim >= scope->shape->rank)
-        return td_fail(TD_ADDRESS, "the address asks for dim(%" PRId64 ") of a tensor of rank %zu; use 0 to rank - 1", dim,
+        return td_fail(TD_ADDRESS, "asks for dim(%" PRId64 ") of a tensor of rank %zu; use 0 to rank - 1", dim,
                        scope->shape->rank);
     *out = (int64_t)scope->shape->dim[dim];
     return TD_OK;

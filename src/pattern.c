@@ -59,6 +59,13 @@ static td_status add_term(parser *p, int axis, uint64_t step)
     return TD_OK;
 }
 
+static td_status fail_twice(const parser *p, size_t length, bool left)
+{
+    char what[96];
+    snprintf(what, sizeof what, "axis %.*s twice on the %s", (int)(length < 40 ? length : 40), p->at, left ? "left" : "right");
+    return fail_at(p, p->at, (int)length, what, "give each axis one place on each side");
+}
+
 /* An axis name at p->at. On the left it is new; on the right it may be new too, and is then a repeat. */
 static td_status parse_axis(parser *p, bool left, int group, uint64_t step)
 {
@@ -66,8 +73,7 @@ static td_status parse_axis(parser *p, bool left, int group, uint64_t step)
     size_t length = name_length(p->at);
     int axis = td_pattern_find(pattern, p->at, length);
     if (axis >= 0 && (left || pattern->axis[axis].right_group >= 0))
-        return fail_at(p, p->at, (int)length, left ? "axis twice on the left" : "axis twice on the right",
-                       "give each axis one place on each side");
+        return fail_twice(p, length, left);
     if (axis < 0) {
         if (pattern->axis_count == TD_MAX_AXES)
             return fail_at(p, p->at, (int)length, "too many axes", "use at most 64");
@@ -117,7 +123,7 @@ static td_status parse_term(parser *p, bool left, int group, bool inside)
         skip_space(p);
     }
     if (!td_is_name_start(*p->at))
-        return fail_at(p, p->at, 1, *p->at ? "unexpected character" : "unexpected end",
+        return fail_at(p, p->at, 1, td_text_unexpected(*p->at, (char[TD_UNEXPECTED_BYTES]){0}),
                        "write axes, `1`, `...`, groups in ( ), and one ->");
     return parse_axis(p, left, group, step);
 }

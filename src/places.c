@@ -108,6 +108,8 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
     else
         for (size_t i = 0; i < count && !status; i++)
             bank[i] = (int64_t)((number + i) / words);
+    if (status)
+        td_fail_prefix("address \"%s\" ", layout->address_text);
     return status;
 }
 

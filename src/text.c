@@ -34,6 +34,18 @@ void td_text_add(td_text *t, const char *fmt, ...)
     t->used += (size_t)need;
 }
 
+const char *td_text_unexpected(char c, char *text)
+{
+    const unsigned char byte = (unsigned char)c;
+    if (c == '\0')
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected end");
+    else if (byte < 0x20 || byte > 0x7e)
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected byte 0x%02x", (unsigned)byte);
+    else
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected character '%c'", c);
+    return text;
+}
+
 bool td_is_name_start(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -51,12 +51,12 @@ static const struct {
     {{"r r -> r ()", "", ""},
      {"r q -> (r q) ()", "", ""},
      TD_PATTERN,
-     "layout_create: axis twice on the left in pattern \"r r -> r ()\"; give each axis one place on each "
+     "layout_create: axis r twice on the left in pattern \"r r -> r ()\"; give each axis one place on each "
      "side"},
     {{"r c -> (r c) c", "", ""},
      {"r c -> r c", "", ""},
      TD_PATTERN,
-     "layout_create: axis twice on the right in pattern \"r c -> (r c) c\"; give each axis one place on "
+     "layout_create: axis c twice on the right in pattern \"r c -> (r c) c\"; give each axis one place on "
      "each side"},
     {{"r c k -> r c", "", ""},
      {"r c k -> (r k) c", "", ""},
@@ -66,12 +66,12 @@ static const struct {
     {{"r c! -> r c", "", ""},
      {"r c_ -> r c_", "", ""},
      TD_PATTERN,
-     "layout_create: unexpected character in pattern \"r c! -> r c\"; write axes, `1`, `...`, groups in ( "
+     "layout_create: unexpected character '!' in pattern \"r c! -> r c\"; write axes, `1`, `...`, groups in ( "
      "), and one ->"},
     {{"2 c -> () c", "", ""},
      {"1 c -> () c", "", ""},
      TD_PATTERN,
-     "layout_create: unexpected character in pattern \"2 c -> () c\"; write axes, `1`, `...`, groups in ( "
+     "layout_create: unexpected character '2' in pattern \"2 c -> () c\"; write axes, `1`, `...`, groups in ( "
      "), and one ->"},
     {{"r (2 c) -> r c", "", ""},
      {"r (1 c) -> r c", "", ""},
@@ -223,7 +223,7 @@ static const struct {
     {{"r c -> r c", "", "4*r $ 1"},
      {"r c -> r c", "", "4*r ^ 1"},
      TD_ADDRESS,
-     "layout_create: unexpected character in address \"4*r $ 1\"; write constants, time axes, index, and + "
+     "layout_create: unexpected character '$' in address \"4*r $ 1\"; write constants, time axes, index, and + "
      "- * / % & | ^ << >> ( )"},
     {{"r c -> r c", "", "4*(r + 1"},
      {"r c -> r c", "", "4*(r + 1)"},
@@ -232,7 +232,7 @@ static const struct {
     {{"r c -> r c", "", "4 r"},
      {"r c -> r c", "", "4*r"},
      TD_ADDRESS,
-     "layout_create: unexpected character in address \"4 r\"; write constants, time axes, index, and + - * "
+     "layout_create: unexpected character 'r' in address \"4 r\"; write constants, time axes, index, and + - * "
      "/ % & | ^ << >> ( )"},
     {{"r c -> r c", "", "0x + r"},
      {"r c -> r c", "", "0x0 + r"},
