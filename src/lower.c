@@ -226,12 +226,12 @@ static td_status add_word_box(lowering *l, const td_region *region, uint64_t bea
     return finish_box(l, box, &l->plan->words, &l->plan->words_count);
 }
 
-/* Whether a lane of the region reaches into that beat. */
+/* Whether the slot of a lane of the region reaches into that beat. */
 static bool beat_has_lanes(const lowering *l, const td_region *region, uint64_t beat)
 {
     const td_bound *bound = l->bound;
     const int n = bound->role_count[TD_ROLE_LANE];
-    const int64_t word_bits = (int64_t)l->request->geometry.word_bytes * 8;
+    const uint64_t slot = l->lanes.slot_bits, part = l->lanes.part_bits;
     uint64_t lanes = 1;
     for (int i = 0; i < n; i++)
         lanes *= region->extent[bound->role_axis[TD_ROLE_LANE][i]];
@@ -242,11 +242,9 @@ static bool beat_has_lanes(const lowering *l, const td_region *region, uint64_t 
             lane += (region->start[a] + rest % region->extent[a]) * bound->axis[a].role_stride;
             rest /= region->extent[a];
         }
-        td_piece piece[64];
-        const size_t count = td_lanes_pieces(bound, l->request, &l->lanes, lane, piece);
-        for (size_t i = 0; i < count; i++)
-            if ((uint64_t)(piece[i].memory / word_bits) == beat)
-                return true;
+        const uint64_t first = (bound->layout->lanes_msb ? bound->count[TD_ROLE_LANE] - 1 - lane : lane) * slot;
+        if (first / part <= beat && beat <= (first + slot - 1) / part)
+            return true;
     }
     return false;
 }

@@ -115,13 +115,13 @@ static void place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, ui
     *bit = o->lsb + at % o->part_bits;
 }
 
-/* Whether any bit of a real element (or of padding) lies in this beat. */
-static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
+/* A word of a vector is written when a bit of the slot of an element or of padding lies in it. */
+bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat)
 {
     for (uint64_t l = 0; l < o->lanes; l++) {
         if (o->elems[vector * o->lanes + l] == ORACLE_CLIP)
             continue;
-        for (uint64_t k = 0; k < o->elem_bits; k++) {
+        for (uint64_t k = 0; k < o->slot; k++) {
             uint64_t in_beat = 0, bit = 0;
             place(o, l, k, &in_beat, &bit);
             if (in_beat == beat)
@@ -129,14 +129,6 @@ static bool beat_has_element(const oracle *o, uint64_t vector, uint64_t beat)
         }
     }
     return false;
-}
-
-bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat)
-{
-    bool ragged = false;
-    for (size_t g = 0; g < o->left_count; g++)
-        ragged = ragged || o->left[g].total != o->in.dim[g];
-    return !o->clip || !ragged || beat_has_element(o, vector, beat);
 }
 
 /* A vector with an element keeps all its words to itself, also those that it does not write. */
