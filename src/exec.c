@@ -324,6 +324,42 @@ static void load_in_order(const td_run *run)
     }
 }
 
+/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for each. */
+static inline __attribute__((always_inline)) void gather_runs(const td_run *run, const td_node *node, bool dump, int64_t select,
+                                                              int64_t memory, int64_t tensor, size_t bytes)
+{
+    const int64_t elem = run->plan->tensor_dtype.bytes;
+    unsigned char *elems = run->tensor + tensor * elem;
+    for (uint64_t i = 0; i < node->extent; i++) {
+        unsigned char *place = ground_at(run, select) + memory / 8;
+        memcpy(dump ? elems : place, dump ? place : elems, bytes);
+        select += node->select;
+        memory += node->memory;
+        elems += node->tensor * elem;
+    }
+}
+
+#define GATHER(size)                                                                                                    \
+    case size:                                                                                                          \
+        gather_runs(run, node, dump, select, memory, tensor, size);                                                     \
+        break;
+
+static void gather(const td_run *run, const td_node *node, const td_move *move, bool dump, int64_t select, int64_t memory, int64_t tensor)
+{
+    switch (move->wide) {
+        GATHER(1)
+        GATHER(2)
+        GATHER(4)
+        GATHER(8)
+        GATHER(16)
+        GATHER(32)
+        GATHER(64)
+        GATHER(128)
+    default:
+        gather_runs(run, node, dump, select, memory, tensor, move->wide);
+    }
+}
+
 /* The selector loops of a box around its move, or its rows. */
 static void move_selected(const td_run *run, size_t b, bool dump, bool alone, size_t level, int64_t select, int64_t memory, int64_t tensor)
 {
@@ -339,6 +375,11 @@ static void move_selected(const td_run *run, size_t b, bool dump, bool alone, si
         return;
     }
     const td_node *node = &plan->node[box->first_node + level];
+    const td_move *run_of = &plan->move[2 * b + dump];
+    if (level + 1 == box->selectors && run_of->kind == TD_MOVE_RUNS && run_of->loops == 0 && run_of->high == 1 && !run->convert) {
+        gather(run, node, run_of, dump, select, memory, tensor);
+        return;
+    }
     for (uint64_t i = 0; i < node->extent; i++) {
         move_selected(run, b, dump, alone, level + 1, select, memory, tensor);
         select += node->select;
@@ -393,6 +434,34 @@ static void move_all(const td_run *run, bool dump)
     }
 }
 
+/* Padding is a load of one element, again and again. */
+static void pad_selected(const td_run *run, size_t b, size_t level, int64_t select, int64_t memory)
+{
+    const td_plan *plan = run->plan;
+    const td_box *box = &plan->pads[b];
+    if (level == box->selectors) {
+        td_rows_run(&plan->pad_rows[b], run, false, true, ground_at(run, select), memory, 0);
+        return;
+    }
+    const td_node *node = &plan->node[box->first_node + level];
+    for (uint64_t i = 0; i < node->extent; i++, select += node->select, memory += node->memory)
+        pad_selected(run, b, level + 1, select, memory);
+}
+
+static void pad_all(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    uint64_t value = plan->pad_bits;
+    td_run pad = {.plan = plan, .bank = run->bank, .tensor = (unsigned char *)&value};
+    for (size_t b = 0; b < plan->pads_count; b++) {
+        const td_box *box = &plan->pads[b];
+        if (plan->pad_rows[b].way == TD_ROWS_NONE)
+            walk(NULL, run, box, pad_row);
+        else
+            pad_selected(&pad, b, 0, box->select, box->memory);
+    }
+}
+
 void td_exec_load(const td_run *run)
 {
     const td_plan *plan = run->plan;
@@ -402,7 +471,7 @@ void td_exec_load(const td_run *run)
     }
     if (plan->lane_mask)
         walk_all(NULL, run, plan->words, plan->words_count, clear_row);
-    walk_all(NULL, run, plan->pads, plan->pads_count, pad_row);
+    pad_all(run);
     move_all(run, false);
 }
 

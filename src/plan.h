@@ -71,7 +71,7 @@ typedef struct td_plan {
     size_t node_count, piece_count, data_count, pads_count, words_count;
 
     struct td_move *move; /* of the data boxes: load and dump in turn (move.h) */
-    struct td_rows *rows; /* of the data boxes (rows.h) */
+    struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (rows.h) */
 
     uint64_t *table;
     uint64_t table_count;

@@ -376,13 +376,16 @@ td_status td_moves_create(td_plan *plan)
     td_move_kernels k;
     plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
     plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
-    if (!plan->move || !plan->rows)
-        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows));
+    plan->pad_rows = calloc(plan->pads_count + 1, sizeof *plan->pad_rows);
+    if (!plan->move || !plan->rows || !plan->pad_rows)
+        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows) + plan->pads_count * sizeof *plan->pad_rows);
     td_move_init(&k, td_cpu_flags());
     for (size_t b = 0; b < plan->data_count; b++) {
         prepare(plan, &plan->data[b], &k, false, &plan->move[2 * b]);
         prepare(plan, &plan->data[b], &k, true, &plan->move[2 * b + 1]);
-        td_rows_prepare(plan, &plan->data[b], &plan->rows[b]);
+        td_rows_prepare(plan, &plan->data[b], false, &plan->rows[b]);
     }
+    for (size_t b = 0; b < plan->pads_count; b++)
+        td_rows_prepare(plan, &plan->pads[b], true, &plan->pad_rows[b]);
     return TD_OK;
 }

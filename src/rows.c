@@ -44,7 +44,7 @@ static void choose_kernels(const td_plan *plan, td_rows *r)
     td_move_init(&m, flags);
     td_pack_init(&p, flags);
     r->copy = m.copy;
-    switch (plan->tensor_dtype.bytes) {
+    switch (r->elem_bytes) {
     case 1:
         r->transpose = m.transpose_x8;
         break;
@@ -93,14 +93,19 @@ static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
         r->split = TD_ROWS_SPLIT_ROW;
 }
 
-void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *r)
+void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *r)
 {
     const size_t count = box->node_count - box->selectors;
-    const td_node *node = plan->node + box->first_node + box->selectors;
     const td_node single = {.extent = 1, .tensor = 1, .memory = plan->memory_dtype.bits};
-    *r = (td_rows){.row = single, .across = single};
+    td_node node[TD_ROWS_LOOPS];
+    *r = (td_rows){.row = single, .across = single, .elem_bytes = pad ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes};
     if (box->piece_count || count > TD_ROWS_LOOPS)
         return;
+    for (size_t i = 0; i < count; i++) {
+        node[i] = plan->node[box->first_node + box->selectors + i];
+        if (pad)
+            node[i].tensor = 0;
+    }
     if (count)
         r->row = node[count - 1]; /* nodes are sorted: the shortest step in memory is the last */
     r->gathers = r->row.tensor != 1;
@@ -172,7 +177,7 @@ static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t c
 static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
 {
     const td_rows *r = j->rows;
-    const ptrdiff_t bytes = j->run->plan->tensor_dtype.bytes;
+    const ptrdiff_t bytes = r->elem_bytes;
     const unsigned char *elems = j->run->tensor + tensor * bytes;
     ptrdiff_t next = bytes;
     if (r->gathers) {
@@ -195,7 +200,7 @@ static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
 static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
 {
     const td_rows *r = j->rows;
-    const ptrdiff_t bytes = j->run->plan->tensor_dtype.bytes;
+    const ptrdiff_t bytes = r->elem_bytes;
     unsigned char *const elems = j->run->tensor + tensor * bytes;
     unsigned char *out = r->gathers ? j->stage->tensor : elems;
     const ptrdiff_t next = r->gathers ? (ptrdiff_t)count * bytes : bytes;
@@ -277,7 +282,7 @@ static void run_piece(void *context, unsigned piece)
 }
 
 /* How many pieces the box is worth. */
-static unsigned pieces_of(const td_rows *r, const td_run *run)
+static unsigned pieces_of(const td_rows *r)
 {
     if (r->split < 0)
         return 1;
@@ -287,20 +292,20 @@ static unsigned pieces_of(const td_rows *r, const td_run *run)
     const uint64_t count = r->split == TD_ROWS_SPLIT_ROW      ? (r->row.extent + SPLIT_ELEMS - 1) / SPLIT_ELEMS
                            : r->split == TD_ROWS_SPLIT_ACROSS ? (r->across.extent + 15) / 16
                                                               : r->loop[r->split].extent;
-    return td_pool_pieces(elems * run->plan->tensor_dtype.bytes, count);
+    return td_pool_pieces(elems * r->elem_bytes, count);
 }
 
 void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory, int64_t tensor)
 {
     job j = {.rows = r, .run = run, .dump = dump, .ground = ground, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
-    const uint64_t bytes = run->plan->tensor_dtype.bytes;
+    const uint64_t bytes = r->elem_bytes;
     if (r->gathers) {
         j.row_block = r->across.extent > 1 ? 256 / bytes < 64 ? 64 : 256 / bytes : ROW_ELEMS;
         j.across_block = STAGE_BYTES / bytes / j.row_block;
     } else if (run->convert && !r->straight)
         j.row_block = ROW_ELEMS;
     if (!alone)
-        j.pieces = pieces_of(r, run);
+        j.pieces = pieces_of(r);
     shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};
     if (j.pieces > 1)
         td_pool_run(j.pieces, run_piece, &shared);

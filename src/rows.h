@@ -23,6 +23,7 @@ typedef enum td_rows_way {
 
 typedef struct td_rows {
     uint8_t way;    /* td_rows_way */
+    uint8_t elem_bytes; /* of a container in the tensor */
     uint8_t loops;  /* around the row and `across`, outermost first */
     bool gathers;   /* the row's elements are apart in the tensor */
     bool straight;  /* the memory has a row as containers side by side: conversion reads and writes it there */
@@ -37,8 +38,9 @@ typedef struct td_rows {
     td_get_fn get;
 } td_rows;
 
-/* The rows of one box; way NONE when it has pieces or too many loops. */
-void td_rows_prepare(const td_plan *plan, const td_box *box, td_rows *out);
+/* The rows of one box; way NONE when it has pieces or too many loops. Those of a pad stay on one element, which has the
+ * memory's dtype. */
+void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *out);
 
 /* One box at one ground; `alone` keeps it on this thread. */
 void td_rows_run(const td_rows *rows, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory, int64_t tensor);

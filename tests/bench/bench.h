@@ -19,6 +19,7 @@ typedef struct bench_case {
     int lanes;        /* trailing output axes that form a word */
     const char *as;   /* NULL: bits move unchanged */
     int numbers;      /* also with two threads */
+    const char *address; /* NULL: words in order. The peers then do the same without it */
 } bench_case;
 
 extern const bench_case bench_cases[];

@@ -83,7 +83,7 @@ int bench_job_create(const bench_case *c, bench_job *job)
         *(i < job->rank - c->lanes ? &words : &lanes) *= job->dim[job->perm[i]];
     }
     if (td_tensor_create(c->dtype, shape, &job->tensor) || fill(c, job->tensor) ||
-        td_layout_create(pattern, NULL, NULL, &job->layout))
+        td_layout_create(pattern, NULL, c->address, &job->layout))
         return fail(c);
     job->elem_bytes = td_tensor_elem_bytes(job->tensor);
     job->src_bytes = td_tensor_elems(job->tensor) * job->elem_bytes;
