@@ -20,6 +20,7 @@ static const struct {
     {"convert", tool_convert, "a tensor file or a memory image into another format"},
     {"show", tool_show, "what a tensor file holds: shape, dtype, range and elements"},
     {"info", tool_info, "this build, or what a file holds"},
+    {"bench", tool_bench, "how fast loads are on this machine, beside memcpy, plain loops and NumPy"},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

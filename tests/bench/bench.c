@@ -14,7 +14,7 @@ enum { OURS, MEMCPY, LOOPS, NUMPY, DNNL, RUNNERS };
 static const char *const peer_name[RUNNERS] = {[LOOPS] = "loops", [NUMPY] = "numpy", [DNNL] = "onednn"};
 
 typedef struct options {
-    bool json, no_peers;
+    bool json, no_peers, list;
     const char *filter;
 } options;
 
@@ -131,41 +131,65 @@ static int run_case(const options *o, const bench_case *c)
     return code;
 }
 
-static int usage(void)
+static int show_usage(void)
 {
-    fprintf(stderr, "usage: td-bench [--json] [--no-peers] [--list] [TEXT]\n");
+    printf("usage: td-bench [--json] [--no-peers] [--list] [TEXT]\n\n"
+           "Times every case whose name holds TEXT: a load through a layout, memcpy of the same bytes, plain loops in C, and\n"
+           "NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to the 90th percentile\n"
+           "by the median. TD_CPU=c or avx2 takes older instructions, TD_THREADS and TD_PARALLEL_BYTES steer the threads.\n\n"
+           "  --json      one line of JSON per case\n"
+           "  --no-peers  only memcpy beside ours\n"
+           "  --list      the names of the cases\n");
+    return 0;
+}
+
+static int refuse(const char *word)
+{
+    fprintf(stderr, "td-bench: \"%s\" is one argument too many, or no flag; see --help\n", word);
+    return 2;
+}
+
+static int run_cases(const options *o)
+{
+    int code = 0;
+    bool any = false;
+    for (size_t i = 0; i < bench_case_count; i++) {
+        if (o->filter && !strstr(bench_cases[i].name, o->filter))
+            continue;
+        any = true;
+        if (o->list)
+            printf("%s\n", bench_cases[i].name);
+        else
+            code |= run_case(o, &bench_cases[i]);
+    }
+    if (any)
+        return code;
+    fprintf(stderr, "td-bench: no case has \"%s\" in its name; --list shows them\n", o->filter);
     return 2;
 }
 
 int bench_main(int argc, char **argv)
 {
     options o = {0};
-    bool list = false;
     for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return show_usage();
         if (strcmp(argv[i], "--json") == 0)
             o.json = true;
         else if (strcmp(argv[i], "--no-peers") == 0)
             o.no_peers = true;
         else if (strcmp(argv[i], "--list") == 0)
-            list = true;
+            o.list = true;
         else if (argv[i][0] == '-' || o.filter)
-            return usage();
+            return refuse(argv[i]);
         else
             o.filter = argv[i];
     }
-    if (!o.no_peers && !list)
+    if (!o.no_peers && !o.list)
         bench_numpy_start();
-    if (!o.json && !list)
+    if (!o.json && !o.list)
         printf("%-38s %9s %2s %12s %12s %6s %6s  peers, as ratios\n", "case", "bytes", "th", "ours ns", "memcpy ns", "ratio", "spread");
-    int code = 0;
-    for (size_t i = 0; i < bench_case_count; i++) {
-        if (o.filter && !strstr(bench_cases[i].name, o.filter))
-            continue;
-        if (list)
-            printf("%s\n", bench_cases[i].name);
-        else
-            code |= run_case(&o, &bench_cases[i]);
-    }
+    const int code = run_cases(&o);
     bench_numpy_stop();
     return code;
 }
