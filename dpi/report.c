@@ -1,4 +1,5 @@
-/* Comparisons and their reports for SystemVerilog. A report is a handle like the others; td_report asks for its numbers once. */
+/* Comparisons and their reports for SystemVerilog. A report is a handle like the others; td_report asks for its numbers
+ * once. */
 #include "handles.h"
 
 #include <stdio.h>
@@ -14,8 +15,8 @@ int td_dpi_report_give(td_report **report, td_dpi_u64 *handle, const char **mess
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_backdoor_compare_tensor(td_dpi_u64 memory, td_dpi_u64 golden, td_dpi_u64 layout, const char *policy, const char *as,
-                                          td_dpi_u64 *report, const char **message)
+TD_API int td_dpi_backdoor_compare_tensor(td_dpi_u64 memory, td_dpi_u64 golden, td_dpi_u64 layout, const char *policy,
+                                          const char *as, td_dpi_u64 *report, const char **message)
 {
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
                              {.handle = golden, .kind = TD_DPI_TENSOR},
@@ -30,7 +31,8 @@ TD_API int td_dpi_backdoor_compare_tensor(td_dpi_u64 memory, td_dpi_u64 golden, 
     return status ? td_dpi_done(status, message) : td_dpi_report_give(&made, report, message);
 }
 
-TD_API int td_dpi_tensor_compare(td_dpi_u64 expected, td_dpi_u64 actual, const char *policy, td_dpi_u64 *report, const char **message)
+TD_API int td_dpi_tensor_compare(td_dpi_u64 expected, td_dpi_u64 actual, const char *policy, td_dpi_u64 *report,
+                                 const char **message)
 {
     td_dpi_claim claims[] = {{.handle = expected, .kind = TD_DPI_TENSOR}, {.handle = actual, .kind = TD_DPI_TENSOR}};
     td_report *made = NULL;
@@ -54,8 +56,9 @@ TD_API int td_dpi_report_destroy(td_dpi_u64 handle, const char **message)
     return td_dpi_done(TD_OK, message);
 }
 
-TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compared, td_dpi_u64 *mismatches, td_dpi_u64 *pad_mismatches,
-                              td_dpi_u64 *worst_ulp, double *worst_error, int *first_count, const char **line, const char **message)
+TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compared, td_dpi_u64 *mismatches,
+                              td_dpi_u64 *pad_mismatches, td_dpi_u64 *worst_ulp, double *worst_error, int *first_count,
+                              const char **line, const char **message)
 {
     static _Thread_local char text[8192];
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_REPORT};
@@ -77,8 +80,8 @@ TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compar
 }
 
 /* One of the first mismatches. `at` is the coordinate, as "1 0 3". */
-TD_API int td_dpi_report_first(td_dpi_u64 handle, int number, const char **at, td_dpi_u64 *expected, td_dpi_u64 *actual, td_dpi_u64 *bank,
-                               td_dpi_u64 *address, int *msb, int *lsb, const char **message)
+TD_API int td_dpi_report_first(td_dpi_u64 handle, int number, const char **at, td_dpi_u64 *expected, td_dpi_u64 *actual,
+                               td_dpi_u64 *bank, td_dpi_u64 *address, int *msb, int *lsb, const char **message)
 {
     static _Thread_local char text[1024];
     td_mismatch m;

@@ -1,5 +1,5 @@
-/* See close.h. Plain loops over arrays, for the compiler to make wide: once for every machine, once for AVX2 and once for
- * AVX-512. */
+/* See close.h. Plain loops over arrays, for the compiler to make wide: once for every machine, once for AVX2 and once
+ * for AVX-512. */
 #include "close.h"
 
 #include "cpu.h"
@@ -31,7 +31,8 @@ void td_close_init(const td_judge *judge, td_close *c)
     c->ulp = p->has_ulp ? (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX) : 0;
     if (c->is_f32)
         return;
-    const td_dtype f32 = {.kind = TD_KIND_FLOAT, .bits = 32, .exp_bits = 8, .bytes = 4, .man_bits = 23, .flavor = TD_FLAVOR_IEEE};
+    const td_dtype f32 = {
+        .kind = TD_KIND_FLOAT, .bits = 32, .exp_bits = 8, .bytes = 4, .man_bits = 23, .flavor = TD_FLAVOR_IEEE};
     const td_as as = {.dtype = d, .scale_f32 = 1, .scale_f64 = 1};
     c->usable = !td_convert_bind(&as, f32, TD_TO_TENSOR, NULL, &c->decode);
 }
@@ -58,7 +59,8 @@ INLINE void rank_f32(const unsigned char *bits, int32_t *rank, size_t count)
 INLINE void rank_small(const td_judge *j, const unsigned char *bits, int32_t *rank, size_t count)
 {
     const bool is_float = j->dtype.kind == TD_KIND_FLOAT;
-    const int32_t has_sign = j->dtype.kind != TD_KIND_UINT, shift = j->dtype.bits - 1, top = (int32_t)1 << j->dtype.bits;
+    const int32_t has_sign = j->dtype.kind != TD_KIND_UINT, shift = j->dtype.bits - 1,
+                  top = (int32_t)1 << j->dtype.bits;
     const uint32_t mask = (uint32_t)j->mask;
     const int32_t magnitude = (int32_t)j->magnitude;
     if (j->dtype.bytes == 1)
@@ -67,7 +69,8 @@ INLINE void rank_small(const td_judge *j, const unsigned char *bits, int32_t *ra
         RANK_SMALL(uint16_t)
 }
 
-INLINE bool close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp)
+INLINE bool close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count,
+                      double *error, uint32_t *ulp)
 {
     const float atol = c->atol, rtol = c->rtol;
     const uint32_t most = c->ulp; /* 0 without ulp=: equal values are near */
@@ -86,7 +89,7 @@ INLINE bool close_row(td_close *c, const unsigned char *expected, const unsigned
         c->error[i] = fabsf(c->actual[i] - c->expected[i]);
     for (size_t i = 0; i < count; i++) {
         const int32_t r = c->rank[0][i], s = c->rank[1][i];
-        const uint32_t up = (uint32_t)r - (uint32_t)s, mask = (uint32_t)-(int32_t)(s > r);
+        const uint32_t up = (uint32_t)r - (uint32_t)s, mask = (uint32_t) - (int32_t)(s > r);
         c->steps[i] = (up ^ mask) - mask;
     }
     /* A NaN or an infinity is never accepted here: comparisons with it are false. */
@@ -112,26 +115,30 @@ INLINE bool close_row(td_close *c, const unsigned char *expected, const unsigned
     return near != 0;
 }
 
-static bool close_row_c(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp)
+static bool close_row_c(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count,
+                        double *error, uint32_t *ulp)
 {
     return close_row(c, expected, actual, count, error, ulp);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static bool close_row_avx2(td_close *c, const unsigned char *expected, const unsigned char *actual,
-                                                           size_t count, double *error, uint32_t *ulp)
+__attribute__((target("avx2"))) static bool close_row_avx2(td_close *c, const unsigned char *expected,
+                                                           const unsigned char *actual, size_t count, double *error,
+                                                           uint32_t *ulp)
 {
     return close_row(c, expected, actual, count, error, ulp);
 }
 
 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static bool
-close_row_avx512(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp)
+close_row_avx512(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error,
+                 uint32_t *ulp)
 {
     return close_row(c, expected, actual, count, error, ulp);
 }
 #endif
 
-bool td_close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp)
+bool td_close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error,
+                  uint32_t *ulp)
 {
 #if defined(__x86_64__)
     if (c->cpu & TD_CPU_AVX512)

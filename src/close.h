@@ -1,6 +1,6 @@
-/* Closeness of whole rows: whether a tolerant policy accepts every pair of a short row for sure, many pairs at a time. What it
- * does not accept is for td_judge_pair to say, so it may be careful: it works in f32 with a margin. Called by compare.c
- * for floats of up to 32 bits and integers of up to 16, whose values f32 holds. */
+/* Closeness of whole rows: whether a tolerant policy accepts every pair of a short row for sure, many pairs at a time.
+ * What it does not accept is for td_judge_pair to say, so it may be careful: it works in f32 with a margin. Called by
+ * compare.c for floats of up to 32 bits and integers of up to 16, whose values f32 holds. */
 #ifndef TD_CLOSE_H
 #define TD_CLOSE_H
 
@@ -28,6 +28,7 @@ void td_close_init(const td_judge *judge, td_close *c);
 
 /* Up to TD_CLOSE_ELEMS pairs in tensor bytes. True when the policy accepts all; then *error is at least the largest
  * |actual - expected| (and within 1e-6 of it), *ulp the largest distance, and error[], steps[] have each pair's. */
-bool td_close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error, uint32_t *ulp);
+bool td_close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error,
+                  uint32_t *ulp);
 
 #endif

@@ -1,6 +1,6 @@
-/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h), no copy
- * of the tensor; rows with equal bits are left at once, the policy looks at the others. What is found goes into a report;
- * a comparison that finds mismatches has succeeded. Beside it: the padding, and what lies outside the layout
+/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h),
+ * no copy of the tensor; rows with equal bits are left at once, the policy looks at the others. What is found goes into
+ * a report; a comparison that finds mismatches has succeeded. Beside it: the padding, and what lies outside the layout
  * (outside.c). */
 #include "call.h"
 #include "close.h"
@@ -35,12 +35,14 @@ typedef struct chunk {
     const unsigned char *expected, *actual;
 } chunk;
 
-/* -- pairs ------------------------------------------------------------------------------------------------------------- */
+/* -- pairs
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static bool is_masked(const comparison *c, uint64_t elem)
 {
     const td_tensor *mask = c->what->mask;
-    return mask && !(td_get_elem(mask->data + elem * mask->dtype.bytes, mask->dtype.bytes) & td_dtype_mask(mask->dtype));
+    return mask &&
+           !(td_get_elem(mask->data + elem * mask->dtype.bytes, mask->dtype.bytes) & td_dtype_mask(mask->dtype));
 }
 
 static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected, uint64_t actual)
@@ -106,7 +108,8 @@ static bool is_close(comparison *c, const chunk *k)
     return true;
 }
 
-/* -- chunks ------------------------------------------------------------------------------------------------------------ */
+/* -- chunks
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static uint64_t count_masked(const comparison *c, const chunk *k)
 {
@@ -128,8 +131,8 @@ static void compare_chunk(comparison *c, const chunk *k)
 }
 
 /* `count` staged elements whose tensor elements are `step` apart. */
-static void compare_row(comparison *c, const unsigned char *stored, unsigned stored_bytes, uint64_t staged, uint64_t elem, int64_t step,
-                        uint64_t count)
+static void compare_row(comparison *c, const unsigned char *stored, unsigned stored_bytes, uint64_t staged,
+                        uint64_t elem, int64_t step, uint64_t count)
 {
     const td_tensor *golden = c->what->golden;
     const unsigned bytes = golden->dtype.bytes;
@@ -173,7 +176,8 @@ static bool compare_slab(void *context, const td_slab *slab)
     return !c->report->failed;
 }
 
-/* -- what a guess looks at ------------------------------------------------------------------------------------------------ */
+/* -- what a guess looks at
+ * ------------------------------------------------------------------------------------------------ */
 
 static bool read_beside(void *context, const td_entry *entry, int64_t words, bool mirrored, uint64_t *bits)
 {
@@ -200,16 +204,18 @@ static bool read_beside(void *context, const td_entry *entry, int64_t words, boo
     return true;
 }
 
-/* -- calls ------------------------------------------------------------------------------------------------------------- */
+/* -- calls
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static td_status check_mask(const td_comparison *what)
 {
     char golden[TD_SHAPE_TEXT_BYTES], mask[TD_SHAPE_TEXT_BYTES];
     const td_shape *a = &what->golden->shape;
-    if (!what->mask || (what->mask->shape.rank == a->rank && memcmp(what->mask->shape.dim, a->dim, a->rank * sizeof *a->dim) == 0))
+    if (!what->mask ||
+        (what->mask->shape.rank == a->rank && memcmp(what->mask->shape.dim, a->dim, a->rank * sizeof *a->dim) == 0))
         return TD_OK;
-    return td_fail(TD_SHAPE, "the mask has shape %s, the golden tensor %s; pass a mask of that shape", td_shape_print(&what->mask->shape, mask),
-                   td_shape_print(a, golden));
+    return td_fail(TD_SHAPE, "the mask has shape %s, the golden tensor %s; pass a mask of that shape",
+                   td_shape_print(&what->mask->shape, mask), td_shape_print(a, golden));
 }
 
 static td_status check_snapshot(const td_comparison *what)
@@ -220,8 +226,8 @@ static td_status check_snapshot(const td_comparison *what)
             return td_fail(TD_ARGUMENT, "snapshot %zu is NULL; take one of each memory with memory_snapshot", i);
         if (before->width_bits != after->width_bits || before->depth_words != after->depth_words)
             return td_fail(TD_ARGUMENT,
-                           "snapshot %zu is %" PRIu64 " words of %" PRIu64 " bits, its memory is %" PRIu64 " of %" PRIu64
-                           "; pass a snapshot of that memory",
+                           "snapshot %zu is %" PRIu64 " words of %" PRIu64 " bits, its memory is %" PRIu64
+                           " of %" PRIu64 "; pass a snapshot of that memory",
                            i, before->depth_words, before->width_bits, after->depth_words, after->width_bits);
     }
     return TD_OK;
@@ -270,8 +276,10 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
 {
     td_report *r = c->report;
     if (!status && !r->compared)
-        status = td_fail(TD_ARGUMENT, "the mask leaves none of %" PRIu64 " elements to compare; pass a mask with elements other than 0",
-                         c->what->golden->elems);
+        status =
+            td_fail(TD_ARGUMENT,
+                    "the mask leaves none of %" PRIu64 " elements to compare; pass a mask with elements other than 0",
+                    c->what->golden->elems);
     if (!status && !r->failed) {
         td_report_sort(r);
         if (r->mismatches)
@@ -289,7 +297,8 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
     return status;
 }
 
-static td_status compare_memory(const td_call *call, const td_comparison *what, const td_policy *policy, td_report **out)
+static td_status compare_memory(const td_call *call, const td_comparison *what, const td_policy *policy,
+                                td_report **out)
 {
     td_plan *plan = NULL;
     td_as as = {0};
@@ -315,7 +324,8 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         td_convert_free(&convert);
         return td_fail_alloc(call->banks * sizeof *data);
     }
-    const td_run run = {.plan = plan, .bank = data, .tensor = what->golden->data, .convert = convert.copy ? NULL : &convert};
+    const td_run run = {
+        .plan = plan, .bank = data, .tensor = what->golden->data, .convert = convert.copy ? NULL : &convert};
     if (run.convert && run.convert->check)
         status = td_exec_check(&run);
     if (!status)
@@ -351,7 +361,8 @@ static td_status compare_tensors(const td_comparison *what, const td_policy *pol
     if (!golden || !actual)
         return td_fail(TD_ARGUMENT, "the %s tensor is NULL; create it first", golden ? "actual" : "expected");
     if (!td_dtype_equal(golden->dtype, actual->dtype))
-        return td_fail(TD_DTYPE, "the expected tensor is %s, the actual one %s; convert one of them first", golden->dtype_name, actual->dtype_name);
+        return td_fail(TD_DTYPE, "the expected tensor is %s, the actual one %s; convert one of them first",
+                       golden->dtype_name, actual->dtype_name);
     if (golden->shape.rank != actual->shape.rank ||
         memcmp(golden->shape.dim, actual->shape.dim, golden->shape.rank * sizeof *golden->shape.dim) != 0)
         return td_fail(TD_SHAPE, "the expected tensor has shape %s, the actual one %s; compare tensors of one shape",
@@ -391,21 +402,26 @@ td_status td_compare(const td_comparison *what, td_report **out)
     return status ? td_call_fail(&call, status) : TD_OK;
 }
 
-td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout, const char *policy,
-                                     const char *as, td_report **out)
+td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout,
+                                     const char *policy, const char *as, td_report **out)
 {
     td_memory *const bank = (td_memory *)(uintptr_t)memory; /* only read */
     return td_backdoor_compare_tensor_banks(memory ? &bank : NULL, 1, golden, layout, policy, as, out);
 }
 
-td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *golden, const td_layout *layout,
-                                           const char *policy, const char *as, td_report **out)
+td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *golden,
+                                           const td_layout *layout, const char *policy, const char *as, td_report **out)
 {
     if (!out || !layout || !golden || !banks)
         return td_fail(TD_ARGUMENT, "backdoor_compare_tensor: the %s is NULL; pass one",
-                       !out ? "output" : !layout ? "layout" : !golden ? "golden tensor" : "memory");
+                       !out      ? "output"
+                       : !layout ? "layout"
+                       : !golden ? "golden tensor"
+                                 : "memory");
     return td_compare(
-        &(td_comparison){.banks = banks, .bank_count = count, .golden = golden, .layout = layout, .policy = policy, .as = as}, out);
+        &(td_comparison){
+            .banks = banks, .bank_count = count, .golden = golden, .layout = layout, .policy = policy, .as = as},
+        out);
 }
 
 td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy, td_report **out)

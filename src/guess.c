@@ -1,7 +1,7 @@
-/* Guesses: what the mismatches of a report have in common, in words. Counts answer the easy questions (one bank, one lane, one
- * step of an axis, one bit). The others are hypotheses that say which element, or which place, holds the value that was
- * found; each is tried on a sample of the mismatches, so that this takes the same time for every tensor. A guess is said
- * only when the whole sample agrees and the sample is not all one value. */
+/* Guesses: what the mismatches of a report have in common, in words. Counts answer the easy questions (one bank, one
+ * lane, one step of an axis, one bit). The others are hypotheses that say which element, or which place, holds the
+ * value that was found; each is tried on a sample of the mismatches, so that this takes the same time for every tensor.
+ * A guess is said only when the whole sample agrees and the sample is not all one value. */
 #include "report.h"
 
 #include "kernels/bits.h"
@@ -28,7 +28,8 @@ void td_report_say(td_report *r, const char *fmt, ...)
     va_end(args);
 }
 
-/* -- counts ------------------------------------------------------------------------------------------------------------ */
+/* -- counts
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* All mismatches in one bucket of several: where. */
 static bool is_in_one(const td_tally *t, size_t *where)
@@ -50,7 +51,8 @@ static void guess_places(td_report *r)
         if (!is_in_one(t, &where) || r->mismatches < 2)
             continue;
         if (t->bucket > 1)
-            td_report_say(r, "all mismatches in %s %" PRIu64 " to %" PRIu64, t->name, where * t->bucket, (where + 1) * t->bucket - 1);
+            td_report_say(r, "all mismatches in %s %" PRIu64 " to %" PRIu64, t->name, where * t->bucket,
+                          (where + 1) * t->bucket - 1);
         else
             td_report_say(r, t->dim < 0 ? "all mismatches in %s %zu" : "all mismatches at %s = %zu", t->name, where);
     }
@@ -62,12 +64,14 @@ static void guess_values(td_report *r)
     if (r->mismatches < LEAST_SAMPLES)
         return;
     if (r->same_actual)
-        td_report_say(r, "every wrong element is %s: stuck, or never written", td_report_value(r, r->sample[0].actual, text));
+        td_report_say(r, "every wrong element is %s: stuck, or never written",
+                      td_report_value(r, r->sample[0].actual, text));
     if (r->changed && (r->changed & (r->changed - 1)) == 0)
         td_report_say(r, "only bit %d of the elements differs", __builtin_ctzll(r->changed));
 }
 
-/* -- hypotheses -------------------------------------------------------------------------------------------------------- */
+/* -- hypotheses
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Expected values that are all equal would agree with anything. */
 static bool is_telling(const td_report *r)
@@ -78,7 +82,8 @@ static bool is_telling(const td_report *r)
     return r->sample_count >= LEAST_SAMPLES && !same;
 }
 
-typedef bool expect_fn(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg, uint64_t *elem);
+typedef bool expect_fn(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg,
+                       uint64_t *elem);
 
 static uint64_t golden_bits(const td_tensor *golden, uint64_t elem)
 {
@@ -90,15 +95,16 @@ static bool all_come_from(const td_report *r, const td_tensor *golden, expect_fn
 {
     for (size_t i = 0; i < r->sample_count; i++) {
         uint64_t elem = 0;
-        if (!from(r, golden, &r->sample[i], arg, &elem) || elem >= golden->elems || golden_bits(golden, elem) != r->sample[i].actual)
+        if (!from(r, golden, &r->sample[i], arg, &elem) || elem >= golden->elems ||
+            golden_bits(golden, elem) != r->sample[i].actual)
             return false;
     }
     return true;
 }
 
 /* The element at other steps of two axes; false where that is padding. */
-static bool move_to(const td_report *r, uint64_t elem, const td_tally *a, uint64_t step_a, const td_tally *b, uint64_t step_b,
-                    uint64_t *out)
+static bool move_to(const td_report *r, uint64_t elem, const td_tally *a, uint64_t step_a, const td_tally *b,
+                    uint64_t step_b, uint64_t *out)
 {
     td_shape at;
     td_report_at(r, elem, &at);
@@ -117,8 +123,10 @@ static bool move_to(const td_report *r, uint64_t elem, const td_tally *a, uint64
     return true;
 }
 
-/* Axes of sizes M and N written in the other order: place p of the M x N steps holds what belongs at step p % M, p / M. */
-static bool from_swapped(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg, uint64_t *elem)
+/* Axes of sizes M and N written in the other order: place p of the M x N steps holds what belongs at step p % M, p / M.
+ */
+static bool from_swapped(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg,
+                         uint64_t *elem)
 {
     (void)golden;
     const td_tally *a = &r->tally[arg[0]], *b = &r->tally[arg[1]];
@@ -126,7 +134,8 @@ static bool from_swapped(const td_report *r, const td_tensor *golden, const td_e
     return move_to(r, e->elem, a, p % a->size, b, p / a->size, elem);
 }
 
-static bool from_mirrored(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg, uint64_t *elem)
+static bool from_mirrored(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg,
+                          uint64_t *elem)
 {
     (void)golden;
     const td_tally *a = &r->tally[arg[0]];
@@ -134,7 +143,8 @@ static bool from_mirrored(const td_report *r, const td_tensor *golden, const td_
     return move_to(r, e->elem, a, step, a, step, elem);
 }
 
-static bool from_neighbour(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg, uint64_t *elem)
+static bool from_neighbour(const td_report *r, const td_tensor *golden, const td_entry *e, const int64_t *arg,
+                           uint64_t *elem)
 {
     (void)golden;
     const td_tally *a = &r->tally[arg[0]];
@@ -158,8 +168,10 @@ static bool guess_axes(td_report *r, const td_tensor *golden)
     const int64_t count = (int64_t)r->tally_count;
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = i + 1; k < count; k++)
-            if (is_axis(&r->tally[i]) && is_axis(&r->tally[k]) && all_come_from(r, golden, from_swapped, (int64_t[]){i, k})) {
-                td_report_say(r, "looks transposed: actual matches golden with axes %s and %s swapped", bare(&r->tally[i]), bare(&r->tally[k]));
+            if (is_axis(&r->tally[i]) && is_axis(&r->tally[k]) &&
+                all_come_from(r, golden, from_swapped, (int64_t[]){i, k})) {
+                td_report_say(r, "looks transposed: actual matches golden with axes %s and %s swapped",
+                              bare(&r->tally[i]), bare(&r->tally[k]));
                 return true;
             }
     for (int64_t i = 0; i < count; i++) {
@@ -172,7 +184,8 @@ static bool guess_axes(td_report *r, const td_tensor *golden)
         }
         for (int64_t by = -1; by <= 1; by += 2)
             if (all_come_from(r, golden, from_neighbour, (int64_t[]){i, by})) {
-                td_report_say(r, "off by one along %s: each element holds the value of the %s one", t->name, by < 0 ? "previous" : "next");
+                td_report_say(r, "off by one along %s: each element holds the value of the %s one", t->name,
+                              by < 0 ? "previous" : "next");
                 return true;
             }
     }
@@ -204,7 +217,8 @@ static bool guess_shift(td_report *r, td_guess_read *read, void *context)
             if (words == 1)
                 td_report_say(r, "off by one word: what is expected lies one address %s", way);
             else
-                td_report_say(r, "off by %" PRId64 " words: what is expected lies %" PRId64 " addresses %s", words, words, way);
+                td_report_say(r, "off by %" PRId64 " words: what is expected lies %" PRId64 " addresses %s", words,
+                              words, way);
             return true;
         }
     if (r->lanes > 1 && all_lie_beside(r, read, context, 0, true)) {

@@ -14,12 +14,14 @@ typedef struct part {
 
 typedef void part_fn(void *context, const part *p);
 
-static void walk_steps(const td_plan *plan, const td_box *box, size_t level, int64_t select, int64_t memory, part_fn *fn, void *context)
+static void walk_steps(const td_plan *plan, const td_box *box, size_t level, int64_t select, int64_t memory,
+                       part_fn *fn, void *context)
 {
     if (level < box->node_count) {
         const td_node *node = &plan->node[box->first_node + level];
         for (uint64_t i = 0; i < node->extent; i++)
-            walk_steps(plan, box, level + 1, select + node->select * (int64_t)i, memory + node->memory * (int64_t)i, fn, context);
+            walk_steps(plan, box, level + 1, select + node->select * (int64_t)i, memory + node->memory * (int64_t)i, fn,
+                       context);
         return;
     }
     const td_piece whole = {.bits = plan->memory_dtype.bits};
@@ -37,7 +39,8 @@ static void walk_parts(const td_plan *plan, const td_box *box, size_t count, par
         walk_steps(plan, &box[b], 0, box[b].select, box[b].memory, fn, context);
 }
 
-/* -- padding ----------------------------------------------------------------------------------------------------------- */
+/* -- padding
+ * ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct padding {
     const td_run *run;
@@ -68,7 +71,8 @@ void td_compare_padding(const td_run *run, td_report *report)
     walk_parts(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
 }
 
-/* -- outside ----------------------------------------------------------------------------------------------------------- */
+/* -- outside
+ * ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct marks {
     td_memory **bank; /* ones where the layout has an element or padding; pages are made where it has any */
@@ -78,11 +82,12 @@ typedef struct marks {
 static void mark(void *context, const part *p)
 {
     const marks *m = context;
-    td_put_bits(m->bank[p->place.bank]->data + p->place.address * m->word_bytes, (int64_t)p->place.lsb, p->bits, UINT64_MAX);
+    td_put_bits(m->bank[p->place.bank]->data + p->place.address * m->word_bytes, (int64_t)p->place.lsb, p->bits,
+                UINT64_MAX);
 }
 
-static void note_word(td_report *r, uint64_t bank, uint64_t address, const unsigned char *now, const unsigned char *before,
-                      const unsigned char *owned)
+static void note_word(td_report *r, uint64_t bank, uint64_t address, const unsigned char *now,
+                      const unsigned char *before, const unsigned char *owned)
 {
     td_outside word = {.bank = bank, .address = address};
     for (size_t k = 0; k < r->geometry.word_bytes; k++) {
@@ -102,7 +107,8 @@ static void note_word(td_report *r, uint64_t bank, uint64_t address, const unsig
     r->outside_bits += word.bits;
 }
 
-static void scan_bank(td_report *r, uint64_t bank, const unsigned char *now, const unsigned char *before, const unsigned char *owned)
+static void scan_bank(td_report *r, uint64_t bank, const unsigned char *now, const unsigned char *before,
+                      const unsigned char *owned)
 {
     const size_t word_bytes = r->geometry.word_bytes;
     const uint64_t block = word_bytes < 4096 ? 4096 / word_bytes : 1;

@@ -1,4 +1,5 @@
-/* What a comparison looks at beside the elements: the padding, and the bits that belong to neither. Called by compare.c. */
+/* What a comparison looks at beside the elements: the padding, and the bits that belong to neither. Called by
+ * compare.c. */
 #ifndef TD_OUTSIDE_H
 #define TD_OUTSIDE_H
 

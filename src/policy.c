@@ -12,7 +12,8 @@
 
 enum { EXACT, ATOL, RTOL, ULP, NAN_RULE, INF_RULE, ZERO_RULE, FTZ, MAX, CHECK_PAD, WORDS };
 
-static const char *const words[WORDS] = {"exact", "atol=", "rtol=", "ulp=", "nan=", "inf=", "zero=", "ftz", "max=", "check_pad"};
+static const char *const words[WORDS] = {
+    "exact", "atol=", "rtol=", "ulp=", "nan=", "inf=", "zero=", "ftz", "max=", "check_pad"};
 
 typedef struct policy_parser {
     const char *text;
@@ -39,22 +40,26 @@ static td_status read_real(const policy_parser *p, int word, const char *value, 
     char *end = NULL;
     const double real = strtod(value, &end);
     if (end == value || *end || !(real >= 0) || isinf(real))
-        return td_fail(TD_OPTION, "%s%s in policy \"%s\" is not a number of at least 0; pass one like %s1e-3", words[word], value, p->text,
-                       words[word]);
+        return td_fail(TD_OPTION, "%s%s in policy \"%s\" is not a number of at least 0; pass one like %s1e-3",
+                       words[word], value, p->text, words[word]);
     *out = real;
     return TD_OK;
 }
 
-static td_status read_whole(const policy_parser *p, int word, const char *value, uint64_t least, uint64_t most, uint64_t *out)
+static td_status read_whole(const policy_parser *p, int word, const char *value, uint64_t least, uint64_t most,
+                            uint64_t *out)
 {
     uint64_t number = 0;
     const char *at = value;
     bool fits = true;
     for (; *at >= '0' && *at <= '9'; at++)
-        fits = fits && !__builtin_mul_overflow(number, 10u, &number) && !__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number);
+        fits = fits && !__builtin_mul_overflow(number, 10u, &number) &&
+               !__builtin_add_overflow(number, (uint64_t)(*at - '0'), &number);
     if (at == value || *at || !fits || number < least || number > most)
-        return td_fail(TD_OPTION, "%s%s in policy \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64 "; pass one like %s%d", words[word],
-                       value, p->text, least, most, words[word], word == MAX ? 100 : 1);
+        return td_fail(TD_OPTION,
+                       "%s%s in policy \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64
+                       "; pass one like %s%d",
+                       words[word], value, p->text, least, most, words[word], word == MAX ? 100 : 1);
     *out = number;
     return TD_OK;
 }
@@ -66,8 +71,9 @@ static td_status read_rule(const policy_parser *p, int word, const char *value, 
             *out = i;
             return TD_OK;
         }
-    return td_fail(TD_OPTION, "%s%s in policy \"%s\"; pass %s%s%s%s%s%s%s", words[word], value, p->text, words[word], names[0], names[2] ? ", " : " or ",
-                   words[word], names[1], names[2] ? " or nan=" : "", names[2] ? names[2] : "");
+    return td_fail(TD_OPTION, "%s%s in policy \"%s\"; pass %s%s%s%s%s%s%s", words[word], value, p->text, words[word],
+                   names[0], names[2] ? ", " : " or ", words[word], names[1], names[2] ? " or nan=" : "",
+                   names[2] ? names[2] : "");
 }
 
 static td_status read_word(policy_parser *p, const char *word)
@@ -131,8 +137,10 @@ td_status td_policy_parse(const char *text, td_policy *out)
         if (length == 0)
             break;
         if (length >= sizeof word)
-            return td_fail(TD_OPTION, "a word of policy \"%.40s...\" has %zu letters, and the longest has %zu; the words are " WORDS_TEXT, text,
-                           length, sizeof word - 1);
+            return td_fail(
+                TD_OPTION,
+                "a word of policy \"%.40s...\" has %zu letters, and the longest has %zu; the words are " WORDS_TEXT,
+                text, length, sizeof word - 1);
         memcpy(word, at, length);
         word[length] = 0;
         at += length;
@@ -153,14 +161,16 @@ td_status td_policy_parse(const char *text, td_policy *out)
     const char *shown = text && text[strspn(text, " \t,")] ? text : "exact";
     const size_t length = strlen(shown);
     if (length >= sizeof policy.text)
-        return td_fail(TD_OPTION, "policy \"%.40s...\" has %zu letters, and a policy has at most %zu; leave out the spaces", shown, length,
-                       sizeof policy.text - 1);
+        return td_fail(TD_OPTION,
+                       "policy \"%.40s...\" has %zu letters, and a policy has at most %zu; leave out the spaces", shown,
+                       length, sizeof policy.text - 1);
     memcpy(policy.text, shown, length + 1);
     *out = policy;
     return TD_OK;
 }
 
-/* -- verdicts ---------------------------------------------------------------------------------------------------------- */
+/* -- verdicts
+ * ---------------------------------------------------------------------------------------------------------- */
 
 void td_judge_init(const td_policy *policy, td_dtype dtype, td_judge *out)
 {
@@ -251,7 +261,8 @@ td_verdict td_judge_pair(const td_judge *j, uint64_t expected, uint64_t actual)
     const bool expected_nan = td_judge_is_nan(j, expected), actual_nan = td_judge_is_nan(j, actual);
     if (expected_nan || actual_nan) {
         v.apart = true;
-        v.equal = (p->nan == TD_NAN_BITS && expected == actual) || (p->nan == TD_NAN_EQUAL && expected_nan && actual_nan);
+        v.equal =
+            (p->nan == TD_NAN_BITS && expected == actual) || (p->nan == TD_NAN_EQUAL && expected_nan && actual_nan);
         return v;
     }
     if (p->ftz) {

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- the first mismatch ------------------------------------------------------------------------------------------------ */
+/* -- the first mismatch
+ * ------------------------------------------------------------------------------------------------ */
 
 static void add_tally(td_report *r, const char *name, int dim, uint64_t stride, uint64_t size, uint64_t offset)
 {
@@ -35,7 +36,8 @@ static const td_bound_axis *slowest_below(const td_bound *bound, int dim, uint64
     for (int a = 0; a < bound->axis_count; a++) {
         const td_bound_axis *axis = &bound->axis[a];
         if (axis->dim == dim && axis->dim_stride < above &&
-            (!best || axis->dim_stride > best->dim_stride || (axis->dim_stride == best->dim_stride && axis->size > best->size)))
+            (!best || axis->dim_stride > best->dim_stride ||
+             (axis->dim_stride == best->dim_stride && axis->size > best->size)))
             best = axis;
     }
     return best;
@@ -53,15 +55,16 @@ static void add_pattern_axes(td_report *r, const td_layout *layout)
     for (size_t d = 0; d < bound->rank; d++) {
         if (bound->dim[d].sliding)
             add_dim(r, d);
-        for (uint64_t above = UINT64_MAX; above && !bound->dim[d].sliding;) { /* slowest first; units of the same stride are no news */
+        for (uint64_t above = UINT64_MAX;
+             above && !bound->dim[d].sliding;) { /* slowest first; units of the same stride are no news */
             const td_bound_axis *axis = slowest_below(bound, (int)d, above);
             char name[32];
             above = axis ? axis->dim_stride : 0;
             if (!axis)
                 break;
             snprintf(name, sizeof name, "axis %zu", d);
-            add_tally(r, axis->pattern_axis >= 0 ? layout->pattern.axis[axis->pattern_axis].name : name, (int)d, axis->dim_stride,
-                      axis->size, bound->dim[d].pad_before);
+            add_tally(r, axis->pattern_axis >= 0 ? layout->pattern.axis[axis->pattern_axis].name : name, (int)d,
+                      axis->dim_stride, axis->size, bound->dim[d].pad_before);
         }
     }
     r->lanes = bound->count[TD_ROLE_LANE];
@@ -122,7 +125,8 @@ static void make_ready(td_report *r, const td_report_source *source)
     if (r->memory) {
         if (r->geometry.banks > 1)
             add_tally(r, "bank", -1, 1, r->geometry.banks, 0);
-        const uint64_t in_word = r->slot_bits ? (r->geometry.width_bits - r->lsb_bits + r->slot_bits - 1) / r->slot_bits : 1;
+        const uint64_t in_word =
+            r->slot_bits ? (r->geometry.width_bits - r->lsb_bits + r->slot_bits - 1) / r->slot_bits : 1;
         if (r->lanes > in_word || !r->lanes)
             r->lanes = in_word;
         add_tally(r, "lane", -2, 1, r->lanes, 0);
@@ -133,7 +137,8 @@ static void make_ready(td_report *r, const td_report_source *source)
     r->same_actual = true;
 }
 
-/* -- one mismatch ------------------------------------------------------------------------------------------------------ */
+/* -- one mismatch
+ * ------------------------------------------------------------------------------------------------------ */
 
 void td_report_at(const td_report *r, uint64_t elem, td_shape *at)
 {
@@ -207,8 +212,8 @@ static size_t bin_of(td_verdict v)
     return v.apart ? TD_REPORT_BINS - 1 : v.ulp ? 64 - (size_t)__builtin_clzll(v.ulp) : 0;
 }
 
-void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t elem, uint64_t expected, uint64_t actual, td_verdict verdict,
-                        const td_place *place)
+void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t elem, uint64_t expected, uint64_t actual,
+                        td_verdict verdict, const td_place *place)
 {
     r->mismatches++;
     r->nans += verdict.apart;
@@ -263,7 +268,8 @@ void td_report_sort(td_report *r)
         qsort(r->first, r->first_count, sizeof *r->first, compare_entries);
 }
 
-/* -- the public questions ---------------------------------------------------------------------------------------------- */
+/* -- the public questions
+ * ---------------------------------------------------------------------------------------------- */
 
 void td_report_destroy(td_report **report)
 {
@@ -329,8 +335,8 @@ td_status td_report_first(const td_report *r, size_t number, td_mismatch *out)
     if (!r || !out)
         return td_fail(TD_ARGUMENT, "report_first: the %s is NULL; pass one", r ? "output" : "report");
     if (number >= r->first_count)
-        return td_fail(TD_RANGE, "report_first: mismatch %zu of %zu kept; pass max=%zu in the policy to keep more", number, r->first_count,
-                       number + 1);
+        return td_fail(TD_RANGE, "report_first: mismatch %zu of %zu kept; pass max=%zu in the policy to keep more",
+                       number, r->first_count, number + 1);
     const td_entry *e = &r->first[number];
     *out = (td_mismatch){.elem = e->elem,
                          .expected = e->expected,

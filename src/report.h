@@ -1,7 +1,8 @@
-/* What a comparison found. compare.c fills it pair by pair, guess.c looks for a pattern in it, and report_text.c, report_json.c
- * and report_html.c show it. Its size is bounded whatever the size of the tensor: counts per coordinate, per bank and per
- * lane (in buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a sample of all.
- * Everything but the counters is made at the first mismatch: a comparison that passes costs no memory. */
+/* What a comparison found. compare.c fills it pair by pair, guess.c looks for a pattern in it, and report_text.c,
+ * report_json.c and report_html.c show it. Its size is bounded whatever the size of the tensor: counts per coordinate,
+ * per bank and per lane (in buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a
+ * sample of all. Everything but the counters is made at the first mismatch: a comparison that passes costs no memory.
+ */
 #ifndef TD_REPORT_H
 #define TD_REPORT_H
 
@@ -80,8 +81,8 @@ struct td_report {
     td_entry *sample;
     size_t sample_count;
     uint64_t sample_every;
-    uint64_t changed;                    /* bits in which any mismatch differs */
-    bool same_actual;                    /* every wrong value is that of sample 0 */
+    uint64_t changed; /* bits in which any mismatch differs */
+    bool same_actual; /* every wrong value is that of sample 0 */
     char *guess[TD_REPORT_GUESSES];
     size_t guess_count;
     char *line;
@@ -93,8 +94,8 @@ typedef struct td_report_source {
 } td_report_source;
 
 /* One pair that the policy does not accept. `place` is NULL between two tensors. */
-void td_report_mismatch(td_report *report, const td_report_source *source, uint64_t elem, uint64_t expected, uint64_t actual,
-                        td_verdict verdict, const td_place *place);
+void td_report_mismatch(td_report *report, const td_report_source *source, uint64_t elem, uint64_t expected,
+                        uint64_t actual, td_verdict verdict, const td_place *place);
 
 /* A pair whose bits differ, accepted or not: the worst of all. */
 static inline void td_report_worst(td_report *r, uint64_t elem, td_verdict v)

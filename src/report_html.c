@@ -1,5 +1,5 @@
-/* The report as a page that stands alone: page/report.html, which is built into the library, with the report's JSON, its grid
- * and its histogram inside. Written like every file of the library: beside its place, then renamed. */
+/* The report as a page that stands alone: page/report.html, which is built into the library, with the report's JSON,
+ * its grid and its histogram inside. Written like every file of the library: beside its place, then renamed. */
 #include "report.h"
 #include "sink.h"
 
@@ -20,9 +20,10 @@ static void add_grid(const td_report *r, td_text *out)
         const td_tally *t = &r->tally[i];
         if (!t->grid_bucket)
             continue;
-        td_text_add(out, "%s{\"name\": \"%s\", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"count\": %zu", more ? ", " : "", t->name,
-                    t->size, t->grid_bucket, t->grid_count);
-        td_text_add(out, ", \"dim\": %d, \"stride\": %" PRIu64 ", \"offset\": %" PRIu64 "}", t->dim, t->stride, t->offset);
+        td_text_add(out, "%s{\"name\": \"%s\", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"count\": %zu",
+                    more ? ", " : "", t->name, t->size, t->grid_bucket, t->grid_count);
+        td_text_add(out, ", \"dim\": %d, \"stride\": %" PRIu64 ", \"offset\": %" PRIu64 "}", t->dim, t->stride,
+                    t->offset);
         more = true;
     }
     td_text_add(out, "], \"cells\": [");

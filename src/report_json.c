@@ -1,5 +1,5 @@
-/* The report as JSON: what `tensordoor compare --json` prints and what the page reads. 64-bit bits are hex strings, because
- * readers keep numbers in doubles; values that are no numbers are strings too. */
+/* The report as JSON: what `tensordoor compare --json` prints and what the page reads. 64-bit bits are hex strings,
+ * because readers keep numbers in doubles; values that are no numbers are strings too. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -64,7 +64,9 @@ static void add_entry(const td_report *r, td_text *out, const td_entry *e)
     else
         td_text_add(out, ", \"ulp\": %" PRIu64, e->verdict.ulp);
     if (r->memory)
-        td_text_add(out, ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"lane\": %" PRIu64 ", \"msb\": %" PRIu64 ", \"lsb\": %" PRIu64,
+        td_text_add(out,
+                    ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"lane\": %" PRIu64 ", \"msb\": %" PRIu64
+                    ", \"lsb\": %" PRIu64,
                     e->place.address, e->place.bank, e->lane, e->place.msb, e->place.lsb);
     td_text_add(out, "}");
 }
@@ -82,8 +84,9 @@ static void add_tally(td_text *out, const td_tally *t)
 static void add_head(const td_report *r, td_text *out)
 {
     td_text_add(out, "{\"passed\": %s", td_report_passed(r) ? "true" : "false");
-    td_text_add(out, ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 ", \"masked\": %" PRIu64 ", \"nan\": %" PRIu64, r->compared,
-                r->mismatches, r->masked, r->nans);
+    td_text_add(out,
+                ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 ", \"masked\": %" PRIu64 ", \"nan\": %" PRIu64,
+                r->compared, r->mismatches, r->masked, r->nans);
     td_text_add(out, ",\n \"memory\": ");
     if (r->memory)
         add_string(out, r->memory);
@@ -96,16 +99,21 @@ static void add_head(const td_report *r, td_text *out)
         td_text_add(out, "%s%" PRIu64, d ? ", " : "", r->shape.dim[d]);
     td_text_add(out, "]");
     if (r->memory)
-        td_text_add(out, ", \"stored\": \"%s\", \"width\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"banks\": %" PRIu64, r->stored_name,
-                    r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
+        td_text_add(out, ", \"stored\": \"%s\", \"width\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"banks\": %" PRIu64,
+                    r->stored_name, r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
     td_text_add(out, ",\n \"worst\": {\"ulp\": %" PRIu64 ", \"error\": ", r->worst_ulp);
     add_real(out, r->worst_error);
-    td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads, r->pad_mismatches);
+    td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads,
+                r->pad_mismatches);
     if (r->has_snapshot) {
-        td_text_add(out, ",\n \"outside\": {\"bits\": %" PRIu64 ", \"words\": %" PRIu64 ", \"first\": [", r->outside_bits, r->outside_words);
+        td_text_add(out, ",\n \"outside\": {\"bits\": %" PRIu64 ", \"words\": %" PRIu64 ", \"first\": [",
+                    r->outside_bits, r->outside_words);
         for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++)
-            td_text_add(out, "%s{\"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"bits\": %" PRIu64 ", \"msb\": %" PRIu64 ", \"lsb\": %" PRIu64 "}",
-                        i ? ", " : "", r->outside[i].address, r->outside[i].bank, r->outside[i].bits, r->outside[i].msb, r->outside[i].lsb);
+            td_text_add(out,
+                        "%s{\"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"bits\": %" PRIu64 ", \"msb\": %" PRIu64
+                        ", \"lsb\": %" PRIu64 "}",
+                        i ? ", " : "", r->outside[i].address, r->outside[i].bank, r->outside[i].bits, r->outside[i].msb,
+                        r->outside[i].lsb);
         td_text_add(out, "]}");
     }
 }

@@ -35,7 +35,8 @@ const char *td_report_value(const td_report *r, uint64_t bits, char *text)
 static const char *with_hex(const td_report *r, uint64_t bits, char *text)
 {
     char value[TD_VALUE_BYTES];
-    snprintf(text, 2 * TD_VALUE_BYTES, "%s (0x%0*" PRIx64 ")", td_report_value(r, bits, value), (r->dtype.bits + 3) / 4, bits);
+    snprintf(text, 2 * TD_VALUE_BYTES, "%s (0x%0*" PRIx64 ")", td_report_value(r, bits, value), (r->dtype.bits + 3) / 4,
+             bits);
     return text;
 }
 
@@ -59,7 +60,8 @@ static void add_head(const td_report *r, td_text *out)
         td_text_add(out, "compare \"%s\" with", r->memory);
     else
         td_text_add(out, "compare a tensor with");
-    td_text_add(out, " golden %s %s, policy %s: ", r->dtype_name, td_shape_print(&r->shape, shape), r->judge.policy.text);
+    td_text_add(out, " golden %s %s, policy %s: ", r->dtype_name, td_shape_print(&r->shape, shape),
+                r->judge.policy.text);
     if (r->mismatches)
         td_text_add(out, "%" PRIu64 " of %" PRIu64 " elements differ%s", r->mismatches, r->compared,
                     r->mismatches == 1 ? "s" : "");
@@ -72,7 +74,8 @@ static void add_head(const td_report *r, td_text *out)
     if (r->pad_mismatches)
         td_text_add(out, ", %" PRIu64 " of %" PRIu64 " padding elements changed", r->pad_mismatches, r->pads);
     if (r->outside_bits)
-        td_text_add(out, ", %" PRIu64 " bits in %" PRIu64 " words outside the layout changed", r->outside_bits, r->outside_words);
+        td_text_add(out, ", %" PRIu64 " bits in %" PRIu64 " words outside the layout changed", r->outside_bits,
+                    r->outside_words);
 }
 
 static void add_worst(const td_report *r, td_text *out)
@@ -96,25 +99,27 @@ void td_report_make_line(td_report *r)
         const td_entry *e = &r->first[0];
         td_shape where;
         td_report_at(r, e->elem, &where);
-        td_text_add(&out, "; first at %s: expected %s, got %s", td_shape_print(&where, at), with_hex(r, e->expected, expected),
-                    with_hex(r, e->actual, actual));
+        td_text_add(&out, "; first at %s: expected %s, got %s", td_shape_print(&where, at),
+                    with_hex(r, e->expected, expected), with_hex(r, e->actual, actual));
         if (r->memory) {
             td_text_add(&out, " at ");
             add_place(r, &e->place, &out);
         }
     } else if (r->pad_mismatches && !r->mismatches) {
-        td_text_add(&out, "; first: expected 0x%" PRIx64 ", got 0x%" PRIx64 " at ", r->first_pad.expected, r->first_pad.actual);
+        td_text_add(&out, "; first: expected 0x%" PRIx64 ", got 0x%" PRIx64 " at ", r->first_pad.expected,
+                    r->first_pad.actual);
         add_place(r, &r->first_pad.place, &out);
     } else if (r->outside_words && !r->mismatches)
-        td_text_add(&out, "; first at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64 " of bank %" PRIu64, r->outside[0].address,
-                    r->outside[0].msb, r->outside[0].lsb, r->outside[0].bank);
+        td_text_add(&out, "; first at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64 " of bank %" PRIu64,
+                    r->outside[0].address, r->outside[0].msb, r->outside[0].lsb, r->outside[0].bank);
     if (r->guess_count)
         td_text_add(&out, "; %s", r->guess[0]);
     r->failed |= out.failed;
     r->line = out.text;
 }
 
-/* -- the log ----------------------------------------------------------------------------------------------------------- */
+/* -- the log
+ * ----------------------------------------------------------------------------------------------------------- */
 
 enum { AT, EXPECTED, ACTUAL, ULP, ADDRESS, BANK, LANE, BITS, COLUMNS };
 
@@ -207,13 +212,17 @@ td_status td_report_text(const td_report *r, char **text)
         if (r->tally[i].size > 1)
             add_counts(&r->tally[i], &out);
     if (r->pad_mismatches) {
-        td_text_add(&out, "  padding: expected 0x%" PRIx64 ", got 0x%" PRIx64 " at ", r->first_pad.expected, r->first_pad.actual);
+        td_text_add(&out, "  padding: expected 0x%" PRIx64 ", got 0x%" PRIx64 " at ", r->first_pad.expected,
+                    r->first_pad.actual);
         add_place(r, &r->first_pad.place, &out);
         td_text_add(&out, "\n");
     }
     for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++)
-        td_text_add(&out, "  outside: %" PRIu64 " bits changed at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64 " of bank %" PRIu64 "\n",
-                    r->outside[i].bits, r->outside[i].address, r->outside[i].msb, r->outside[i].lsb, r->outside[i].bank);
+        td_text_add(&out,
+                    "  outside: %" PRIu64 " bits changed at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64
+                    " of bank %" PRIu64 "\n",
+                    r->outside[i].bits, r->outside[i].address, r->outside[i].msb, r->outside[i].lsb,
+                    r->outside[i].bank);
     if (out.failed) {
         free(out.text);
         return td_fail_alloc(out.used);

@@ -83,8 +83,10 @@ static void choose_blocks(slabs *s, uint64_t budget)
         const td_node *node = &s->node[i];
         for (; at > 0; at--) {
             const td_node *other = &s->node[by_memory[at - 1]];
-            if ((magnitude(other->select) != magnitude(node->select) && magnitude(other->select) < magnitude(node->select)) ||
-                (magnitude(other->select) == magnitude(node->select) && magnitude(other->memory) <= magnitude(node->memory)))
+            if ((magnitude(other->select) != magnitude(node->select) &&
+                 magnitude(other->select) < magnitude(node->select)) ||
+                (magnitude(other->select) == magnitude(node->select) &&
+                 magnitude(other->memory) <= magnitude(node->memory)))
                 break;
             by_memory[at] = by_memory[at - 1];
         }
@@ -155,7 +157,8 @@ static td_status build(slabs *s)
     s->plan_box.piece_count = slab->piece ? s->box->piece_count : 0;
     int64_t step = (int64_t)slab->lanes;
     for (size_t i = slab->node_count; i-- > 0;) {
-        s->plan_node[i] = (td_node){.extent = slab->extent[i], .tensor = step, .memory = s->node[i].memory, .select = s->node[i].select};
+        s->plan_node[i] = (td_node){
+            .extent = slab->extent[i], .tensor = step, .memory = s->node[i].memory, .select = s->node[i].select};
         step *= (int64_t)slab->extent[i];
     }
     td_optimise_box(s->plan_node, &s->plan_box, false);
@@ -247,7 +250,8 @@ td_status td_slabs_walk(const td_run *run, td_slab_visit *visit, void *context)
     return status;
 }
 
-/* -- where a staged element is ----------------------------------------------------------------------------------------- */
+/* -- where a staged element is
+ * ----------------------------------------------------------------------------------------- */
 
 uint64_t td_slab_elem(const td_slab *slab, uint64_t n)
 {
@@ -295,7 +299,8 @@ size_t td_slab_row_nodes(const td_slab *slab, uint64_t *row_elems)
     uint64_t row = 1;
     size_t nodes = 0;
     if (slab->lanes == 1 && !slab->piece)
-        for (size_t i = slab->node_count; i-- > 0 && slab->node[i].tensor == (int64_t)row && slab->node[i].tensor; nodes++)
+        for (size_t i = slab->node_count; i-- > 0 && slab->node[i].tensor == (int64_t)row && slab->node[i].tensor;
+             nodes++)
             row *= slab->extent[i];
     *row_elems = row;
     return nodes;

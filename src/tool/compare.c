@@ -1,5 +1,5 @@
-/* `tensordoor compare`: a memory image through a layout against a golden tensor. Nothing is written but the page that --html asks
- * for. Exit code 0 when they match, 1 when they do not, 2 when they could not be compared. */
+/* `tensordoor compare`: a memory image through a layout against a golden tensor. Nothing is written but the page that
+ * --html asks for. Exit code 0 when they match, 1 when they do not, 2 when they could not be compared. */
 #include "tool.h"
 
 #include <stddef.h>
@@ -16,9 +16,11 @@ static const tool_usage usage = {
              "--banks N there is one image per bank, and IMAGE holds %d for its number.",
 };
 
-static bool open_banks(const tool_flag *flags, const char *path, uint64_t width_bits, uint64_t depth_words, tool_banks *banks)
+static bool open_banks(const tool_flag *flags, const char *path, uint64_t width_bits, uint64_t depth_words,
+                       tool_banks *banks)
 {
-    return tool_banks_open(&usage, &flags[BANKS], path, banks) && tool_banks_create(banks, width_bits, depth_words) && tool_banks_load(banks);
+    return tool_banks_open(&usage, &flags[BANKS], path, banks) && tool_banks_create(banks, width_bits, depth_words) &&
+           tool_banks_load(banks);
 }
 
 static int compare(const char *image, const char *golden_path, const tool_flag *flags)
@@ -69,7 +71,8 @@ static int compare(const char *image, const char *golden_path, const tool_flag *
                                 .context = &progress};
     const td_status status = td_compare(&what, &report);
     tool_progress_end(&progress);
-    code = status == TD_OK ? tool_report(usage.command, &report, flags[JSON].value, flags[HTML].value) : tool_fail_library(usage.command);
+    code = status == TD_OK ? tool_report(usage.command, &report, flags[JSON].value, flags[HTML].value)
+                           : tool_fail_library(usage.command);
 
 done:
     td_free(spans);
@@ -90,7 +93,8 @@ int tool_compare(int argc, char **argv)
         [BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each", NULL},
         [DTYPE] = {"dtype", 0, false, "T", "what the bytes of the golden tensor mean", NULL},
         [AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL},
-        [POLICY] = {"policy", 0, false, "P", "what counts as equal, as \"ulp=1\" or \"atol=0.1 max=50\"; default: exact", NULL},
+        [POLICY] = {"policy", 0, false, "P",
+                    "what counts as equal, as \"ulp=1\" or \"atol=0.1 max=50\"; default: exact", NULL},
         [MASK] = {"mask", 0, false, "MASK.npy", "elements where this tensor is 0 are not compared", NULL},
         [SNAPSHOT] = {"snapshot", 0, false, "IMAGE", "bits outside the layout must be as in this image", NULL},
         [JSON] = {"json", 0, false, NULL, "the report as JSON", NULL},

@@ -1,4 +1,5 @@
-/* `tensordoor diff`: two tensor files of one dtype and shape, the first the expected one. Exit codes as those of compare. */
+/* `tensordoor diff`: two tensor files of one dtype and shape, the first the expected one. Exit codes as those of
+ * compare. */
 #include "tool.h"
 
 #include <stddef.h>
@@ -10,15 +11,17 @@ static const tool_usage usage = {
     .file = "EXPECTED",
     .file_required = true,
     .second_file = "ACTUAL",
-    .about = "Holds two tensor files against each other, and says how many elements differ, which, and what they have in\n"
-             "common. Exit code 0: they match; 1: they do not; 2: they could not be compared.",
+    .about =
+        "Holds two tensor files against each other, and says how many elements differ, which, and what they have in\n"
+        "common. Exit code 0: they match; 1: they do not; 2: they could not be compared.",
 };
 
 int tool_diff(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
         [DTYPE] = {"dtype", 0, false, "T", "what the bytes of both files mean", NULL},
-        [POLICY] = {"policy", 0, false, "P", "what counts as equal, as \"ulp=1\" or \"atol=0.1 max=50\"; default: exact", NULL},
+        [POLICY] = {"policy", 0, false, "P",
+                    "what counts as equal, as \"ulp=1\" or \"atol=0.1 max=50\"; default: exact", NULL},
         [MASK] = {"mask", 0, false, "MASK.npy", "elements where this tensor is 0 are not compared", NULL},
         [JSON] = {"json", 0, false, NULL, "the report as JSON", NULL},
         [HTML] = {"html", 0, false, "FILE", "also write the report as a page", NULL},
@@ -48,8 +51,8 @@ int tool_diff(int argc, char **argv)
                                              .context = &progress},
                             &report);
     tool_progress_end(&progress);
-    const int code =
-        status == TD_OK ? tool_report(usage.command, &report, flags[JSON].value, flags[HTML].value) : tool_fail_library(usage.command);
+    const int code = status == TD_OK ? tool_report(usage.command, &report, flags[JSON].value, flags[HTML].value)
+                                     : tool_fail_library(usage.command);
     td_tensor_destroy(&expected);
     td_tensor_destroy(&actual);
     td_tensor_destroy(&mask);

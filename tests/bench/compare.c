@@ -1,5 +1,5 @@
-/* What a comparison costs, as ratios taken in one run: to memcmp of the tensor's bytes, and to the dump through the same layout,
- * on one thread. The best of some rounds each. `compare-bench [ROUNDS]`. */
+/* What a comparison costs, as ratios taken in one run: to memcmp of the tensor's bytes, and to the dump through the
+ * same layout, on one thread. The best of some rounds each. `compare-bench [ROUNDS]`. */
 #include "tensordoor.h"
 
 #include <stdio.h>
@@ -45,11 +45,13 @@ static int run(const bench *b, int rounds)
     td_memory *memory = NULL;
     td_span *spans = NULL;
     size_t count = 0;
-    if (td_shape_parse(b->shape, &shape) || td_tensor_create(b->dtype, shape, &golden) || td_tensor_create(b->dtype, shape, &dumped) ||
-        td_tensor_fill_ramp(golden, -3, *b->as ? 1e-6 : 1) || td_layout_create(b->pattern, b->options, NULL, &layout) ||
+    if (td_shape_parse(b->shape, &shape) || td_tensor_create(b->dtype, shape, &golden) ||
+        td_tensor_create(b->dtype, shape, &dumped) || td_tensor_fill_ramp(golden, -3, *b->as ? 1e-6 : 1) ||
+        td_layout_create(b->pattern, b->options, NULL, &layout) ||
         td_layout_spans(layout, golden, b->as, b->width, NULL, &spans, &count) ||
         td_memory_create("bench", b->width, spans[count - 1].first + spans[count - 1].count, &memory) ||
-        td_backdoor_load_tensor(memory, golden, layout, b->as) || td_backdoor_dump_tensor(memory, dumped, layout, b->as))
+        td_backdoor_load_tensor(memory, golden, layout, b->as) ||
+        td_backdoor_dump_tensor(memory, dumped, layout, b->as))
         return fail(b->pattern);
     const size_t bytes = (size_t)td_tensor_elems(golden) * td_tensor_elem_bytes(golden);
     unsigned char *copy = malloc(bytes);
@@ -76,8 +78,8 @@ static int run(const bench *b, int rounds)
         for (int k = 0; k < 3; k++)
             best[k] = took[k] < best[k] ? took[k] : best[k];
     }
-    printf("%-5s %-34s %-14s %-18s %8.2f %8.2f %8.2f\n", b->dtype, b->pattern, b->as, b->policy, best[0] * 1e-6, best[0] / best[2],
-           best[0] / best[1]);
+    printf("%-5s %-34s %-14s %-18s %8.2f %8.2f %8.2f\n", b->dtype, b->pattern, b->as, b->policy, best[0] * 1e-6,
+           best[0] / best[2], best[0] / best[1]);
     free(copy);
     td_free(spans);
     td_tensor_destroy(&golden);

@@ -1,6 +1,6 @@
-/* Comparisons through random layouts against the oracle: after a load some bits of the memories are flipped, and the report must
- * have exactly the elements that the oracle finds wrong, each with its place; the padding that changed; and the bits
- * outside the layout that differ from a snapshot.
+/* Comparisons through random layouts against the oracle: after a load some bits of the memories are flipped, and the
+ * report must have exactly the elements that the oracle finds wrong, each with its place; the padding that changed; and
+ * the bits outside the layout that differ from a snapshot.
  *
  *     prop_compare [--cases N] [--seed S]
  *     prop_compare --case S                   one case, as the failure line says */
@@ -238,6 +238,7 @@ int main(int argc, char **argv)
             failures++;
         }
     }
-    printf("%llu cases, %llu compared; %u failures\n", (unsigned long long)cases, (unsigned long long)compared, failures);
+    printf("%llu cases, %llu compared; %u failures\n", (unsigned long long)cases, (unsigned long long)compared,
+           failures);
     return failures ? 1 : 0;
 }

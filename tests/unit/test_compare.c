@@ -1,4 +1,5 @@
-/* Comparisons: what they refuse, what they compare, and that the fast way over rows says what the judge of single pairs says. */
+/* Comparisons: what they refuse, what they compare, and that the fast way over rows says what the judge of single pairs
+ * says. */
 #include "support.h"
 
 #include "cpu.h"
@@ -30,10 +31,12 @@ static td_memory *memory_of(uint64_t width, uint64_t depth)
 
 static void flip(td_memory *memory, uint64_t word, unsigned bit)
 {
-    ((unsigned char *)td_memory_data(memory))[word * td_memory_word_bytes(memory) + bit / 8] ^= (unsigned char)(1u << bit % 8);
+    ((unsigned char *)td_memory_data(memory))[word * td_memory_word_bytes(memory) + bit / 8] ^=
+        (unsigned char)(1u << bit % 8);
 }
 
-/* -- refusals ---------------------------------------------------------------------------------------------------------- */
+/* -- refusals
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static void calls_that_are_refused(void **state)
 {
@@ -56,7 +59,8 @@ static void calls_that_are_refused(void **state)
     ASSERT_REFUSED(td_backdoor_compare_tensor_banks(&none, 1, golden, layout, "", "", &report), TD_ARGUMENT,
                    "backdoor_compare_tensor: the memory is NULL; create it first");
     ASSERT_REFUSED(td_backdoor_compare_tensor(memory, golden, layout, "max=many", "", &report), TD_OPTION,
-                   "backdoor_compare_tensor \"obuf\": max=many in policy \"max=many\" is not a whole number from 0 to 65536; pass one "
+                   "backdoor_compare_tensor \"obuf\": max=many in policy \"max=many\" is not a whole number from 0 to "
+                   "65536; pass one "
                    "like max=100");
     td_layout *far = layout_of("r c -> c r", NULL, "100 + index");
     td_status status = td_backdoor_compare_tensor(memory, other, far, NULL, NULL, &report);
@@ -67,26 +71,32 @@ static void calls_that_are_refused(void **state)
 
     ASSERT_REFUSED(td_tensor_compare(NULL, golden, NULL, &report), TD_ARGUMENT,
                    "tensor_compare: the expected tensor is NULL; create it first");
-    ASSERT_REFUSED(td_tensor_compare(golden, NULL, NULL, &report), TD_ARGUMENT, "tensor_compare: the actual tensor is NULL; create it first");
-    ASSERT_REFUSED(td_tensor_compare(golden, golden, NULL, NULL), TD_ARGUMENT, "tensor_compare: the output is NULL; pass one");
+    ASSERT_REFUSED(td_tensor_compare(golden, NULL, NULL, &report), TD_ARGUMENT,
+                   "tensor_compare: the actual tensor is NULL; create it first");
+    ASSERT_REFUSED(td_tensor_compare(golden, golden, NULL, NULL), TD_ARGUMENT,
+                   "tensor_compare: the output is NULL; pass one");
     ASSERT_REFUSED(td_tensor_compare(golden, wide, NULL, &report), TD_DTYPE,
                    "tensor_compare: the expected tensor is i16, the actual one i32; convert one of them first");
-    ASSERT_REFUSED(td_tensor_compare(golden, other, NULL, &report), TD_SHAPE,
-                   "tensor_compare: the expected tensor has shape (2, 4), the actual one (4, 2); compare tensors of one shape");
+    ASSERT_REFUSED(
+        td_tensor_compare(golden, other, NULL, &report), TD_SHAPE,
+        "tensor_compare: the expected tensor has shape (2, 4), the actual one (4, 2); compare tensors of one shape");
 
     td_comparison what = {.banks = &memory, .bank_count = 1, .golden = golden, .layout = layout, .mask = other};
     ASSERT_REFUSED(td_compare(NULL, &report), TD_ARGUMENT, "compare: the comparison is NULL; pass one");
     ASSERT_REFUSED(td_compare(&what, NULL), TD_ARGUMENT, "compare: the output is NULL; pass one");
     ASSERT_REFUSED(td_compare(&what, &report), TD_SHAPE,
-                   "backdoor_compare_tensor \"obuf\": the mask has shape (4, 2), the golden tensor (2, 4); pass a mask of that shape");
+                   "backdoor_compare_tensor \"obuf\": the mask has shape (4, 2), the golden tensor (2, 4); pass a mask "
+                   "of that shape");
     what.mask = NULL;
     what.snapshot = &none;
-    ASSERT_REFUSED(td_compare(&what, &report), TD_ARGUMENT,
-                   "backdoor_compare_tensor \"obuf\": snapshot 0 is NULL; take one of each memory with memory_snapshot");
+    ASSERT_REFUSED(
+        td_compare(&what, &report), TD_ARGUMENT,
+        "backdoor_compare_tensor \"obuf\": snapshot 0 is NULL; take one of each memory with memory_snapshot");
     what.snapshot = &small;
-    ASSERT_REFUSED(td_compare(&what, &report), TD_ARGUMENT,
-                   "backdoor_compare_tensor \"obuf\": snapshot 0 is 4 words of 64 bits, its memory is 8 of 64; pass a snapshot of "
-                   "that memory");
+    ASSERT_REFUSED(
+        td_compare(&what, &report), TD_ARGUMENT,
+        "backdoor_compare_tensor \"obuf\": snapshot 0 is 4 words of 64 bits, its memory is 8 of 64; pass a snapshot of "
+        "that memory");
     what.snapshot = NULL;
     what.actual = golden;
     assert_int_equal(td_compare(&what, &report), TD_ARGUMENT);
@@ -109,19 +119,22 @@ static void nothing_to_compare_is_an_error(void **state)
     td_report *report = NULL;
     ASSERT_OK(td_tensor_create("u1", TD_SHAPE(2, 4), &mask));
     td_comparison what = {.actual = golden, .golden = golden, .mask = mask};
-    ASSERT_REFUSED(td_compare(&what, &report), TD_ARGUMENT,
-                   "tensor_compare: the mask leaves none of 8 elements to compare; pass a mask with elements other than 0");
+    ASSERT_REFUSED(
+        td_compare(&what, &report), TD_ARGUMENT,
+        "tensor_compare: the mask leaves none of 8 elements to compare; pass a mask with elements other than 0");
     assert_null(report);
     ASSERT_OK(td_tensor_set_bits(mask, 5, 1));
     ASSERT_OK(td_compare(&what, &report));
     assert_int_equal(td_report_compared(report), 1);
-    assert_string_equal(td_report_line(report), "compare a tensor with golden i16 (2, 4), policy exact: the only element matches (7 masked)");
+    assert_string_equal(td_report_line(report),
+                        "compare a tensor with golden i16 (2, 4), policy exact: the only element matches (7 masked)");
     td_report_destroy(&report);
     td_tensor_destroy(&golden);
     td_tensor_destroy(&mask);
 }
 
-/* -- what is compared -------------------------------------------------------------------------------------------------- */
+/* -- what is compared
+ * -------------------------------------------------------------------------------------------------- */
 
 static void a_mask_leaves_elements_out(void **state)
 {
@@ -138,8 +151,12 @@ static void a_mask_leaves_elements_out(void **state)
         flip(memory, w, 32 + (unsigned)w); /* lane 1: masked */
     flip(memory, 3, 100);
     for (int tolerant = 0; tolerant < 2; tolerant++) {
-        const td_comparison what = {
-            .banks = &memory, .bank_count = 1, .golden = golden, .layout = layout, .mask = mask, .policy = tolerant ? "ulp=0" : ""};
+        const td_comparison what = {.banks = &memory,
+                                    .bank_count = 1,
+                                    .golden = golden,
+                                    .layout = layout,
+                                    .mask = mask,
+                                    .policy = tolerant ? "ulp=0" : ""};
         ASSERT_OK(td_compare(&what, &report));
         assert_int_equal(td_report_compared(report), 18);
         assert_int_equal(td_report_mismatches(report), 1);
@@ -181,9 +198,10 @@ static void padding_and_outside(void **state)
     assert_false(td_report_passed(report));
     assert_int_equal(td_report_mismatches(report), 0);
     assert_int_equal(td_report_pad_mismatches(report), 2);
-    assert_string_equal(td_report_line(report),
-                        "compare \"obuf\" with golden i16 (3, 6), policy check_pad: all 18 elements match, 2 of 6 padding elements "
-                        "changed; first: expected 0xffff, got 0xfeff at address 0x3 bits 47:32");
+    assert_string_equal(
+        td_report_line(report),
+        "compare \"obuf\" with golden i16 (3, 6), policy check_pad: all 18 elements match, 2 of 6 padding elements "
+        "changed; first: expected 0xffff, got 0xfeff at address 0x3 bits 47:32");
     td_report_destroy(&report);
 
     what.policy = NULL;
@@ -191,9 +209,10 @@ static void padding_and_outside(void **state)
     ASSERT_OK(td_compare(&what, &report));
     assert_false(td_report_passed(report));
     assert_int_equal(td_report_outside_bits(report), 3);
-    assert_string_equal(td_report_line(report),
-                        "compare \"obuf\" with golden i16 (3, 6), policy exact: all 18 elements match, 3 bits in 2 words outside the "
-                        "layout changed; first at address 0x0 bits 9:5 of bank 0");
+    assert_string_equal(
+        td_report_line(report),
+        "compare \"obuf\" with golden i16 (3, 6), policy exact: all 18 elements match, 3 bits in 2 words outside the "
+        "layout changed; first at address 0x0 bits 9:5 of bank 0");
     char *text = NULL;
     ASSERT_OK(td_report_text(report, &text));
     assert_non_null(strstr(text, "\n  outside: 1 bits changed at address 0x4 bits 70:70 of bank 0\n"));
@@ -300,7 +319,8 @@ static void the_first_are_the_first_in_the_tensor(void **state)
     td_memory_destroy(&memory);
 }
 
-/* -- rows against single pairs ------------------------------------------------------------------------------------------- */
+/* -- rows against single pairs
+ * ------------------------------------------------------------------------------------------- */
 
 /* Pairs near each other, far from each other, and the odd ones of every dtype. */
 static void fill_pairs(const td_judge *j, td_tensor *expected, td_tensor *actual, uint64_t seed)
@@ -309,7 +329,9 @@ static void fill_pairs(const td_judge *j, td_tensor *expected, td_tensor *actual
     for (uint64_t i = 0; i < td_tensor_elems(expected); i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         const uint64_t e = (random >> 7) & j->mask, step = random >> 58;
-        uint64_t a = (random >> 60) == 3 ? (random >> 21) & j->mask : (random >> 60) < 9 ? (e + (step & 3)) & j->mask : e;
+        uint64_t a = (random >> 60) == 3  ? (random >> 21) & j->mask
+                     : (random >> 60) < 9 ? (e + (step & 3)) & j->mask
+                                          : e;
         if ((random >> 53 & 127) == 5)
             a = e ^ (j->mask & ~(j->mask >> 1));
         ASSERT_OK(td_tensor_set_bits(expected, i, e));
@@ -320,11 +342,24 @@ static void fill_pairs(const td_judge *j, td_tensor *expected, td_tensor *actual
 static void rows_are_judged_like_pairs(void **state)
 {
     (void)state;
-    static const char *const dtypes[] = {"f32", "f16", "bf16", "e4m3", "e5m2", "e2m1", "i8", "u8", "i4", "i16", "u16", "q4.4", "e8m0", "i32",
-                                         "f64"};
-    static const char *const policies[] = {"ulp=0",          "ulp=1",        "ulp=3",      "atol=0.5",         "atol=1e-3 rtol=1e-3", "rtol=0.01",
-                                           "atol=1 ulp=2",   "rtol=1e-40",   "atol=1e-40", "atol=0",           "atol=1e40",           "ulp=2 ftz",
-                                           "ulp=2 nan=differ", "ulp=2 inf=differ", "ulp=1 zero=differ", "exact"};
+    static const char *const dtypes[] = {"f32", "f16", "bf16", "e4m3", "e5m2", "e2m1", "i8", "u8",
+                                         "i4",  "i16", "u16",  "q4.4", "e8m0", "i32",  "f64"};
+    static const char *const policies[] = {"ulp=0",
+                                           "ulp=1",
+                                           "ulp=3",
+                                           "atol=0.5",
+                                           "atol=1e-3 rtol=1e-3",
+                                           "rtol=0.01",
+                                           "atol=1 ulp=2",
+                                           "rtol=1e-40",
+                                           "atol=1e-40",
+                                           "atol=0",
+                                           "atol=1e40",
+                                           "ulp=2 ftz",
+                                           "ulp=2 nan=differ",
+                                           "ulp=2 inf=differ",
+                                           "ulp=1 zero=differ",
+                                           "exact"};
     static const unsigned cpus[] = {TD_CPU_C, TD_CPU_AVX2, TD_CPU_ALL};
     td_shape shape = TD_SHAPE(2531);
     for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++)
@@ -354,10 +389,12 @@ static void rows_are_judged_like_pairs(void **state)
                 td_report *report = NULL;
                 td_cpu_mask(cpus[c]);
                 ASSERT_OK(td_tensor_compare(expected, actual, policies[p], &report));
-                if (td_report_mismatches(report) != mismatches || td_report_worst_ulp(report) != ulp || td_report_worst_error(report) != error)
-                    fail_msg("%s, policy \"%s\": %llu mismatches, worst %llu ulp and %g; one by one %llu, %llu and %g", dtypes[d], policies[p],
-                             (unsigned long long)td_report_mismatches(report), (unsigned long long)td_report_worst_ulp(report),
-                             td_report_worst_error(report), (unsigned long long)mismatches, (unsigned long long)ulp, error);
+                if (td_report_mismatches(report) != mismatches || td_report_worst_ulp(report) != ulp ||
+                    td_report_worst_error(report) != error)
+                    fail_msg("%s, policy \"%s\": %llu mismatches, worst %llu ulp and %g; one by one %llu, %llu and %g",
+                             dtypes[d], policies[p], (unsigned long long)td_report_mismatches(report),
+                             (unsigned long long)td_report_worst_ulp(report), td_report_worst_error(report),
+                             (unsigned long long)mismatches, (unsigned long long)ulp, error);
                 td_report_destroy(&report);
             }
             td_cpu_mask(TD_CPU_ALL);
@@ -387,7 +424,8 @@ static void progress_is_told(void **state)
     td_memory *memory = memory_of(32000, 300);
     td_report *report = NULL;
     seen s = {0};
-    const td_comparison what = {.banks = &memory, .bank_count = 1, .golden = golden, .layout = layout, .progress = see, .context = &s};
+    const td_comparison what = {
+        .banks = &memory, .bank_count = 1, .golden = golden, .layout = layout, .progress = see, .context = &s};
     ASSERT_OK(td_compare(&what, &report));
     assert_true(s.calls > 1);
     assert_int_equal(s.done, 300000);

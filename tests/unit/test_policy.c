@@ -1,5 +1,5 @@
-/* Policies: every word and every message, verdicts over every kind of pair, and the distance in ulp against an independent rule:
- * the number of values of the dtype that lie between two, counted in a sorted list of all of them. */
+/* Policies: every word and every message, verdicts over every kind of pair, and the distance in ulp against an
+ * independent rule: the number of values of the dtype that lie between two, counted in a sorted list of all of them. */
 #include "support.h"
 
 #include "policy.h"
@@ -8,22 +8,28 @@
 static const struct {
     const char *text, *message;
 } refused[] = {
-    {"ulpp=1", "unknown word \"ulpp=1\" in policy \"ulpp=1\"; did you mean \"ulp=\"? the words are exact, atol=X, rtol=X, ulp=N, "
-               "nan=, inf=, zero=, ftz, max=N and check_pad"},
-    {"exactly", "unknown word \"exactly\" in policy \"exactly\"; did you mean \"exact\"? the words are exact, atol=X, rtol=X, "
-                "ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
-    {"atoll=1e-3000", "unknown word \"atoll=1e-3000\" in policy \"atoll=1e-3000\"; did you mean \"atol=\"? the words are exact, "
-                      "atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
-    {"quick", "unknown word \"quick\" in policy \"quick\"; the words are exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, "
-              "max=N and check_pad"},
+    {"ulpp=1",
+     "unknown word \"ulpp=1\" in policy \"ulpp=1\"; did you mean \"ulp=\"? the words are exact, atol=X, rtol=X, ulp=N, "
+     "nan=, inf=, zero=, ftz, max=N and check_pad"},
+    {"exactly",
+     "unknown word \"exactly\" in policy \"exactly\"; did you mean \"exact\"? the words are exact, atol=X, rtol=X, "
+     "ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
+    {"atoll=1e-3000",
+     "unknown word \"atoll=1e-3000\" in policy \"atoll=1e-3000\"; did you mean \"atol=\"? the words are exact, "
+     "atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
+    {"quick",
+     "unknown word \"quick\" in policy \"quick\"; the words are exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, "
+     "max=N and check_pad"},
     {"atol=", "atol= in policy \"atol=\" is not a number of at least 0; pass one like atol=1e-3"},
     {"atol=-1", "atol=-1 in policy \"atol=-1\" is not a number of at least 0; pass one like atol=1e-3"},
     {"rtol=nan", "rtol=nan in policy \"rtol=nan\" is not a number of at least 0; pass one like rtol=1e-3"},
     {"rtol=inf", "rtol=inf in policy \"rtol=inf\" is not a number of at least 0; pass one like rtol=1e-3"},
     {"ulp=-1", "ulp=-1 in policy \"ulp=-1\" is not a whole number from 0 to 18446744073709551614; pass one like ulp=1"},
-    {"ulp=1.5", "ulp=1.5 in policy \"ulp=1.5\" is not a whole number from 0 to 18446744073709551614; pass one like ulp=1"},
-    {"ulp=18446744073709551616", "ulp=18446744073709551616 in policy \"ulp=18446744073709551616\" is not a whole number from 0 to "
-                                 "18446744073709551614; pass one like ulp=1"},
+    {"ulp=1.5",
+     "ulp=1.5 in policy \"ulp=1.5\" is not a whole number from 0 to 18446744073709551614; pass one like ulp=1"},
+    {"ulp=18446744073709551616",
+     "ulp=18446744073709551616 in policy \"ulp=18446744073709551616\" is not a whole number from 0 to "
+     "18446744073709551614; pass one like ulp=1"},
     {"max=65537", "max=65537 in policy \"max=65537\" is not a whole number from 0 to 65536; pass one like max=100"},
     {"nan=same", "nan=same in policy \"nan=same\"; pass nan=bits, nan=equal or nan=differ"},
     {"inf=same", "inf=same in policy \"inf=same\"; pass inf=equal or inf=differ"},
@@ -31,11 +37,14 @@ static const struct {
     {"ulp=1 ulp=2", "ulp= stands twice in policy \"ulp=1 ulp=2\"; keep one of them"},
     {"exact ulp=2", "policy \"exact ulp=2\" says exact and a tolerance; keep one of them"},
     {"atol=0.00000000000000000000000000000000000000000000000001",
-     "a word of policy \"atol=0.000000000000000000000000000000000...\" has 57 letters, and the longest has 47; the words are "
+     "a word of policy \"atol=0.000000000000000000000000000000000...\" has 57 letters, and the longest has 47; the "
+     "words are "
      "exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
-    {"ulp=1                                                                                                                      "
+    {"ulp=1                                                                                                            "
+     "          "
      "                 ",
-     "policy \"ulp=1                                   ...\" has 140 letters, and a policy has at most 127; leave out the spaces"},
+     "policy \"ulp=1                                   ...\" has 140 letters, and a policy has at most 127; leave out "
+     "the spaces"},
 };
 
 static void words_that_are_refused(void **state)
@@ -58,7 +67,8 @@ static void words_that_are_taken(void **state)
     assert_string_equal(p.text, "exact");
     ASSERT_OK(td_policy_parse(" ,", &p));
     assert_string_equal(p.text, "exact");
-    ASSERT_OK(td_policy_parse("atol=0.5,rtol=1e-3 ulp=18446744073709551614 nan=differ inf=differ zero=differ ftz max=0 check_pad", &p));
+    ASSERT_OK(td_policy_parse(
+        "atol=0.5,rtol=1e-3 ulp=18446744073709551614 nan=differ inf=differ zero=differ ftz max=0 check_pad", &p));
     assert_true(p.tolerant && p.has_ulp && p.has_real && p.inf_differ && p.zero_differ && p.ftz && p.check_pad);
     assert_true(p.atol == 0.5 && p.rtol == 1e-3 && p.ulp == UINT64_MAX - 1 && p.max == 0 && p.nan == TD_NAN_DIFFER);
     ASSERT_OK(td_policy_parse("ulp=0", &p));
@@ -225,20 +235,17 @@ static void pairs_are_judged(void **state)
         td_judge j;
         open_judge(pairs[i].dtype, pairs[i].policy, &j);
         if (td_judge_pair(&j, pairs[i].expected, pairs[i].actual).equal != pairs[i].equal)
-            fail_msg("policy \"%s\", %s 0x%llx and 0x%llx", pairs[i].policy, pairs[i].dtype, (unsigned long long)pairs[i].expected,
-                     (unsigned long long)pairs[i].actual);
+            fail_msg("policy \"%s\", %s 0x%llx and 0x%llx", pairs[i].policy, pairs[i].dtype,
+                     (unsigned long long)pairs[i].expected, (unsigned long long)pairs[i].actual);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_that_are_refused),
-        cmocka_unit_test(words_that_are_taken),
-        cmocka_unit_test(distances_are_counts_of_values),
-        cmocka_unit_test(distances_with_ftz_leave_out_subnormals),
-        cmocka_unit_test(distances_of_wide_types),
-        cmocka_unit_test(pairs_are_judged),
+        cmocka_unit_test(words_that_are_refused),         cmocka_unit_test(words_that_are_taken),
+        cmocka_unit_test(distances_are_counts_of_values), cmocka_unit_test(distances_with_ftz_leave_out_subnormals),
+        cmocka_unit_test(distances_of_wide_types),        cmocka_unit_test(pairs_are_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Reports: the line, the text, the JSON and the page of known mistakes, and the guess for each kind of mistake beside cases where
- * nothing should be guessed. */
+/* Reports: the line, the text, the JSON and the page of known mistakes, and the guess for each kind of mistake beside
+ * cases where nothing should be guessed. */
 #include "support.h"
 
 typedef struct scene {
@@ -8,7 +8,8 @@ typedef struct scene {
     td_memory *memory;
 } scene;
 
-static scene open_scene(const char *dtype, td_shape shape, const char *pattern, const char *options, uint64_t width, uint64_t depth)
+static scene open_scene(const char *dtype, td_shape shape, const char *pattern, const char *options, uint64_t width,
+                        uint64_t depth)
 {
     scene s = {0};
     ASSERT_OK(td_tensor_create(dtype, shape, &s.golden));
@@ -38,7 +39,8 @@ static uint64_t *words64(const scene *s)
     return td_memory_data(s->memory);
 }
 
-/* -- texts ------------------------------------------------------------------------------------------------------------- */
+/* -- texts
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static void a_stuck_lane_in_words(void **state)
 {
@@ -48,9 +50,11 @@ static void a_stuck_lane_in_words(void **state)
         words64(&s)[w] &= ~((uint64_t)0xffff << 32);
     ASSERT_OK(td_tensor_set_bits(s.golden, 2, 0xfffe));
     td_report *r = compare(&s, "max=2");
-    assert_string_equal(td_report_line(r), "compare \"obuf\" with golden i16 (1, 3, 8), policy max=2: 6 of 24 elements differ, worst 24062 "
-                                           "steps, 24062 in value; first at (0, 0, 2): expected -2 (0xfffe), got 0 (0x0000) at address "
-                                           "0x0 bits 47:32; all mismatches in lane 2");
+    assert_string_equal(
+        td_report_line(r),
+        "compare \"obuf\" with golden i16 (1, 3, 8), policy max=2: 6 of 24 elements differ, worst 24062 "
+        "steps, 24062 in value; first at (0, 0, 2): expected -2 (0xfffe), got 0 (0x0000) at address "
+        "0x0 bits 47:32; all mismatches in lane 2");
     char *text = NULL;
     ASSERT_OK(td_report_text(r, &text));
     assert_string_equal(text, "compare \"obuf\" with golden i16 (1, 3, 8), policy max=2: 6 of 24 elements differ\n"
@@ -91,16 +95,17 @@ static void a_float_and_a_nan(void **state)
     td_report *r = compare(&s, "ulp=1");
     char *text = NULL;
     ASSERT_OK(td_report_text(r, &text));
-    assert_string_equal(text, "compare \"obuf\" with golden f32 (2, 2), policy ulp=1: 2 of 4 elements differ\n"
-                              "  worst: 2 ulp, 1.49012e-08 in value; 1 with a nan\n"
-                              "  the first 2:\n"
-                              "    at      expected                actual                   ulp  address  bank  lane  bits\n"
-                              "    (0, 0)  0.1 (0x3dcccccd)        0.10000002 (0x3dcccccf)  2    0x0      0     0     31:0\n"
-                              "    (1, 1)  3.1415927 (0x40490fdb)  nan (0x7fc00000)         -    0x1      0     1     63:32\n"
-                              "  mismatches per step:\n"
-                              "    r            2 of 2: 1 each\n"
-                              "    c            2 of 2: 1 each\n"
-                              "    lane         2 of 2: 1 each\n");
+    assert_string_equal(text,
+                        "compare \"obuf\" with golden f32 (2, 2), policy ulp=1: 2 of 4 elements differ\n"
+                        "  worst: 2 ulp, 1.49012e-08 in value; 1 with a nan\n"
+                        "  the first 2:\n"
+                        "    at      expected                actual                   ulp  address  bank  lane  bits\n"
+                        "    (0, 0)  0.1 (0x3dcccccd)        0.10000002 (0x3dcccccf)  2    0x0      0     0     31:0\n"
+                        "    (1, 1)  3.1415927 (0x40490fdb)  nan (0x7fc00000)         -    0x1      0     1     63:32\n"
+                        "  mismatches per step:\n"
+                        "    r            2 of 2: 1 each\n"
+                        "    c            2 of 2: 1 each\n"
+                        "    lane         2 of 2: 1 each\n");
     td_free(text);
     td_report_destroy(&r);
     close_scene(&s);
@@ -150,20 +155,22 @@ static void json_has_what_it_says(void **state)
     td_report *r = compare(&s, NULL);
     char *json = NULL;
     ASSERT_OK(td_report_json(r, &json));
-    assert_string_equal(
-        json, "{\"passed\": false, \"compared\": 4, \"mismatches\": 1, \"masked\": 0, \"nan\": 0,\n"
-              " \"memory\": \"a \\\"quoted\\\\\\u000a\\u003c/script>\\\" name\", \"policy\": \"exact\", \"dtype\": \"f32\", \"shape\": [2, 2], "
-              "\"stored\": \"f32\", \"width\": 64, \"depth\": 4, \"banks\": 1,\n"
-              " \"worst\": {\"ulp\": 3204448256, \"error\": \"inf\"},\n"
-              " \"padding\": {\"compared\": 0, \"mismatches\": 0},\n"
-              " \"guesses\": [],\n"
-              " \"first\": [\n"
-              "  {\"at\": [0, 0], \"expected\": 1, \"actual\": \"-inf\", \"expected_bits\": \"0x3f800000\", \"actual_bits\": \"0xff800000\", "
-              "\"ulp\": 3204448256, \"address\": 0, \"bank\": 0, \"lane\": 0, \"msb\": 31, \"lsb\": 0}],\n"
-              " \"groups\": [\n"
-              "  {\"name\": \"r\", \"size\": 2, \"bucket\": 1, \"mismatches\": [1, 0]},\n"
-              "  {\"name\": \"c\", \"size\": 2, \"bucket\": 1, \"mismatches\": [1, 0]},\n"
-              "  {\"name\": \"lane\", \"size\": 2, \"bucket\": 1, \"mismatches\": [1, 0]}]}\n");
+    assert_string_equal(json,
+                        "{\"passed\": false, \"compared\": 4, \"mismatches\": 1, \"masked\": 0, \"nan\": 0,\n"
+                        " \"memory\": \"a \\\"quoted\\\\\\u000a\\u003c/script>\\\" name\", \"policy\": \"exact\", "
+                        "\"dtype\": \"f32\", \"shape\": [2, 2], "
+                        "\"stored\": \"f32\", \"width\": 64, \"depth\": 4, \"banks\": 1,\n"
+                        " \"worst\": {\"ulp\": 3204448256, \"error\": \"inf\"},\n"
+                        " \"padding\": {\"compared\": 0, \"mismatches\": 0},\n"
+                        " \"guesses\": [],\n"
+                        " \"first\": [\n"
+                        "  {\"at\": [0, 0], \"expected\": 1, \"actual\": \"-inf\", \"expected_bits\": \"0x3f800000\", "
+                        "\"actual_bits\": \"0xff800000\", "
+                        "\"ulp\": 3204448256, \"address\": 0, \"bank\": 0, \"lane\": 0, \"msb\": 31, \"lsb\": 0}],\n"
+                        " \"groups\": [\n"
+                        "  {\"name\": \"r\", \"size\": 2, \"bucket\": 1, \"mismatches\": [1, 0]},\n"
+                        "  {\"name\": \"c\", \"size\": 2, \"bucket\": 1, \"mismatches\": [1, 0]},\n"
+                        "  {\"name\": \"lane\", \"size\": 2, \"bucket\": 1, \"mismatches\": [1, 0]}]}\n");
     td_free(json);
     td_report_destroy(&r);
     close_scene(&s);
@@ -179,14 +186,17 @@ static void pages_are_written_or_not_at_all(void **state)
     ASSERT_OK(td_report_html(r, "report.html"));
     char *page = read_whole_file("report.html", &bytes);
     assert_non_null(strstr(page, "<!doctype html>"));
-    assert_non_null(strstr(page, "\"grid\": {\"axes\": [{\"name\": \"r\", \"size\": 4, \"bucket\": 1, \"count\": 4, \"dim\": 0, \"stride\": 1, "
-                                 "\"offset\": 0}, "));
+    assert_non_null(strstr(
+        page,
+        "\"grid\": {\"axes\": [{\"name\": \"r\", \"size\": 4, \"bucket\": 1, \"count\": 4, \"dim\": 0, \"stride\": 1, "
+        "\"offset\": 0}, "));
     assert_non_null(strstr(page, "\"cells\": [[17,1,")); /* row 2, column 1 */
     assert_null(strstr(page, "http"));                   /* it stands alone */
     assert_null(strstr(page, "@REPORT@"));
     free(page);
     ASSERT_REFUSED(td_report_html(r, "nowhere/report.html"), TD_FILE,
-                   "report_html \"nowhere/report.html\": cannot create the file: No such file or directory; check the folder and its "
+                   "report_html \"nowhere/report.html\": cannot create the file: No such file or directory; check the "
+                   "folder and its "
                    "permissions");
     ASSERT_REFUSED(td_report_html(r, NULL), TD_ARGUMENT, "report_html: the path is NULL; pass one");
     ASSERT_REFUSED(td_report_html(NULL, "x"), TD_ARGUMENT, "report_html: the report is NULL; pass one");
@@ -200,7 +210,8 @@ static void pages_are_written_or_not_at_all(void **state)
     close_scene(&s);
 }
 
-/* -- guesses ----------------------------------------------------------------------------------------------------------- */
+/* -- guesses
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /* What another layout would have put there. */
 static void put_through(const scene *s, const char *pattern, const char *options, const char *address)
