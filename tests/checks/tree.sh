@@ -17,6 +17,6 @@ found=$(git grep -nIE '(^|[^[:alnum:]_.])/(work|root|home)/' -- . ':!tests/check
 test -z "$found" || complain "paths of one machine:" "$found"
 found=$(git ls-files '*.c' '*.h' '*.sv' '*.svh' | xargs -r awk 'FNR == 1 && !/^(\/\*|\/\/)/ {print FILENAME}')
 test -z "$found" || complain "files that do not open by saying what they own:" "$found"
-found=$(git ls-files 'src/*.[ch]' 'dpi/*.[ch]' 'sv/*' | xargs -r wc -l | awk '$2 != "total" && $1 > 600')
-test -z "$found" || complain "longer than 600 lines:" "$found"
+found=$(git ls-files 'src/*.[ch]' 'dpi/*.[ch]' 'sv/*' ':!src/tensordoor.h' | xargs -r wc -l | awk '$2 != "total" && $1 > 600')
+test -z "$found" || complain "longer than 600 lines (the manual apart):" "$found"
 exit $bad
