@@ -7,6 +7,7 @@
  *   3. Tensors               6. Words               9. What a layout touches
  *                                                  10. Comparisons and reports
  *                                                  11. Memories that lie elsewhere
+ *                                                  12. Speed
  *
  * -- 1. Introduction --------------------------------------------------------------------------------------------------
  *
@@ -462,26 +463,6 @@ TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, 
 TD_API td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
                                  const td_memory *memory, td_span **spans, size_t *count);
 
-/* -- Speed ---------------------------------------------------------------------------------------------------------
- *
- * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
- * only for work that gains by them. */
-
-typedef struct td_plan_stats {
-    uint64_t hits, misses; /* calls that found their plan, and calls that made it */
-    size_t plans;          /* kept now */
-} td_plan_stats;
-
-TD_API td_plan_stats td_plan_cache_stats(void);
-TD_API void td_plan_cache_clear(void);
-
-/* At most this many threads, the caller's among them; 1 for none. 0, as at first, takes TD_THREADS of the environment, or
- * as many as there are processors. */
-TD_API void td_speed_threads(unsigned threads);
-
-/* The kernels in use: "c", "avx2" or "avx512". TD_CPU of the environment lowers it. */
-TD_API const char *td_speed_isa(void);
-
 /* -- 10. Comparisons and reports -------------------------------------------------------------------------------------
  *
  * Is it right, and if not, where? A comparison reads the memory through the layout, as a dump would, and holds every element
@@ -622,6 +603,26 @@ TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t c
  * the words have zeros there. */
 TD_API size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words);
 TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_t chunk_words);
+
+/* -- 12. Speed -----------------------------------------------------------------------------------------------------
+ *
+ * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
+ * only for work that gains by them: from a size on that is measured once, or that TD_PARALLEL_BYTES of the environment says. */
+
+typedef struct td_plan_stats {
+    uint64_t hits, misses; /* calls that found their plan, and calls that made it */
+    size_t plans;          /* kept now */
+} td_plan_stats;
+
+TD_API td_plan_stats td_plan_cache_stats(void);
+TD_API void td_plan_cache_clear(void);
+
+/* At most this many threads, the caller's among them; 1 for none. 0, as at first, takes TD_THREADS of the environment, or
+ * as many as there are processors. */
+TD_API void td_speed_threads(unsigned threads);
+
+/* The kernels in use: "c", "avx2" or "avx512". TD_CPU of the environment lowers it. */
+TD_API const char *td_speed_isa(void);
 
 #ifdef __cplusplus
 }
