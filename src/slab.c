@@ -29,6 +29,8 @@ typedef struct slabs {
     uint64_t built[MAX_NODES]; /* the extents it was made for */
     int64_t built_memory, offset_memory, offset_select;
     bool is_built;
+    bool is_straight; /* memory holds the slab as the staging buffer would: it is looked at in place */
+    unsigned char *staging;
 } slabs;
 
 static int64_t magnitude(int64_t x)
@@ -134,6 +136,15 @@ static td_status take_pieces(slabs *s)
     return TD_OK;
 }
 
+/* Whole bytes, one after the other, in one bank. */
+static bool is_straight(const slabs *s)
+{
+    const td_box *box = &s->plan_box;
+    const td_dtype dtype = s->plan.memory_dtype;
+    return !box->piece_count && !s->plan.table && box->selectors == 0 && box->node_count == 1 && dtype.bits == 8 * dtype.bytes &&
+           s->plan_node[0].tensor == 1 && s->plan_node[0].memory == dtype.bits && box->memory % 8 == 0;
+}
+
 /* The small plan for the slab's extents; kept from slab to slab while they stay the same. */
 static td_status build(slabs *s)
 {
@@ -168,7 +179,20 @@ static td_status build(slabs *s)
     s->built_memory = slab->memory;
     memcpy(s->built, slab->extent, slab->node_count * sizeof *s->built);
     s->is_built = true;
+    s->is_straight = is_straight(s);
     return td_moves_create(&s->plan);
+}
+
+static void take_out(slabs *s)
+{
+    s->plan_box.memory = s->slab.memory + s->offset_memory;
+    s->plan_box.select = s->slab.select + s->offset_select;
+    if (s->is_straight)
+        s->slab.stored = s->run->bank[s->plan_box.select] + s->plan_box.memory / 8;
+    else {
+        s->slab.stored = s->staging;
+        td_exec_dump(&(td_run){.plan = &s->plan, .bank = s->run->bank, .tensor = s->staging});
+    }
 }
 
 static td_status walk_box(slabs *s, td_slab_visit *visit, void *context, bool *stopped)
@@ -198,9 +222,7 @@ static td_status walk_box(slabs *s, td_slab_visit *visit, void *context, bool *s
         }
         if ((status = build(s)))
             return status;
-        s->plan_box.memory = slab->memory + s->offset_memory;
-        s->plan_box.select = slab->select + s->offset_select;
-        td_exec_dump(&(td_run){.plan = &s->plan, .bank = s->run->bank, .tensor = slab->stored});
+        take_out(s);
         *stopped = !visit(context, slab);
         more = false;
         for (size_t i = slab->node_count; i-- > 0 && !more;) {
@@ -235,7 +257,7 @@ td_status td_slabs_walk(const td_run *run, td_slab_visit *visit, void *context)
     s->run = run;
     s->slab.plan = run->plan;
     s->slab.node = s->node;
-    s->slab.stored = stored;
+    s->staging = stored;
     td_status status = TD_OK;
     bool stopped = false;
     for (size_t b = 0; b < run->plan->data_count && !status && !stopped; b++) {

@@ -1,7 +1,7 @@
 /* A plan in slabs: pieces of its data boxes that are small enough to stay in the cache, each taken out of memory into a
- * staging buffer in tensor order. So what looks at elements (compare.c) sees straight rows without a dumped copy of the
- * tensor; the taking out is td_exec_dump on a small plan that stands for the slab, never a second way to read memory.
- */
+ * staging buffer in tensor order, or looked at in place where memory holds it so. What looks at elements (compare.c) sees
+ * straight rows without a dumped copy of the tensor; the taking out is td_exec_dump on a small plan that stands for the
+ * slab, never a second way to read memory. */
 #ifndef TD_SLAB_H
 #define TD_SLAB_H
 
@@ -16,7 +16,7 @@ typedef struct td_slab {
     uint64_t lanes;                                 /* elements per step: more than 1 where lanes are said in pieces */
     const td_piece *piece;                          /* of the plan; NULL without pieces */
     const size_t *lane_piece;                       /* the first piece of each lane, and one past the last */
-    unsigned char *stored; /* elements in the bytes of the memory's dtype: nodes outermost first, then lanes */
+    const unsigned char *stored; /* elements in the bytes of the memory's dtype: nodes outermost first, then lanes */
     uint64_t elems;
 } td_slab;
 
