@@ -7,16 +7,18 @@
 #include <string.h>
 #include <svdpi.h>
 
-typedef td_status move_call(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as,
-                            void *context);
+typedef td_status move_call(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
+                            const char *as, void *context);
 
-static td_status load(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as, void *context)
+static td_status load(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as,
+                      void *context)
 {
     (void)context;
     return td_backdoor_load_tensor_banks(banks, count, tensor, layout, as);
 }
 
-static td_status dump(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as, void *context)
+static td_status dump(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as,
+                      void *context)
 {
     (void)context;
     return td_backdoor_dump_tensor_banks(banks, count, tensor, layout, as);
@@ -28,14 +30,15 @@ typedef struct comparison {
     td_report *report;
 } comparison;
 
-static td_status compare(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as, void *context)
+static td_status compare(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
+                         const char *as, void *context)
 {
     comparison *c = context;
     return td_backdoor_compare_tensor_banks(banks, count, tensor, layout, c->policy, as, &c->report);
 }
 
-static td_status transfer(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout, const char *as,
-                          void *context)
+static td_status transfer(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
+                          const char *as, void *context)
 {
     return td_transfer_layout(banks, count, tensor, layout, as, context);
 }
@@ -59,8 +62,8 @@ static td_status read_list(const char *call, td_dpi_u64 list, uint64_t **handles
 }
 
 /* Claims the memories of the list with the tensor and the layout, moves, releases. */
-static td_status move_claimed(const char *call, move_call *mover, const uint64_t *handles, size_t count, td_dpi_u64 tensor,
-                              td_dpi_u64 layout, const char *as, void *context, const char **message)
+static td_status move_claimed(const char *call, move_call *mover, const uint64_t *handles, size_t count,
+                              td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, void *context, const char **message)
 {
     td_dpi_claim *claims = calloc(count + 2, sizeof *claims);
     td_memory **banks = calloc(count + 1, sizeof(td_memory *));
@@ -88,8 +91,8 @@ done:
     return status;
 }
 
-static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                void *context, const char **message)
+static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 tensor, td_dpi_u64 layout,
+                const char *as, void *context, const char **message)
 {
     uint64_t *handles = NULL;
     size_t count = 0;
@@ -100,18 +103,20 @@ static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 
     return (int)status;
 }
 
-TD_API int td_dpi_backdoor_load_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char **message)
+TD_API int td_dpi_backdoor_load_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                                      const char **message)
 {
     return move("backdoor_load_tensor", load, banks, tensor, layout, as, NULL, message);
 }
 
-TD_API int td_dpi_backdoor_dump_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char **message)
+TD_API int td_dpi_backdoor_dump_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                                      const char **message)
 {
     return move("backdoor_dump_tensor", dump, banks, tensor, layout, as, NULL, message);
 }
 
-TD_API int td_dpi_backdoor_compare_banks(td_dpi_u64 banks, td_dpi_u64 golden, td_dpi_u64 layout, const char *policy, const char *as,
-                                         td_dpi_u64 *report, const char **message)
+TD_API int td_dpi_backdoor_compare_banks(td_dpi_u64 banks, td_dpi_u64 golden, td_dpi_u64 layout, const char *policy,
+                                         const char *as, td_dpi_u64 *report, const char **message)
 {
     comparison c = {.policy = policy};
     *report = 0;

@@ -167,7 +167,8 @@ td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count,
     if (count > FEW_CLAIMS) { /* sets of banks */
         order = malloc(count * sizeof(td_dpi_claim *));
         if (!order)
-            return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %zu handles; use fewer banks", call, count);
+            return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %zu handles; use fewer banks", call,
+                                          count);
     }
     td_status status = sort_claims(call, claims, count, order, &ordered, message);
     if (!status)

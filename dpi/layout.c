@@ -66,8 +66,9 @@ TD_API int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const cha
 }
 
 /* The text is kept until the next explanation on this thread: the simulator reads it after this returns. */
-TD_API int td_dpi_layout_explain(td_dpi_u64 handle, const char *dtype, const char *shape, const char *as, td_dpi_u64 width_bits,
-                                 td_dpi_u64 depth_words, td_dpi_u64 banks, const char **text, const char **message)
+TD_API int td_dpi_layout_explain(td_dpi_u64 handle, const char *dtype, const char *shape, const char *as,
+                                 td_dpi_u64 width_bits, td_dpi_u64 depth_words, td_dpi_u64 banks, const char **text,
+                                 const char **message)
 {
     static _Thread_local char *last;
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};

@@ -5,11 +5,12 @@
  *
  * The dtype comes first, the words after it in any order:
  *     scale=X         stored = out_of_range(round(value / X) + zero); value = X * (stored - zero) on the way back
- *     scale=@NAME     one scale per coordinate of an axis, from the tensor of that name (or the file:
- * scale=@scales.npy) axis=A          the axis that the scales and zero points go along zero=N, @NAME   the zero point,
- * an integer of the dtype; only in integers round=even      or away (ties away from zero), zero, floor, ceil,
- * stochastic seed=N          of round=stochastic; 0 without it. An element's luck hangs on the seed and on its number
- * alone sat             past the range: the nearest finite number; infinities too. The default of integers, fixed point
+ *     scale=@NAME     one scale per coordinate of an axis, from the tensor of that name or the file (scale=@scales.npy)
+ *     axis=A          the axis that the scales and zero points go along
+ *     zero=N, @NAME   the zero point, an integer of the dtype; only in integers
+ *     round=even      or away (ties away from zero), zero, floor, ceil, stochastic
+ *     seed=N          of round=stochastic; 0 without it. An element's luck hangs on the seed and on its number alone
+ *     sat             past the range: the nearest finite number; infinities too. The default of integers, fixed point
  *                     and floats of up to 8 bits
  *     inf             past the range: infinity, or NaN where the type has none. The default of wider floats
  *     wrap            past the range: modulo 2^bits; only in integers and fixed point

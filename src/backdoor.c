@@ -15,10 +15,11 @@ static td_status fail_clash(const td_call *c, const td_clash *clash)
     uint64_t rest = clash->elem;
     for (size_t d = coordinate.rank; d-- > 0; rest /= c->tensor->shape.dim[d])
         coordinate.dim[d] = rest % c->tensor->shape.dim[d];
-    return td_fail(TD_DISAGREE,
-                   "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64 ", address %" PRIu64 ", bit %" PRIu64
-                   "; load the copies together, or dump with a layout that has no repeats",
-                   td_shape_print(&coordinate, at), clash->expected, clash->found, clash->bank, clash->word, clash->bit);
+    return td_fail(
+        TD_DISAGREE,
+        "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64 ", address %" PRIu64
+        ", bit %" PRIu64 "; load the copies together, or dump with a layout that has no repeats",
+        td_shape_print(&coordinate, at), clash->expected, clash->found, clash->bank, clash->word, clash->bit);
 }
 
 /* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
@@ -96,41 +97,42 @@ static td_status run_call(const td_call *c)
 td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
 {
     const td_memory *const bank = memory;
-    return run_call(&(td_call){.operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
+    return run_call(&(td_call){
+        .operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
 }
 
 td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
 {
     return run_call(&(td_call){.operation = "backdoor_dump_tensor",
-                            .bank = &memory,
-                            .banks = 1,
-                            .tensor = tensor,
-                            .layout = layout,
-                            .as = as,
-                            .writes_tensor = true});
+                               .bank = &memory,
+                               .banks = 1,
+                               .tensor = tensor,
+                               .layout = layout,
+                               .as = as,
+                               .writes_tensor = true});
 }
 
-td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
-                                        const char *as)
+td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
+                                        const td_layout *layout, const char *as)
 {
     return run_call(&(td_call){.operation = "backdoor_load_tensor",
-                            .bank = (const td_memory *const *)banks,
-                            .banks = count,
-                            .tensor = tensor,
-                            .layout = layout,
-                            .as = as});
+                               .bank = (const td_memory *const *)banks,
+                               .banks = count,
+                               .tensor = tensor,
+                               .layout = layout,
+                               .as = as});
 }
 
-td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
-                                        const char *as)
+td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
+                                        const td_layout *layout, const char *as)
 {
     return run_call(&(td_call){.operation = "backdoor_dump_tensor",
-                            .bank = (const td_memory *const *)banks,
-                            .banks = count,
-                            .tensor = tensor,
-                            .layout = layout,
-                            .as = as,
-                            .writes_tensor = true});
+                               .bank = (const td_memory *const *)banks,
+                               .banks = count,
+                               .tensor = tensor,
+                               .layout = layout,
+                               .as = as,
+                               .writes_tensor = true});
 }
 
 /* -- matrices ---------------------------------------------------------------------------------------------------------- */
@@ -144,15 +146,21 @@ static td_status check_rows(const td_call *c, uint64_t first, uint64_t last)
         return td_fail(TD_ARGUMENT, "the tensor is NULL; create it first");
     const td_shape *shape = &c->tensor->shape;
     if (shape->rank != 1 && shape->rank != 2)
-        return td_fail(TD_SHAPE, "the tensor has %zu dimensions, a matrix has 2 (or 1: one row); use backdoor_%s_tensor with a layout",
-                       shape->rank, c->writes_tensor ? "dump" : "load");
+        return td_fail(
+            TD_SHAPE,
+            "the tensor has %zu dimensions, a matrix has 2 (or 1: one row); use backdoor_%s_tensor with a layout",
+            shape->rank, c->writes_tensor ? "dump" : "load");
     const uint64_t rows = shape->rank == 2 ? shape->dim[0] : 1;
     if (last < first || last - first != rows)
-        return td_fail(TD_SHAPE, "words [%" PRIu64 ", %" PRIu64 ") are not the %" PRIu64 " rows of the matrix; pass last = %" PRIu64, first,
-                       last, rows, first + rows);
+        return td_fail(TD_SHAPE,
+                       "words [%" PRIu64 ", %" PRIu64 ") are not the %" PRIu64
+                       " rows of the matrix; pass last = %" PRIu64,
+                       first, last, rows, first + rows);
     if (last > c->bank[0]->depth_words)
-        return td_fail(TD_RANGE, "word %" PRIu64 " is past the memory of %" PRIu64 " words; use rows that end at %" PRIu64 " or before", last - 1,
-                       c->bank[0]->depth_words, c->bank[0]->depth_words);
+        return td_fail(TD_RANGE,
+                       "word %" PRIu64 " is past the memory of %" PRIu64 " words; use rows that end at %" PRIu64
+                       " or before",
+                       last - 1, c->bank[0]->depth_words, c->bank[0]->depth_words);
     return TD_OK;
 }
 
@@ -188,11 +196,14 @@ static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
 td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)
 {
     const td_memory *const bank = memory;
-    return run_matrix(&(td_call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor}, first, last);
+    return run_matrix(&(td_call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor},
+                      first, last);
 }
 
 td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last)
 {
     return run_matrix(
-        &(td_call){.operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true}, first, last);
+        &(td_call){
+            .operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true},
+        first, last);
 }

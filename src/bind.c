@@ -69,18 +69,22 @@ static td_status fail_division(const td_bound *b, const td_group *group, uint64_
         }
     }
     if (given == 1)
-        snprintf(fix, sizeof fix, "pass %.40s=%" PRIu64 ", or pad=0", pattern->axis[last].name, nearest_divisor(length, product));
+        snprintf(fix, sizeof fix, "pass %.40s=%" PRIu64 ", or pad=0", pattern->axis[last].name,
+                 nearest_divisor(length, product));
     else
         snprintf(fix, sizeof fix, "pass sizes whose product divides %" PRIu64 ", or pad=0", length);
     return fail_group(b, group,
-                      td_fail(TD_SHAPE, "cannot split axis of length %" PRIu64 " into chunks of %" PRIu64 " (group %.*s of \"%s\"); %s",
+                      td_fail(TD_SHAPE,
+                              "cannot split axis of length %" PRIu64 " into chunks of %" PRIu64
+                              " (group %.*s of \"%s\"); %s",
                               length, product, GROUP_TEXT(b, group), pattern->text, fix));
 }
 
 static td_status fail_overflow(const td_bound *b, const td_group *group)
 {
     return fail_group(b, group,
-                      td_fail(TD_OVERFLOW, "the sizes of group %.*s of \"%s\" have a product over 2^63; pass smaller sizes",
+                      td_fail(TD_OVERFLOW,
+                              "the sizes of group %.*s of \"%s\" have a product over 2^63; pass smaller sizes",
                               GROUP_TEXT(b, group), b->layout->pattern.text));
 }
 
@@ -96,8 +100,8 @@ static td_status size_group(td_bound *b, const td_group *group, uint64_t length,
             if (unknown >= 0)
                 return fail_group(b, group,
                                   td_fail(TD_SHAPE, "two unknown sizes, %s and %s, in group %.*s of \"%s\"; pass %s=N",
-                                          layout->pattern.axis[unknown].name, layout->pattern.axis[axis].name, GROUP_TEXT(b, group),
-                                          layout->pattern.text, layout->pattern.axis[axis].name));
+                                          layout->pattern.axis[unknown].name, layout->pattern.axis[axis].name,
+                                          GROUP_TEXT(b, group), layout->pattern.text, layout->pattern.axis[axis].name));
             unknown = axis;
         } else if (!td_mul_fits(product, layout->size[axis], &product))
             return fail_overflow(b, group);
@@ -134,8 +138,9 @@ static td_status size_sliding(td_bound *b, const td_group *group, uint64_t lengt
         if (!size && unknown >= 0)
             return fail_group(b, group,
                               td_fail(TD_SHAPE, "two unknown sizes, %s and %s, in group %.*s of \"%s\"; pass %s=N",
-                                      layout->pattern.axis[unknown].name, layout->pattern.axis[term->axis].name, GROUP_TEXT(b, group),
-                                      layout->pattern.text, layout->pattern.axis[term->axis].name));
+                                      layout->pattern.axis[unknown].name, layout->pattern.axis[term->axis].name,
+                                      GROUP_TEXT(b, group), layout->pattern.text,
+                                      layout->pattern.axis[term->axis].name));
         if (!size) {
             unknown = term->axis;
             unknown_step = term->step;
@@ -170,7 +175,9 @@ static td_status bind_dim(td_bound *b, const td_group *group, size_t d)
         status = size_group(b, group, dim->length, &dim->padded);
     else if (dim->length != 1)
         status = fail_group(b, group,
-                            td_fail(TD_SHAPE, "a unit group of \"%s\" stands for dimension %zu of length %" PRIu64 "; name an axis there",
+                            td_fail(TD_SHAPE,
+                                    "a unit group of \"%s\" stands for dimension %zu of length %" PRIu64
+                                    "; name an axis there",
                                     layout->pattern.text, d, dim->length));
     if (status)
         return status;
@@ -182,7 +189,8 @@ static td_status bind_dim(td_bound *b, const td_group *group, size_t d)
     uint64_t stride = 1;
     for (int i = group->count - 1; i >= 0; i--) {
         const td_term *term = &layout->pattern.term[group->first + i];
-        td_bound_axis axis = {.size = b->size[term->axis], .pattern_axis = term->axis, .dim = (int)d, .dim_stride = stride};
+        td_bound_axis axis = {
+            .size = b->size[term->axis], .pattern_axis = term->axis, .dim = (int)d, .dim_stride = stride};
         if (group->sliding)
             axis.dim_stride = term->step;
         else
@@ -199,8 +207,10 @@ static td_status bind_left(td_bound *b)
     const td_pattern *pattern = &b->layout->pattern;
     const size_t groups = (size_t)pattern->left_count, fixed = groups - (pattern->ellipsis_left >= 0);
     if (pattern->ellipsis_left >= 0 ? b->rank < fixed : b->rank != groups) {
-        td_fail(TD_SHAPE, "the tensor has %zu dimension%s, \"%s\" has %s%zu group%s on the left; write one group per dimension", b->rank,
-                b->rank == 1 ? "" : "s", pattern->text, pattern->ellipsis_left >= 0 ? "at least " : "", fixed, fixed == 1 ? "" : "s");
+        td_fail(TD_SHAPE,
+                "the tensor has %zu dimension%s, \"%s\" has %s%zu group%s on the left; write one group per dimension",
+                b->rank, b->rank == 1 ? "" : "s", pattern->text, pattern->ellipsis_left >= 0 ? "at least " : "", fixed,
+                fixed == 1 ? "" : "s");
         td_bind_describe(b->layout, &b->shape);
         return TD_SHAPE;
     }
@@ -232,7 +242,8 @@ static td_status bind_repeat(td_bound *b, int pattern_axis)
     if (!size)
         return fail_group(b, &layout->pattern.right[axis->right_group],
                           td_fail(TD_PATTERN,
-                                  "axis %s stands only on the right of \"%s\" and has no size; pass %s=N to repeat N times, or place it on "
+                                  "axis %s stands only on the right of \"%s\" and has no size; pass %s=N to repeat N "
+                                  "times, or place it on "
                                   "the left",
                                   axis->name, layout->pattern.text, axis->name));
     b->size[pattern_axis] = size;
@@ -279,13 +290,17 @@ static td_status bind_right(td_bound *b)
             td_bound_axis *axis = &b->axis[b->role_axis[role][i]];
             axis->role_stride = product;
             if (!td_mul_fits(product, axis->size, &product))
-                return td_fail(TD_OVERFLOW, "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes", pattern->text);
+                return td_fail(TD_OVERFLOW,
+                               "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes",
+                               pattern->text);
         }
         b->count[role] = product;
     }
     uint64_t all = 0;
-    if (!td_mul_fits(b->count[TD_ROLE_BANK], b->count[TD_ROLE_TIME], &all) || !td_mul_fits(all, b->count[TD_ROLE_LANE], &all))
-        return td_fail(TD_OVERFLOW, "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes", pattern->text);
+    if (!td_mul_fits(b->count[TD_ROLE_BANK], b->count[TD_ROLE_TIME], &all) ||
+        !td_mul_fits(all, b->count[TD_ROLE_LANE], &all))
+        return td_fail(TD_OVERFLOW, "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes",
+                       pattern->text);
     return TD_OK;
 }
 

@@ -35,10 +35,10 @@ typedef struct td_bound {
     size_t rank;
     td_shape shape;
     td_bound_dim dim[TD_MAX_RANK];
-    uint64_t count[TD_ROLES]; /* banks, words, lanes: the products of their sizes */
-    bool ragged;              /* some dimension has padding or a clipped tail */
-    bool repeats;             /* some element has several copies */
-    bool slides;              /* some dimension has overlapping axes */
+    uint64_t count[TD_ROLES];   /* banks, words, lanes: the products of their sizes */
+    bool ragged;                /* some dimension has padding or a clipped tail */
+    bool repeats;               /* some element has several copies */
+    bool slides;                /* some dimension has overlapping axes */
     uint64_t size[TD_MAX_AXES]; /* per pattern axis, for expressions */
 } td_bound;
 

@@ -52,9 +52,12 @@ static uint64_t hash_request(const td_plan_request *r)
 
 static bool same(const entry *e, const td_plan_request *r)
 {
-    return td_dtype_equal(e->request.tensor_dtype, r->tensor_dtype) && td_dtype_equal(e->request.memory_dtype, r->memory_dtype) &&
-           e->request.geometry.width_bits == r->geometry.width_bits && e->request.geometry.depth_words == r->geometry.depth_words &&
-           e->request.geometry.banks == r->geometry.banks && e->request.truncate == r->truncate && e->shape.rank == r->shape->rank &&
+    return td_dtype_equal(e->request.tensor_dtype, r->tensor_dtype) &&
+           td_dtype_equal(e->request.memory_dtype, r->memory_dtype) &&
+           e->request.geometry.width_bits == r->geometry.width_bits &&
+           e->request.geometry.depth_words == r->geometry.depth_words &&
+           e->request.geometry.banks == r->geometry.banks && e->request.truncate == r->truncate &&
+           e->shape.rank == r->shape->rank &&
            memcmp(e->shape.dim, r->shape->dim, r->shape->rank * sizeof e->shape.dim[0]) == 0 &&
            strcmp(e->pattern, r->layout->pattern.text) == 0 && strcmp(e->options, r->layout->options_text) == 0 &&
            strcmp(e->address, r->layout->address_text) == 0;
@@ -132,8 +135,9 @@ static bool is_last(const td_plan_request *r)
     return last.plan && known->layout == r->layout && last.hash == r->layout->hash && known->truncate == r->truncate &&
            memcmp(&known->tensor_dtype, &r->tensor_dtype, sizeof r->tensor_dtype) == 0 &&
            memcmp(&known->memory_dtype, &r->memory_dtype, sizeof r->memory_dtype) == 0 &&
-           known->geometry.width_bits == r->geometry.width_bits && known->geometry.depth_words == r->geometry.depth_words &&
-           known->geometry.banks == r->geometry.banks && last.shape.rank == r->shape->rank &&
+           known->geometry.width_bits == r->geometry.width_bits &&
+           known->geometry.depth_words == r->geometry.depth_words && known->geometry.banks == r->geometry.banks &&
+           last.shape.rank == r->shape->rank &&
            memcmp(last.shape.dim, r->shape->dim, r->shape->rank * sizeof last.shape.dim[0]) == 0 &&
            last.age == atomic_load_explicit(&age, memory_order_relaxed);
 }

@@ -28,7 +28,8 @@ td_status td_call_check_banks(const td_call *c)
             return td_fail(TD_ARGUMENT, "the memory is NULL; create it first");
         if (memory->width_bits != first->width_bits || memory->depth_words != first->depth_words)
             return td_fail(TD_ARGUMENT,
-                           "bank %zu is %" PRIu64 " words of %" PRIu64 " bits, bank 0 is %" PRIu64 " of %" PRIu64 "; use banks of one geometry",
+                           "bank %zu is %" PRIu64 " words of %" PRIu64 " bits, bank 0 is %" PRIu64 " of %" PRIu64
+                           "; use banks of one geometry",
                            i, memory->depth_words, memory->width_bits, first->depth_words, first->width_bits);
     }
     return TD_OK;
@@ -42,7 +43,8 @@ td_status td_call_check(const td_call *c)
     if (!c->tensor || !c->layout)
         return td_fail(TD_ARGUMENT, "the %s is NULL; create it first", c->tensor ? "layout" : "tensor");
     if (c->writes_tensor && c->tensor->read_only)
-        return td_fail(TD_ARGUMENT, "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
+        return td_fail(TD_ARGUMENT,
+                       "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
     return TD_OK;
 }
 
@@ -74,8 +76,9 @@ td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert)
     if (!status && c->layout->dtype_text && !td_dtype_equal(as->dtype, c->layout->dtype)) {
         char name[TD_DTYPE_NAME_BYTES];
         td_dtype_print(as->dtype, name);
-        status = td_fail(TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout", name,
-                         c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
+        status = td_fail(
+            TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout",
+            name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
     }
     return status;
 }
@@ -83,14 +86,14 @@ td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert)
 static td_plan_request request_of(const td_call *c, td_dtype memory_dtype)
 {
     return (td_plan_request){.layout = c->layout,
-                                     .shape = &c->tensor->shape,
-                                     .tensor_dtype = c->tensor->dtype,
-                                     .memory_dtype = memory_dtype,
-                                     .geometry = {.width_bits = c->bank[0]->width_bits,
-                                                  .depth_words = c->bank[0]->depth_words,
-                                                  .banks = c->banks,
-                                                  .word_bytes = c->bank[0]->word_bytes},
-                                     .truncate = c->truncate};
+                             .shape = &c->tensor->shape,
+                             .tensor_dtype = c->tensor->dtype,
+                             .memory_dtype = memory_dtype,
+                             .geometry = {.width_bits = c->bank[0]->width_bits,
+                                          .depth_words = c->bank[0]->depth_words,
+                                          .banks = c->banks,
+                                          .word_bytes = c->bank[0]->word_bytes},
+                             .truncate = c->truncate};
 }
 
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)

@@ -38,13 +38,15 @@ static td_status fail_address(const td_bound *bound, const td_plan *plan, const 
     char text[WHERE_BYTES];
     const uint64_t last = bound->layout->beats - 1, depth = plan->geometry.depth_words;
     if (address < 0)
-        td_fail(TD_RANGE, "address %" PRId64 " of word %s of \"%s\" is below 0; add %" PRIu64 " to the address", address,
-                where(bound, at, text), bound->layout->pattern.text, (uint64_t)0 - (uint64_t)address);
+        td_fail(TD_RANGE, "address %" PRId64 " of word %s of \"%s\" is below 0; add %" PRIu64 " to the address",
+                address, where(bound, at, text), bound->layout->pattern.text, (uint64_t)0 - (uint64_t)address);
     else
         td_fail(TD_RANGE,
-                "address %" PRIu64 " of word %s of \"%s\" is past the memory of %" PRIu64 " words; use smaller addresses, or a depth of "
+                "address %" PRIu64 " of word %s of \"%s\" is past the memory of %" PRIu64
+                " words; use smaller addresses, or a depth of "
                 "at least %" PRIu64,
-                (uint64_t)address + last, where(bound, at, text), bound->layout->pattern.text, depth, (uint64_t)address + last + 1);
+                (uint64_t)address + last, where(bound, at, text), bound->layout->pattern.text, depth,
+                (uint64_t)address + last + 1);
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
 }
@@ -52,20 +54,24 @@ static td_status fail_address(const td_bound *bound, const td_plan *plan, const 
 static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t bank)
 {
     char text[WHERE_BYTES];
-    td_fail(TD_RANGE, "bank %" PRId64 " of word %s of \"%s\" is not one of the %" PRIu64 " memories; pass %s%" PRIu64 " or change the bank",
-            bank, where(bound, at, text), bound->layout->pattern.text, plan->geometry.banks, bank < 0 ? "a bank from 0 to " : "at least ",
-            bank < 0 ? plan->geometry.banks - 1 : (uint64_t)bank + 1);
+    td_fail(TD_RANGE,
+            "bank %" PRId64 " of word %s of \"%s\" is not one of the %" PRIu64 " memories; pass %s%" PRIu64
+            " or change the bank",
+            bank, where(bound, at, text), bound->layout->pattern.text, plan->geometry.banks,
+            bank < 0 ? "a bank from 0 to " : "at least ", bank < 0 ? plan->geometry.banks - 1 : (uint64_t)bank + 1);
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
 }
 
-static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address, uint64_t bank)
+static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address,
+                            uint64_t bank)
 {
     char first[WHERE_BYTES], second[WHERE_BYTES], in_bank[32] = "";
     if (bound->role_count[TD_ROLE_BANK] || bound->layout->bank)
         snprintf(in_bank, sizeof in_bank, " of bank %" PRIu64, bank);
     td_fail(TD_ALIAS,
-            "words %s and %s of \"%s\" both lie at address %" PRIu64 "%s; use an address that keeps them apart, or alias=last",
+            "words %s and %s of \"%s\" both lie at address %" PRIu64
+            "%s; use an address that keeps them apart, or alias=last",
             where(bound, a, first), where(bound, b, second), bound->layout->pattern.text, address, in_bank);
     td_bind_describe(bound->layout, &bound->shape);
     return TD_ALIAS;
@@ -88,7 +94,8 @@ static bool extreme(const td_bound *bound, const td_region *region, int64_t star
     return true;
 }
 
-static td_status range_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *region)
+static td_status range_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                  const td_region *region)
 {
     const td_geometry *g = &plan->geometry;
     uint64_t at[TD_MAX_BOUND];
@@ -96,11 +103,13 @@ static td_status range_by_strides(const td_bound *bound, const td_words *words, 
         int64_t address = 0, bank = 0, end = 0;
         if (!extreme(bound, region, words->address, words->address_stride, greatest, at, &address) ||
             __builtin_add_overflow(address, (int64_t)plan->beats, &end))
-            return td_fail(TD_OVERFLOW, "the addresses of \"%s\" do not fit in 63 bits; use smaller factors", bound->layout->pattern.text);
+            return td_fail(TD_OVERFLOW, "the addresses of \"%s\" do not fit in 63 bits; use smaller factors",
+                           bound->layout->pattern.text);
         if (address < 0 || (uint64_t)end > g->depth_words)
             return fail_address(bound, plan, at, address);
         if (!extreme(bound, region, words->bank, words->bank_stride, greatest, at, &bank))
-            return td_fail(TD_OVERFLOW, "the banks of \"%s\" do not fit in 63 bits; use smaller factors", bound->layout->pattern.text);
+            return td_fail(TD_OVERFLOW, "the banks of \"%s\" do not fit in 63 bits; use smaller factors",
+                           bound->layout->pattern.text);
         if (bank < 0 || (uint64_t)bank >= g->banks)
             return fail_bank(bound, plan, at, bank);
     }
@@ -161,8 +170,8 @@ static void sort_axes(search *s)
 }
 
 /* The region lies inside the memory, so every product below fits: depth < 2^41, banks < 2^16. */
-static verdict apart_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *region,
-                                uint64_t *first, uint64_t *second)
+static verdict apart_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                const td_region *region, uint64_t *first, uint64_t *second)
 {
     search s = {.near = (int64_t)plan->beats - 1, .budget = 2000000};
     const int64_t bank_worth = (int64_t)(plan->geometry.depth_words + plan->beats);
@@ -204,7 +213,8 @@ static bool inside(const td_bound *bound, const td_region *regions, size_t count
     return false;
 }
 
-static void drop_unused(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions, size_t count)
+static void drop_unused(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
+                        size_t count)
 {
     uint64_t at[TD_MAX_BOUND];
     for (uint64_t number = 0; number < plan->table_count; number++) {
@@ -219,7 +229,8 @@ static td_status range_by_table(const td_bound *bound, const td_words *words, co
     const td_geometry *g = &plan->geometry;
     for (uint64_t number = 0; number < plan->table_count; number++) {
         const uint64_t entry = plan->table[number];
-        if (entry == TD_NO_WORD || (TD_TABLE_WORD(entry) + plan->beats <= g->depth_words && TD_TABLE_BANK(entry) < g->banks))
+        if (entry == TD_NO_WORD ||
+            (TD_TABLE_WORD(entry) + plan->beats <= g->depth_words && TD_TABLE_BANK(entry) < g->banks))
             continue;
         uint64_t at[TD_MAX_BOUND];
         int64_t address = 0, bank = 0;
@@ -227,7 +238,8 @@ static td_status range_by_table(const td_bound *bound, const td_words *words, co
         td_status status = td_places_at(bound, words, number, &address, &bank);
         if (status)
             return status;
-        return bank < 0 || (uint64_t)bank >= g->banks ? fail_bank(bound, plan, at, bank) : fail_address(bound, plan, at, address);
+        return bank < 0 || (uint64_t)bank >= g->banks ? fail_bank(bound, plan, at, bank)
+                                                      : fail_address(bound, plan, at, address);
     }
     return TD_OK;
 }
@@ -247,7 +259,8 @@ static td_status fail_alias_at(const td_bound *bound, const td_words *words, con
     uint64_t a[TD_MAX_BOUND], b[TD_MAX_BOUND];
     coordinates(bound, words, first, a);
     coordinates(bound, words, second, b);
-    const uint64_t word = TD_TABLE_WORD(entry) > TD_TABLE_WORD(plan->table[first]) ? TD_TABLE_WORD(entry) : TD_TABLE_WORD(plan->table[first]);
+    const uint64_t word = TD_TABLE_WORD(entry) > TD_TABLE_WORD(plan->table[first]) ? TD_TABLE_WORD(entry)
+                                                                                   : TD_TABLE_WORD(plan->table[first]);
     return fail_alias(bound, a, b, word, TD_TABLE_BANK(entry));
 }
 
@@ -303,7 +316,8 @@ static td_status apart_by_table(const td_bound *bound, const td_words *words, co
         if (entry == TD_NO_WORD)
             continue;
         for (uint64_t beat = 0; beat < plan->beats && !status; beat++) {
-            const uint64_t place = TD_TABLE_BANK(entry) * span + TD_TABLE_WORD(entry) - low + beat, bit = (uint64_t)1 << (place % 64);
+            const uint64_t place = TD_TABLE_BANK(entry) * span + TD_TABLE_WORD(entry) - low + beat,
+                           bit = (uint64_t)1 << (place % 64);
             if (taken[place / 64] & bit)
                 status = fail_alias_at(bound, words, plan, i);
             taken[place / 64] |= bit;
@@ -314,8 +328,8 @@ static td_status apart_by_table(const td_bound *bound, const td_words *words, co
 }
 
 /* Where the search by strides does not decide, the addresses are written out after all. */
-static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *regions,
-                                  size_t count)
+static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                  const td_region *regions, size_t count)
 {
     td_plan listed = {.geometry = plan->geometry, .beats = plan->beats};
     td_status status = td_places_table(bound, words, &listed);
@@ -342,7 +356,8 @@ static bool whole_fits(const td_bound *bound, const td_words *words, td_region *
            extreme(bound, whole, words->address, words->address_stride, true, at, &high) && low > -far && high < far;
 }
 
-td_status td_check_words(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions, size_t count)
+td_status td_check_words(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
+                         size_t count)
 {
     td_status status = TD_OK;
     if (!words->by_strides) {

@@ -35,8 +35,7 @@ typedef struct chunk {
     const unsigned char *expected, *actual;
 } chunk;
 
-/* -- pairs
- * ------------------------------------------------------------------------------------------------------------- */
+/* -- pairs --------------------------------------------------------------------------------------------------------- */
 
 static bool is_masked(const comparison *c, uint64_t elem)
 {
@@ -108,8 +107,7 @@ static bool is_close(comparison *c, const chunk *k)
     return true;
 }
 
-/* -- chunks
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- chunks -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t count_masked(const comparison *c, const chunk *k)
 {
@@ -176,8 +174,7 @@ static bool compare_slab(void *context, const td_slab *slab)
     return !c->report->failed;
 }
 
-/* -- what a guess looks at
- * ------------------------------------------------------------------------------------------------ */
+/* -- what a guess looks at ----------------------------------------------------------------------------------------- */
 
 static bool read_beside(void *context, const td_entry *entry, int64_t words, bool mirrored, uint64_t *bits)
 {
@@ -204,8 +201,7 @@ static bool read_beside(void *context, const td_entry *entry, int64_t words, boo
     return true;
 }
 
-/* -- calls
- * ------------------------------------------------------------------------------------------------------------- */
+/* -- calls --------------------------------------------------------------------------------------------------------- */
 
 static td_status check_mask(const td_comparison *what)
 {

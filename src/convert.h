@@ -3,8 +3,10 @@
  * the tensor's dtype and a direction; after that nothing can fail, except that in `error` mode the values have to be
  * looked at first (td_convert_check), because a refused call changes nothing.
  *
- *   load:  stored = out_of_range(round(value / scale) + zero)    the quotient rounded once, in f32 (f64 for tensors
- * whose dump:  value  = scale * (stored - zero)                      elements take 8 bytes), to nearest even
+ *   load:  stored = out_of_range(round(value / scale) + zero)
+ *   dump:  value  = scale * (stored - zero)
+ *
+ * The quotient and the product are rounded once, to nearest even, in f32 (f64 for tensors whose elements take 8 bytes).
  *
  * Without a scale there is no quotient: the exact value is rounded once to the target. `round` and the out-of-range
  * word hold in both directions, for whichever type is the target; `wrap` into a float is that float's default. Equal

@@ -26,8 +26,8 @@ static void add_head(const td_stage *s, td_text *out)
     else
         td_text_add(out, "address   index\n");
     td_text_add(out, "tensor    %s %s\n", s->dtype_name[0], td_shape_print(&s->shape, shape));
-    td_text_add(out, "memory    %s in words of %" PRIu64 " bits, addresses 0x%" PRIx64 " to 0x%" PRIx64, s->dtype_name[1], g->width_bits,
-                s->low, s->high);
+    td_text_add(out, "memory    %s in words of %" PRIu64 " bits, addresses 0x%" PRIx64 " to 0x%" PRIx64,
+                s->dtype_name[1], g->width_bits, s->low, s->high);
     if (s->bank_count > 1)
         td_text_add(out, ", %" PRIu64 " banks", s->bank_count);
     td_text_add(out, "\n");
@@ -47,23 +47,26 @@ static void add_axes(const td_stage *s, td_text *out)
             if (axis->dim < 0)
                 snprintf(tensor, sizeof tensor, "repeat");
             else
-                snprintf(tensor, sizeof tensor, "%" PRId64 " element%s, dim %d", axis->tensor_stride, axis->tensor_stride == 1 ? "" : "s", axis->dim);
+                snprintf(tensor, sizeof tensor, "%" PRId64 " element%s, dim %d", axis->tensor_stride,
+                         axis->tensor_stride == 1 ? "" : "s", axis->dim);
             td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_stage_axis_name(s, a, name), axis->size, tensor);
             if (role == TD_ROLE_LANE && axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits)
-                td_text_add(out, "lane: %s%" PRIu64 " bits\n", b->layout->lanes_msb ? "-" : "", axis->role_stride * s->lanes.slot_bits);
+                td_text_add(out, "lane: %s%" PRIu64 " bits\n", b->layout->lanes_msb ? "-" : "",
+                            axis->role_stride * s->lanes.slot_bits);
             else if (role == TD_ROLE_LANE)
                 td_text_add(out, "lane: over %" PRIu64 " beats\n", b->layout->beats);
             else if (!s->words.by_strides)
                 td_text_add(out, "%s: from a table\n", role == TD_ROLE_TIME ? "time" : "bank");
             else if (s->words.bank_stride[a] && s->words.address_stride[a])
-                td_text_add(out, "%s: %" PRId64 " banks and %" PRId64 " words\n", role == TD_ROLE_TIME ? "time" : "bank",
-                            s->words.bank_stride[a], s->words.address_stride[a]);
+                td_text_add(out, "%s: %" PRId64 " banks and %" PRId64 " words\n",
+                            role == TD_ROLE_TIME ? "time" : "bank", s->words.bank_stride[a],
+                            s->words.address_stride[a]);
             else if (s->words.bank_stride[a])
-                td_text_add(out, "%s: %" PRId64 " bank%s\n", role == TD_ROLE_TIME ? "time" : "bank", s->words.bank_stride[a],
-                            s->words.bank_stride[a] == 1 ? "" : "s");
+                td_text_add(out, "%s: %" PRId64 " bank%s\n", role == TD_ROLE_TIME ? "time" : "bank",
+                            s->words.bank_stride[a], s->words.bank_stride[a] == 1 ? "" : "s");
             else
-                td_text_add(out, "%s: %" PRId64 " word%s\n", role == TD_ROLE_TIME ? "time" : "bank", s->words.address_stride[a],
-                            s->words.address_stride[a] == 1 ? "" : "s");
+                td_text_add(out, "%s: %" PRId64 " word%s\n", role == TD_ROLE_TIME ? "time" : "bank",
+                            s->words.address_stride[a], s->words.address_stride[a] == 1 ? "" : "s");
         }
 }
 
@@ -163,8 +166,8 @@ static void add_use(const td_stage *s, td_text *out)
     const uint64_t bits = s->request.memory_dtype.bits, data = count_data(s);
     const uint64_t lanes = s->vectors * s->bound.count[TD_ROLE_LANE];
     uint64_t all = 0;
-    td_text_add(out, "\nuse       %" PRIu64 " word%s written, %" PRIu64 " element%s", s->word_count, s->word_count == 1 ? "" : "s", data,
-                data == 1 ? "" : "s");
+    td_text_add(out, "\nuse       %" PRIu64 " word%s written, %" PRIu64 " element%s", s->word_count,
+                s->word_count == 1 ? "" : "s", data, data == 1 ? "" : "s");
     if (s->bound.repeats || s->bound.slides)
         td_text_add(out, " with copies");
     td_text_add(out, "\n");
@@ -179,7 +182,8 @@ static void add_use(const td_stage *s, td_text *out)
     if (pad_bits)
         add_share(out, "padding", pad_bits, all);
     if (all > data_bits + pad_bits)
-        add_share(out, layout->keep || (layout->clip && s->bound.ragged) ? "unused" : "cleared", all - data_bits - pad_bits, all);
+        add_share(out, layout->keep || (layout->clip && s->bound.ragged) ? "unused" : "cleared",
+                  all - data_bits - pad_bits, all);
 }
 
 static td_status add_plan(const td_stage *s, td_text *out)
@@ -195,7 +199,10 @@ static td_status add_plan(const td_stage *s, td_text *out)
 td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char **text)
 {
     if (!layout || !scene || !text)
-        return td_fail(TD_ARGUMENT, "layout_explain: the %s is NULL; pass one", !layout ? "layout" : !scene ? "scene" : "output");
+        return td_fail(TD_ARGUMENT, "layout_explain: the %s is NULL; pass one",
+                       !layout  ? "layout"
+                       : !scene ? "scene"
+                                : "output");
     td_stage *s = NULL;
     td_text out = {0};
     td_status status = td_stage_open(layout, scene, &s);

@@ -15,15 +15,18 @@ static const struct {
     op op;
     int level;
     const char *text;
-} operators[] = {{MUL, 5, "*"}, {DIV, 5, "/"}, {MOD, 5, "%"}, {ADD, 4, "+"}, {SUB, 4, "-"},
+} operators[] = {{MUL, 5, "*"},  {DIV, 5, "/"},  {MOD, 5, "%"}, {ADD, 4, "+"}, {SUB, 4, "-"},
                  {SHL, 3, "<<"}, {SHR, 3, ">>"}, {AND, 2, "&"}, {XOR, 1, "^"}, {OR, 0, "|"}};
 enum { OPERATORS = sizeof operators / sizeof operators[0], LEVEL_UNARY = 6 };
 
 static const struct {
     op op;
     const char *name, *usage;
-} functions[] = {{REV, "rev", "rev(x, bits)"}, {INTERLEAVE, "interleave", "interleave(x, y)"}, {MIN, "min", "min(x, y)"},
-                 {MAX, "max", "max(x, y)"},    {DIM, "dim", "dim(n), the length of tensor dimension n"}};
+} functions[] = {{REV, "rev", "rev(x, bits)"},
+                 {INTERLEAVE, "interleave", "interleave(x, y)"},
+                 {MIN, "min", "min(x, y)"},
+                 {MAX, "max", "max(x, y)"},
+                 {DIM, "dim", "dim(n), the length of tensor dimension n"}};
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 #define MAX_DEPTH 64
@@ -236,7 +239,8 @@ td_status td_expr_parse(const char *text, const char **at, const td_pattern *pat
     td_status status = parse_level(&p, 0, &root);
     skip_space(&p);
     if (!status && *p.at && *p.at != ';')
-        status = fail_at(&p, p.at, 1, td_text_unexpected(*p.at, (char[TD_UNEXPECTED_BYTES]){0}), "write constants, time axes, index, and + - * / % & | ^ << >> ( )");
+        status = fail_at(&p, p.at, 1, td_text_unexpected(*p.at, (char[TD_UNEXPECTED_BYTES]){0}),
+                         "write constants, time axes, index, and + - * / % & | ^ << >> ( )");
     if (status) {
         free(expr);
         return status;

@@ -5,7 +5,27 @@
 
 #include "expr.h"
 
-typedef enum op { NUMBER, AXIS, INDEX, DIM, NEG, MUL, DIV, MOD, ADD, SUB, SHL, SHR, AND, XOR, OR, REV, INTERLEAVE, MIN, MAX } op;
+typedef enum op {
+    NUMBER,
+    AXIS,
+    INDEX,
+    DIM,
+    NEG,
+    MUL,
+    DIV,
+    MOD,
+    ADD,
+    SUB,
+    SHL,
+    SHR,
+    AND,
+    XOR,
+    OR,
+    REV,
+    INTERLEAVE,
+    MIN,
+    MAX
+} op;
 
 #define MAX_NODES 256
 

@@ -100,12 +100,13 @@ static td_status fail_value(fault what, int64_t a, int64_t b)
     case BAD_SHIFT:
         return td_fail(TD_ADDRESS, "shifts by %" PRId64 "; shift by 0 to 62", b);
     case BAD_REV:
-        return td_fail(TD_ADDRESS, "reverses %" PRId64 " in %" PRId64 " bits, where it does not fit; give rev more bits", a,
-                       b);
+        return td_fail(TD_ADDRESS,
+                       "reverses %" PRId64 " in %" PRId64 " bits, where it does not fit; give rev more bits", a, b);
     case BAD_INTERLEAVE:
         return td_fail(TD_ADDRESS, "interleaves %" PRId64 " and %" PRId64 "; both must lie in 0 .. 2^31-1", a, b);
     default:
-        return td_fail(TD_OVERFLOW, "does not fit in 64 bits at %" PRId64 " and %" PRId64 "; use smaller factors", a, b);
+        return td_fail(TD_OVERFLOW, "does not fit in 64 bits at %" PRId64 " and %" PRId64 "; use smaller factors", a,
+                       b);
     }
 }
 
@@ -118,8 +119,8 @@ static td_status dim_length(const td_expr_scope *scope, int64_t dim, int64_t *ou
     return TD_OK;
 }
 
-static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *scope, const int64_t *value, const int64_t *step,
-                           int64_t index, int64_t index_step, size_t count, int64_t *out)
+static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *scope, const int64_t *value,
+                           const int64_t *step, int64_t index, int64_t index_step, size_t count, int64_t *out)
 {
     const node *n = &expr->node[at];
     int64_t start = n->value, grow = 0;
@@ -200,9 +201,9 @@ static bool combine(const td_affine *left, int64_t a, const td_affine *right, in
 {
     bool bad = false;
     int64_t x = 0, y = 0;
-#define COMBINE(field)                                                                                                  \
-    bad |= __builtin_mul_overflow(left->field, a, &x);                                                                  \
-    bad |= __builtin_mul_overflow(right->field, b, &y);                                                                 \
+#define COMBINE(field)                                                                                                 \
+    bad |= __builtin_mul_overflow(left->field, a, &x);                                                                 \
+    bad |= __builtin_mul_overflow(right->field, b, &y);                                                                \
     bad |= __builtin_add_overflow(x, y, &out->field)
     COMBINE(constant);
     COMBINE(index_factor);
@@ -245,7 +246,8 @@ static bool affine_node(const td_expr *expr, int at, const td_expr_scope *scope,
         return combine(&right, left.constant, &right, 0, out);
     if (n->op == SHL && is_constant(&right) && right.constant >= 0 && right.constant < 62)
         return combine(&left, (int64_t)1 << right.constant, &left, 0, out);
-    return is_constant(&left) && is_constant(&right) && apply(n->op, left.constant, right.constant, &out->constant) == FINE;
+    return is_constant(&left) && is_constant(&right) &&
+           apply(n->op, left.constant, right.constant, &out->constant) == FINE;
 }
 
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out)

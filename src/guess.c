@@ -28,8 +28,7 @@ void td_report_say(td_report *r, const char *fmt, ...)
     va_end(args);
 }
 
-/* -- counts
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- counts -------------------------------------------------------------------------------------------------------- */
 
 /* All mismatches in one bucket of several: where. */
 static bool is_in_one(const td_tally *t, size_t *where)
@@ -70,8 +69,7 @@ static void guess_values(td_report *r)
         td_report_say(r, "only bit %d of the elements differs", __builtin_ctzll(r->changed));
 }
 
-/* -- hypotheses
- * -------------------------------------------------------------------------------------------------------- */
+/* -- hypotheses ---------------------------------------------------------------------------------------------------- */
 
 /* Expected values that are all equal would agree with anything. */
 static bool is_telling(const td_report *r)

@@ -7,8 +7,9 @@
 
 static td_status fail_slot(uint64_t slot, uint64_t elem_bits)
 {
-    return td_fail(TD_OPTION, "slot=%" PRIu64 " is narrower than the element of %" PRIu64 " bits; pass slot=%" PRIu64 " or more", slot,
-                   elem_bits, elem_bits);
+    return td_fail(TD_OPTION,
+                   "slot=%" PRIu64 " is narrower than the element of %" PRIu64 " bits; pass slot=%" PRIu64 " or more",
+                   slot, elem_bits, elem_bits);
 }
 
 /* Beats as strides: the lanes of one beat must end where an axis ends, or divide one. */
@@ -41,8 +42,8 @@ static td_status check_inside(const td_bound *bound, const td_plan_request *requ
     td_fail(TD_RANGE,
             "the lanes of \"%s\" end at bit %" PRIu64 " (%" PRIu64 " lanes of %d bits%s), the word has %" PRIu64
             " bits; use fewer lanes, a wider memory, or beats=%" PRIu64,
-            bound->layout->pattern.text, end_bit, lanes, request->memory_dtype.bits, beats > 1 ? ", in beats" : "", width,
-            beats * ((end_bit + width - 1) / width));
+            bound->layout->pattern.text, end_bit, lanes, request->memory_dtype.bits, beats > 1 ? ", in beats" : "",
+            width, beats * ((end_bit + width - 1) / width));
     td_pattern_caret(&bound->layout->pattern, &bound->layout->pattern.right[bound->layout->pattern.right_count - 1]);
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
@@ -72,7 +73,8 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
     if (slot < elem_bits)
         return fail_slot(slot, elem_bits);
     if (!td_mul_fits(lanes, slot, &vector_bits) || !td_add_fits(vector_bits, layout->lsb_bits, &end))
-        return td_fail(TD_OVERFLOW, "%" PRIu64 " lanes of %" PRIu64 " bits are more than 2^63 bits; pass smaller sizes", lanes, slot);
+        return td_fail(TD_OVERFLOW, "%" PRIu64 " lanes of %" PRIu64 " bits are more than 2^63 bits; pass smaller sizes",
+                       lanes, slot);
     if (vector_bits % layout->beats)
         return td_fail(TD_OPTION,
                        "beats=%" PRIu64 " does not divide the vector of %" PRIu64 " bits (%" PRIu64 " lanes of %" PRIu64
@@ -92,7 +94,8 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
     for (int i = 0; i < bound->role_count[TD_ROLE_LANE] && out->by_strides; i++) {
         const int axis = bound->role_axis[TD_ROLE_LANE][i];
         const uint64_t step = bound->axis[axis].role_stride;
-        int64_t stride = step >= lanes_per_beat && layout->beats > 1 ? (int64_t)(step / lanes_per_beat * word_bits) : (int64_t)(step * slot);
+        int64_t stride = step >= lanes_per_beat && layout->beats > 1 ? (int64_t)(step / lanes_per_beat * word_bits)
+                                                                     : (int64_t)(step * slot);
         if (layout->lanes_msb) {
             out->base += stride * (int64_t)(bound->axis[axis].size - 1);
             stride = -stride;
@@ -102,7 +105,8 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
     return TD_OK;
 }
 
-size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, uint64_t lane, td_piece *out)
+size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, uint64_t lane,
+                       td_piece *out)
 {
     const td_layout *layout = bound->layout;
     const uint64_t word_bits = request->geometry.word_bytes * 8, width = request->geometry.width_bits;
@@ -117,7 +121,8 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
         if (in_word >= width)
             return count; /* truncated: this bit and all above it */
         const uint64_t fits = width - in_word < bits ? width - in_word : bits;
-        out[count++] = (td_piece){.memory = (int64_t)(beat * word_bits + in_word), .elem_bit = (uint8_t)done, .bits = (uint8_t)fits};
+        out[count++] = (td_piece){
+            .memory = (int64_t)(beat * word_bits + in_word), .elem_bit = (uint8_t)done, .bits = (uint8_t)fits};
         done += bits;
     }
     return count;

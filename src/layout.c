@@ -226,11 +226,13 @@ static td_status fail_unknown(const td_layout *layout, const char *key)
         known[count++] = options[i].key;
     const char *nearest = td_suggest(key, known, count);
     if (nearest)
-        return td_fail(TD_OPTION, "unknown option %s for pattern \"%s\"; did you mean %s?", key, layout->pattern.text, nearest);
-    return td_fail(TD_OPTION,
-                   "unknown option %s for pattern \"%s\"; pass a size of one of its axes, or pad pad_at tail slot lsb lanes "
-                   "beats fill alias dtype",
-                   key, layout->pattern.text);
+        return td_fail(TD_OPTION, "unknown option %s for pattern \"%s\"; did you mean %s?", key, layout->pattern.text,
+                       nearest);
+    return td_fail(
+        TD_OPTION,
+        "unknown option %s for pattern \"%s\"; pass a size of one of its axes, or pad pad_at tail slot lsb lanes "
+        "beats fill alias dtype",
+        key, layout->pattern.text);
 }
 
 static td_status set_one(td_layout *layout, const char *key, const char *value, uint32_t *seen)
@@ -238,7 +240,8 @@ static td_status set_one(td_layout *layout, const char *key, const char *value, 
     int axis = td_pattern_find(&layout->pattern, key, strlen(key));
     if (axis >= 0) {
         if (layout->size[axis])
-            return td_fail(TD_OPTION, "option %s is given twice, %" PRIu64 " and %s; give it once", key, layout->size[axis], value);
+            return td_fail(TD_OPTION, "option %s is given twice, %" PRIu64 " and %s; give it once", key,
+                           layout->size[axis], value);
         return parse_count(key, value, 1, &layout->size[axis]);
     }
     const option *known = find_option(key);
@@ -272,9 +275,11 @@ static td_status parse_options(td_layout *layout, const char *text)
         size_t key_length = equals ? (size_t)(equals - at) : length;
         size_t value_length = equals ? length - key_length - 1 : 0;
         if (!equals || key_length == 0 || value_length == 0)
-            return td_fail(TD_OPTION, "option \"%.*s\" is not KEY=VALUE; write it without spaces, as in cs=4", (int)length, at);
+            return td_fail(TD_OPTION, "option \"%.*s\" is not KEY=VALUE; write it without spaces, as in cs=4",
+                           (int)length, at);
         if (key_length >= KEY_BYTES || value_length >= VALUE_BYTES)
-            return td_fail(TD_OPTION, "option \"%.*s...\" is longer than %d characters; shorten it", 40, at, KEY_BYTES - 1);
+            return td_fail(TD_OPTION, "option \"%.*s...\" is longer than %d characters; shorten it", 40, at,
+                           KEY_BYTES - 1);
         memcpy(key, at, key_length);
         memcpy(value, equals + 1, value_length);
         td_status status = set_one(layout, key, value, &seen);
@@ -304,7 +309,8 @@ static td_status parse_address(td_layout *layout, const char *text)
                 target = &layout->bank;
                 name = "bank";
             } else if (length != 4 || memcmp(at, "addr", 4) != 0)
-                return td_fail(TD_ADDRESS, "\"%.*s =\" in address \"%s\"; assign to bank or addr", (int)length, at, text);
+                return td_fail(TD_ADDRESS, "\"%.*s =\" in address \"%s\"; assign to bank or addr", (int)length, at,
+                               text);
             at = behind + 1;
         }
         if (*target)
@@ -317,7 +323,8 @@ static td_status parse_address(td_layout *layout, const char *text)
     }
     if (layout->bank && layout->pattern.right_count == TD_ROLES)
         return td_fail(TD_ADDRESS,
-                       "\"bank =\" in address \"%s\" of a pattern with a bank group; drop one: the bank group already chooses the bank",
+                       "\"bank =\" in address \"%s\" of a pattern with a bank group; drop one: the bank group already "
+                       "chooses the bank",
                        text);
     return TD_OK;
 }

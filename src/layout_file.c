@@ -190,11 +190,13 @@ static td_status add_entry(reader *r, size_t name, size_t length)
     *e = (entry){.line = line_at(r, name)};
     r->line = e->line;
     if (length >= WORD_BYTES)
-        return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it", r->text + name, WORD_BYTES - 1);
+        return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it", r->text + name,
+                       WORD_BYTES - 1);
     memcpy(e->name, r->text + name, length);
     for (size_t i = 0; i < r->entry_count; i++)
         if (strcmp(r->entry[i].name, e->name) == 0)
-            return td_fail(TD_FORMAT, "layout %s stands twice, first in line %zu; rename one", e->name, r->entry[i].line);
+            return td_fail(TD_FORMAT, "layout %s stands twice, first in line %zu; rename one", e->name,
+                           r->entry[i].line);
     r->entry_count++;
     return TD_OK;
 }
@@ -210,7 +212,8 @@ static td_status read_entries(reader *r)
         if (!behind) {
             if (!body && name < end) {
                 r->line = l + 1;
-                return td_fail(TD_FORMAT, "text before the first layout; begin with NAME:, as in weights: pattern r c -> r c");
+                return td_fail(TD_FORMAT,
+                               "text before the first layout; begin with NAME:, as in weights: pattern r c -> r c");
             }
             continue;
         }
@@ -248,7 +251,8 @@ static td_status find_entry(reader *r, const char *name, entry **out)
     if (!*out && nearest)
         status = td_fail(TD_FORMAT, "no layout %s; did you mean %s?", name, nearest);
     else if (!*out)
-        status = td_fail(TD_FORMAT, "no layout %s among its %zu; the first is %s", name, r->entry_count, r->entry[0].name);
+        status =
+            td_fail(TD_FORMAT, "no layout %s among its %zu; the first is %s", name, r->entry_count, r->entry[0].name);
     free(known);
     return status;
 }
@@ -266,8 +270,10 @@ static td_status make(reader *r, entry *e, td_layout **out)
         pattern = e->text[PRESET] = preset.text;
     }
     td_layout *layout = NULL;
-    const clause faulty[] = {[TD_PATTERN] = e->text[PATTERN] ? PATTERN : PRESET, [TD_OPTION] = OPTIONS, [TD_ADDRESS] = ADDRESS};
-    status = td_layout_make(pattern, e->text[OPTIONS] ? e->text[OPTIONS] : "", e->text[ADDRESS] ? e->text[ADDRESS] : "", &layout);
+    const clause faulty[] = {
+        [TD_PATTERN] = e->text[PATTERN] ? PATTERN : PRESET, [TD_OPTION] = OPTIONS, [TD_ADDRESS] = ADDRESS};
+    status = td_layout_make(pattern, e->text[OPTIONS] ? e->text[OPTIONS] : "", e->text[ADDRESS] ? e->text[ADDRESS] : "",
+                            &layout);
     r->line = e->line;
     if (status == TD_PATTERN || status == TD_OPTION || status == TD_ADDRESS)
         r->line = e->clause_line[faulty[status]] ? e->clause_line[faulty[status]] : e->line;
@@ -323,7 +329,10 @@ static td_status finish(const char *call, const char *path, reader *r, td_status
 td_status td_layout_open(const char *path, const char *name, td_layout **out)
 {
     if (!path || !name || !out)
-        return td_fail(TD_ARGUMENT, "layout_open: the %s is NULL; pass one", !path ? "path" : !name ? "name" : "output");
+        return td_fail(TD_ARGUMENT, "layout_open: the %s is NULL; pass one",
+                       !path   ? "path"
+                       : !name ? "name"
+                               : "output");
     reader r = {0};
     entry *e = NULL;
     td_status status = read_file(path, &r);

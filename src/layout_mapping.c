@@ -50,8 +50,10 @@ static td_status parse_sizes(const char *what, const char *text, bool may_be_neg
             negative = true;
             value++;
         }
-        if (name == 0 || name >= WORD_BYTES || at[name] != '=' || !td_text_number(&value, &s->value) || value != at + length)
-            return td_fail(TD_OPTION, "\"%.*s\" in the %s is not AXIS=NUMBER; write it as in b=2", (int)length, at, what);
+        if (name == 0 || name >= WORD_BYTES || at[name] != '=' || !td_text_number(&value, &s->value) ||
+            value != at + length)
+            return td_fail(TD_OPTION, "\"%.*s\" in the %s is not AXIS=NUMBER; write it as in b=2", (int)length, at,
+                           what);
         *s = (size){.value = s->value, .negative = negative};
         memcpy(s->name, at, name);
         if (find(out, s->name))
@@ -73,12 +75,15 @@ static td_status check_strides(const sizes *temporal, const sizes *strides)
             continue;
         const char *nearest = td_suggest(name, known, temporal->count);
         if (nearest)
-            return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; did you mean %s?", name, nearest);
-        return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; name one in the temporal sizes", name);
+            return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; did you mean %s?", name,
+                           nearest);
+        return td_fail(TD_OPTION, "a stride for axis %s, which is no temporal axis; name one in the temporal sizes",
+                       name);
     }
     for (size_t i = 0; i < temporal->count; i++)
         if (strides->count && temporal->item[i].value > 1 && !find(strides, temporal->item[i].name))
-            return td_fail(TD_OPTION, "no stride for temporal axis %s; pass one for each, or none for consecutive words",
+            return td_fail(TD_OPTION,
+                           "no stride for temporal axis %s; pass one for each, or none for consecutive words",
                            temporal->item[i].name);
     return TD_OK;
 }
@@ -91,7 +96,8 @@ static td_status find_strides(const char *pattern_text, const sizes *temporal, s
     td_status status = pattern ? td_pattern_parse(pattern_text, pattern) : td_fail_alloc(sizeof *pattern);
     bool all = temporal->count > 0;
     for (int i = 0; !status && i < pattern->axis_count; i++)
-        all = all && (td_pattern_role(pattern, pattern->axis[i].right_group) == TD_ROLE_LANE || find(temporal, pattern->axis[i].name));
+        all = all && (td_pattern_role(pattern, pattern->axis[i].right_group) == TD_ROLE_LANE ||
+                      find(temporal, pattern->axis[i].name));
     all = all && !status && pattern->ellipsis_left < 0;
     uint64_t product = 1;
     for (size_t i = temporal->count; all && i-- > 0;) {
@@ -107,8 +113,8 @@ static td_status find_strides(const char *pattern_text, const sizes *temporal, s
     return status;
 }
 
-static td_status write_strings(const char *software, const char *hardware, const sizes *all, uint64_t base, sizes *strides,
-                               const char *options, td_text out[3])
+static td_status write_strings(const char *software, const char *hardware, const sizes *all, uint64_t base,
+                               sizes *strides, const char *options, td_text out[3])
 {
     td_text_add(&out[0], "%s -> %s", software, hardware);
     td_status status = out[0].failed ? td_fail_alloc(out[0].room) : TD_OK;
@@ -124,19 +130,22 @@ static td_status write_strings(const char *software, const char *hardware, const
     if (!strides->count)
         td_text_add(&out[2], " + index");
     for (size_t i = 0; i < strides->count; i++)
-        td_text_add(&out[2], " %c %" PRIu64 "*%s", strides->item[i].negative ? '-' : '+', strides->item[i].value, strides->item[i].name);
+        td_text_add(&out[2], " %c %" PRIu64 "*%s", strides->item[i].negative ? '-' : '+', strides->item[i].value,
+                    strides->item[i].name);
     for (int i = 0; i < 3; i++)
         if (out[i].failed)
             return td_fail_alloc(out[i].used);
     return TD_OK;
 }
 
-td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal, const char *spatial, uint64_t base,
-                                 const char *strides, const char *options, td_layout **out)
+td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal, const char *spatial,
+                                 uint64_t base, const char *strides, const char *options, td_layout **out)
 {
     if (!software || !hardware || !out)
         return td_fail(TD_ARGUMENT, "layout_from_mapping: the %s is NULL; pass one",
-                       !software ? "software pattern" : !hardware ? "hardware pattern" : "output");
+                       !software   ? "software pattern"
+                       : !hardware ? "hardware pattern"
+                                   : "output");
     sizes *all = calloc(3, sizeof *all);
     td_text text[3] = {{0}, {0}, {0}};
     td_status status = all ? TD_OK : td_fail_alloc(3 * sizeof *all);

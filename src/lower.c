@@ -40,7 +40,8 @@ static void find_axes(const td_bound *bound, int dim, dim_cuts *out)
 
 /* Adds the region where axes before `level` stand still at `fixed`, axis `level` runs over [from, to) and the later ones
  * run whole. With the padding in front everything is mirrored. */
-static void add_cut(const td_bound *bound, dim_cuts *d, const uint64_t *fixed, int level, uint64_t from, uint64_t to, bool pad)
+static void add_cut(const td_bound *bound, dim_cuts *d, const uint64_t *fixed, int level, uint64_t from, uint64_t to,
+                    bool pad)
 {
     if (from >= to)
         return;
@@ -101,13 +102,13 @@ static void *grow(void *array, size_t count, size_t size)
     return count & (count - 1) ? array : realloc(array, (count ? count * 2 : 1) * size);
 }
 
-#define APPEND(array, count, value)                                                                                     \
-    do {                                                                                                                \
-        void *grown = grow((array), (count), sizeof *(array));                                                          \
-        if (!grown)                                                                                                     \
-            return td_fail_alloc(((count)*2 + 1) * sizeof *(array));                                                    \
-        (array) = grown;                                                                                                \
-        (array)[(count)++] = (value);                                                                                   \
+#define APPEND(array, count, value)                                                                                    \
+    do {                                                                                                               \
+        void *grown = grow((array), (count), sizeof *(array));                                                         \
+        if (!grown)                                                                                                    \
+            return td_fail_alloc(((count)*2 + 1) * sizeof *(array));                                                   \
+        (array) = grown;                                                                                               \
+        (array)[(count)++] = (value);                                                                                  \
     } while (0)
 
 static td_status add_node(td_plan *plan, td_box *box, td_node node)
@@ -122,7 +123,8 @@ static td_status add_axis(lowering *l, td_box *box, const td_region *region, int
 {
     const td_bound_axis *axis = &l->bound->axis[a];
     const int64_t word_bits = (int64_t)l->request->geometry.word_bytes * 8, start = (int64_t)region->start[a];
-    td_node node = {.extent = region->extent[a], .tensor = words_only ? 0 : axis->tensor_stride, .start = region->start[a]};
+    td_node node = {
+        .extent = region->extent[a], .tensor = words_only ? 0 : axis->tensor_stride, .start = region->start[a]};
     if (axis->role == TD_ROLE_LANE)
         node.memory = l->lanes.stride[a];
     else if (l->words.by_strides) {
@@ -208,7 +210,8 @@ static td_status add_elements(lowering *l, const td_region *region, bool pad)
         status = add_pieces(l, &box, region);
     if (status)
         return status;
-    return pad ? finish_box(l, box, &l->plan->pads, &l->plan->pads_count) : finish_box(l, box, &l->plan->data, &l->plan->data_count);
+    return pad ? finish_box(l, box, &l->plan->pads, &l->plan->pads_count)
+               : finish_box(l, box, &l->plan->data, &l->plan->data_count);
 }
 
 static td_status add_word_box(lowering *l, const td_region *region, uint64_t beat, uint64_t beats)
@@ -284,8 +287,9 @@ static td_status check_boxes(const lowering *l)
         boxes *= (uint64_t)l->dims[d].count;
     if (boxes <= MAX_BOXES)
         return TD_OK;
-    return td_fail(TD_SHAPE, "too many dimensions of \"%s\" do not fill their groups: they cut the tensor into more than %" PRIu64
-                             " boxes; pad the tensor first, or use sizes that divide",
+    return td_fail(TD_SHAPE,
+                   "too many dimensions of \"%s\" do not fill their groups: they cut the tensor into more than %" PRIu64
+                   " boxes; pad the tensor first, or use sizes that divide",
                    l->bound->layout->pattern.text, MAX_BOXES);
 }
 
@@ -348,8 +352,10 @@ static td_status make_lane_mask(lowering *l)
 /* A lane's slot is its own, up to the end of the word; a word with one lane is all that lane's. */
 static uint64_t find_cell(const lowering *l)
 {
-    const uint64_t bits = l->request->memory_dtype.bits, word_bits = 8 * l->request->geometry.word_bytes, lsb = l->bound->layout->lsb_bits;
-    const uint64_t slot = l->lanes.slot_bits, slots = l->lanes.part_bits / slot, last = lsb + (slots ? slots - 1 : 0) * slot;
+    const uint64_t bits = l->request->memory_dtype.bits, word_bits = 8 * l->request->geometry.word_bytes,
+                   lsb = l->bound->layout->lsb_bits;
+    const uint64_t slot = l->lanes.slot_bits, slots = l->lanes.part_bits / slot,
+                   last = lsb + (slots ? slots - 1 : 0) * slot;
     if (l->bound->layout->keep || last + bits > word_bits)
         return bits;
     if (l->bound->count[TD_ROLE_LANE] == 1)
@@ -395,7 +401,8 @@ static td_status lower(lowering *l)
     plan->repeats = l->bound->repeats;
     plan->slides = l->bound->slides;
     for (int a = 0; a < l->bound->axis_count && !l->lanes.by_strides; a++) /* copies among pieces are no node either */
-        plan->slides |= l->bound->axis[a].role == TD_ROLE_LANE && l->bound->axis[a].dim < 0 && l->bound->axis[a].size > 1;
+        plan->slides |=
+            l->bound->axis[a].role == TD_ROLE_LANE && l->bound->axis[a].dim < 0 && l->bound->axis[a].size > 1;
     plan->truncates = request->truncate && !l->lanes.by_strides;
     plan->elems = 1;
     for (size_t d = 0; d < l->bound->rank; d++)

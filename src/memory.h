@@ -13,8 +13,8 @@ struct td_memory {
     size_t map_bytes;
 
     struct td_transfer *transfer; /* of a copy: the words that cross now; NULL at first */
-    td_memory *unknown;           /* of a copy: the bits that are x or z, in the form of words; NULL while there were none */
-    bool unknown_any;             /* some crossed in this transfer */
+    td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL while there were none */
+    bool unknown_any;   /* some crossed in this transfer */
 };
 
 /* Bytes of one stored word: 1, 2, 4 or 8 up to 64 bits, then whole 32-bit words. */

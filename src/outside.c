@@ -39,8 +39,7 @@ static void walk_parts(const td_plan *plan, const td_box *box, size_t count, par
         walk_steps(plan, &box[b], 0, box[b].select, box[b].memory, fn, context);
 }
 
-/* -- padding
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- padding ------------------------------------------------------------------------------------------------------- */
 
 typedef struct padding {
     const td_run *run;
@@ -71,8 +70,7 @@ void td_compare_padding(const td_run *run, td_report *report)
     walk_parts(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
 }
 
-/* -- outside
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- outside ------------------------------------------------------------------------------------------------------- */
 
 typedef struct marks {
     td_memory **bank; /* ones where the layout has an element or padding; pages are made where it has any */

@@ -62,7 +62,8 @@ static td_status add_term(parser *p, int axis, uint64_t step)
 static td_status fail_twice(const parser *p, size_t length, bool left)
 {
     char what[96];
-    snprintf(what, sizeof what, "axis %.*s twice on the %s", (int)(length < 40 ? length : 40), p->at, left ? "left" : "right");
+    snprintf(what, sizeof what, "axis %.*s twice on the %s", (int)(length < 40 ? length : 40), p->at,
+             left ? "left" : "right");
     return fail_at(p, p->at, (int)length, what, "give each axis one place on each side");
 }
 
@@ -106,7 +107,8 @@ static td_status parse_term(parser *p, bool left, int group, bool inside)
 {
     if (strncmp(p->at, "...", 3) == 0) {
         if (left && inside)
-            return fail_at(p, p->at, 3, "`...` inside parentheses on the left", "write it outside: it stands for whole dimensions");
+            return fail_at(p, p->at, 3, "`...` inside parentheses on the left",
+                           "write it outside: it stands for whole dimensions");
         return parse_ellipsis(p, left, group);
     }
     if (p->at[0] == '1' && !td_is_name_char(p->at[1]) && p->at[1] != '*') {
@@ -118,7 +120,8 @@ static td_status parse_term(parser *p, bool left, int group, bool inside)
     if (inside && left && td_text_number(&p->at, &step)) {
         skip_space(p);
         if (*p->at != '*' || step == 0)
-            return fail_at(p, start, 1, "a number in a group", "write STEP*AXIS with a step of at least 1, as in (2*h + kh), or 1");
+            return fail_at(p, start, 1, "a number in a group",
+                           "write STEP*AXIS with a step of at least 1, as in (2*h + kh), or 1");
         p->at++;
         skip_space(p);
     }
@@ -182,7 +185,8 @@ static td_status parse_side(parser *p, bool left)
             return fail_at(p, p->at, 1, ") without (", "remove it or open the group");
         td_group *group = &groups[*count];
         *group = (td_group){.first = pattern->term_count};
-        td_status status = *p->at == '(' ? parse_parentheses(p, left, *count, group) : parse_term(p, left, *count, false);
+        td_status status =
+            *p->at == '(' ? parse_parentheses(p, left, *count, group) : parse_term(p, left, *count, false);
         if (status)
             return status;
         group->count = pattern->term_count - group->first;
@@ -217,7 +221,8 @@ static td_status check_sides(const parser *p)
             continue;
         char what[96], fix[160];
         snprintf(what, sizeof what, "axis %.32s stands only on the left", pattern->axis[i].name);
-        snprintf(fix, sizeof fix, "place %.32s on the right, in the time group or in the lane group", pattern->axis[i].name);
+        snprintf(fix, sizeof fix, "place %.32s on the right, in the time group or in the lane group",
+                 pattern->axis[i].name);
         return fail_at(p, find_word(p->text, pattern->axis[i].name), (int)strlen(pattern->axis[i].name), what, fix);
     }
     return TD_OK;

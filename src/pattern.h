@@ -20,8 +20,8 @@ typedef struct td_term {
 } td_term;
 
 typedef struct td_group {
-    int first, count; /* into td_pattern.term; a count of 0 is a unit group */
-    bool sliding;     /* "(2*h + kh)": the axes overlap in their dimension */
+    int first, count;  /* into td_pattern.term; a count of 0 is a unit group */
+    bool sliding;      /* "(2*h + kh)": the axes overlap in their dimension */
     size_t at, length; /* in td_pattern.text */
 } td_group;
 

@@ -43,7 +43,8 @@ static td_status collect_words(td_picture *p)
     const td_stage *s = p->stage;
     const uint64_t beats = s->request.layout->beats;
     const uint64_t most = beats > MAX_ROWS ? 2 : MAX_VECTORS / beats, last = most > LAST_VECTORS ? LAST_VECTORS : 1;
-    const uint64_t shown = s->vectors < most ? s->vectors : most, shown_beats = beats < MAX_VECTORS ? beats : MAX_VECTORS;
+    const uint64_t shown = s->vectors < most ? s->vectors : most,
+                   shown_beats = beats < MAX_VECTORS ? beats : MAX_VECTORS;
     p->word = malloc((size_t)(shown * shown_beats) * sizeof *p->word);
     if (!p->word)
         return td_fail_alloc((size_t)(shown * shown_beats) * sizeof *p->word);
@@ -72,7 +73,8 @@ static td_status collect_words(td_picture *p)
 static td_status choose_rows(td_picture *p)
 {
     const td_stage *s = p->stage;
-    const uint64_t lanes = s->bound.count[TD_ROLE_LANE] / s->request.layout->beats + 1, columns = (uint64_t)(PAGE_PX / TD_COLUMN_PX);
+    const uint64_t lanes = s->bound.count[TD_ROLE_LANE] / s->request.layout->beats + 1,
+                   columns = (uint64_t)(PAGE_PX / TD_COLUMN_PX);
     const uint64_t per_row = p->bank_count * lanes < columns ? p->bank_count * lanes : columns;
     size_t most = per_row * MAX_ROWS > MAX_CELLS ? (size_t)(MAX_CELLS / per_row) : MAX_ROWS;
     most = most < LEAST_ROWS ? LEAST_ROWS : most;
@@ -165,8 +167,10 @@ static td_status choose_colour(td_picture *p, const char *name)
     }
     const char *nearest = td_suggest(name, known, (size_t)b->axis_count);
     if (nearest)
-        return td_fail(TD_ARGUMENT, "no axis %s in \"%s\" to colour by; did you mean %s?", name, b->layout->pattern.text, nearest);
-    return td_fail(TD_ARGUMENT, "no axis %s in \"%s\" to colour by; name one of its axes", name, b->layout->pattern.text);
+        return td_fail(TD_ARGUMENT, "no axis %s in \"%s\" to colour by; did you mean %s?", name,
+                       b->layout->pattern.text, nearest);
+    return td_fail(TD_ARGUMENT, "no axis %s in \"%s\" to colour by; name one of its axes", name,
+                   b->layout->pattern.text);
 }
 
 /* What the legend has to name. */
@@ -180,7 +184,8 @@ static void look_for_kinds(td_picture *p)
         for (int a = 0; a < b->axis_count; a++)
             if (b->axis[a].dim == (int)d && b->axis[a].role == TD_ROLE_LANE && b->dim[d].padded != b->dim[d].length)
                 p->has_clipped = true;
-    p->has_unused = b->count[TD_ROLE_LANE] * s->request.memory_dtype.bits < s->request.geometry.width_bits * b->layout->beats;
+    p->has_unused =
+        b->count[TD_ROLE_LANE] * s->request.memory_dtype.bits < s->request.geometry.width_bits * b->layout->beats;
 }
 
 static td_status make(td_picture *p, const td_scene *scene, td_text *out)
@@ -203,7 +208,10 @@ static td_status make(td_picture *p, const td_scene *scene, td_text *out)
 td_status td_layout_svg(const td_layout *layout, const td_scene *scene, char **svg)
 {
     if (!layout || !scene || !svg)
-        return td_fail(TD_ARGUMENT, "layout_svg: the %s is NULL; pass one", !layout ? "layout" : !scene ? "scene" : "output");
+        return td_fail(TD_ARGUMENT, "layout_svg: the %s is NULL; pass one",
+                       !layout  ? "layout"
+                       : !scene ? "scene"
+                                : "output");
     td_stage *s = NULL;
     td_text out = {0};
     td_picture p = {0};

@@ -95,7 +95,10 @@ static void add_heading(const td_picture *p, td_text *out)
 
 static double add_swatch(td_text *out, double x, double y, const char *fill, const char *label)
 {
-    td_text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"16\" height=\"16\" rx=\"2\" stroke=\"#8a94a3\" stroke-width=\"0.6\" %s/>", x, y, fill);
+    td_text_add(
+        out,
+        "<rect x=\"%.1f\" y=\"%.1f\" width=\"16\" height=\"16\" rx=\"2\" stroke=\"#8a94a3\" stroke-width=\"0.6\" %s/>",
+        x, y, fill);
     td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\">%s</text>\n", x + 21, y + 12.5, label);
     return x + 21 + 6.6 * (double)strlen(label) + 14;
 }
@@ -109,7 +112,8 @@ static void add_legend(const td_picture *p, td_text *out)
     if (p->colour_axis >= 0) {
         const uint64_t size = s->bound.axis[p->colour_axis].size;
         snprintf(label, sizeof label, "colour: %s", td_stage_axis_name(s, p->colour_axis, name));
-        td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" font-weight=\"bold\">%s</text>\n", x, y + 12.5, label);
+        td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" font-weight=\"bold\">%s</text>\n", x, y + 12.5,
+                    label);
         x += 7.2 * (double)strlen(label) + 12;
         const uint64_t shown = size <= PALETTE ? size : 5;
         for (uint64_t i = 0; i < shown; i++) {
@@ -131,9 +135,11 @@ static void add_legend(const td_picture *p, td_text *out)
     if (p->has_clipped)
         x = add_swatch(out, x, y, "fill=\"#ffffff\" stroke-dasharray=\"3 2\"", "past the end, not written");
     if (p->has_unused)
-        add_swatch(out, x, y, "fill=\"#d3d7de\"", s->request.layout->keep ? "no lane: bits kept" : "no lane: bits cleared");
+        add_swatch(out, x, y, "fill=\"#d3d7de\"",
+                   s->request.layout->keep ? "no lane: bits kept" : "no lane: bits cleared");
     td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"138\" font-size=\"12\">", MARGIN);
-    td_text_add(out, p->cell_text ? "a cell holds the tensor coordinate of its element, " : "a cell is an element of the tensor, ");
+    td_text_add(out, p->cell_text ? "a cell holds the tensor coordinate of its element, "
+                                  : "a cell is an element of the tensor, ");
     td_text_add(out, "a row is a word; bit 0 is on the right</text>\n");
 }
 
@@ -144,11 +150,17 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
     const double x = bank_x(p, bank), y = rows_y(p) - 8;
     const uint64_t width = s->request.geometry.width_bits, lanes = s->bound.count[TD_ROLE_LANE];
     if (s->bank_count > 1)
-        td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\" text-anchor=\"middle\">bank %" PRIu64 "</text>\n",
-                    x + p->word_px / 2, y - 18, bank);
+        td_text_add(
+            out,
+            "<text x=\"%.1f\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\" text-anchor=\"middle\">bank %" PRIu64
+            "</text>\n",
+            x + p->word_px / 2, y - 18, bank);
     if (s->request.layout->beats > 1 || p->cell_px < 20) {
-        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">bit %" PRIu64 "</text>", x, y, width - 1);
-        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">bit 0</text>\n", x + p->word_px, y);
+        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">bit %" PRIu64 "</text>", x, y,
+                    width - 1);
+        td_text_add(out,
+                    "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">bit 0</text>\n",
+                    x + p->word_px, y);
         return;
     }
     for (uint64_t lane = 0; lane < lanes; lane++) {
@@ -156,10 +168,14 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
         if (!td_lanes_pieces(&s->cut, &s->request, &s->lanes, lane, piece))
             continue;
         const double middle = x + ((double)width - (double)piece[0].memory - (double)piece[0].bits / 2) * p->bit_px;
-        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"middle\">%" PRIu64 "</text>", middle, y, lane);
+        td_text_add(out,
+                    "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"middle\">%" PRIu64
+                    "</text>",
+                    middle, y, lane);
     }
     if (bank == 0)
-        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">lane</text>", MARGIN + LABEL_PX - 12, y);
+        td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">lane</text>",
+                    MARGIN + LABEL_PX - 12, y);
     td_text_add(out, "\n");
 }
 
@@ -242,7 +258,8 @@ static bool lane_at(const td_stage *s, uint64_t beat, uint64_t bit, uint64_t *la
     const td_layout *layout = s->request.layout;
     if (bit < layout->lsb_bits || bit - layout->lsb_bits >= s->lanes.part_bits)
         return false;
-    const uint64_t in_vector = beat * s->lanes.part_bits + bit - layout->lsb_bits, place = in_vector / s->lanes.slot_bits;
+    const uint64_t in_vector = beat * s->lanes.part_bits + bit - layout->lsb_bits,
+                   place = in_vector / s->lanes.slot_bits;
     *lane = layout->lanes_msb ? s->bound.count[TD_ROLE_LANE] - 1 - place : place;
     return in_vector % s->lanes.slot_bits < s->request.memory_dtype.bits;
 }
@@ -278,7 +295,8 @@ static void add_word(const td_picture *p, const td_drawn_word *w, double y, td_t
 {
     const double x = bank_x(p, w->bank);
     uint64_t first = 0, end = 0;
-    td_text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#d3d7de\"/>\n", x, y, p->word_px, ROW_PX - 2);
+    td_text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#d3d7de\"/>\n", x, y,
+                p->word_px, ROW_PX - 2);
     if (p->cell_px < TD_COLUMN_PX)
         add_columns(p, w, x, y, out);
     else {
@@ -297,8 +315,8 @@ static void add_note(const td_picture *p, const td_drawn_word *w, double y, td_t
     td_shape coordinate;
     char name[TD_AXIS_NAME_BYTES];
     (void)td_stage_lane(s, w->number, 0, at, &coordinate);
-    td_text_add(out, "<text class=\"code soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">", bank_x(p, p->bank_count - 1) + p->word_px + 14,
-                y + ROW_PX / 2 + 3);
+    td_text_add(out, "<text class=\"code soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">",
+                bank_x(p, p->bank_count - 1) + p->word_px + 14, y + ROW_PX / 2 + 3);
     for (int i = 0; i < s->bound.role_count[TD_ROLE_TIME]; i++) {
         const int a = s->bound.role_axis[TD_ROLE_TIME][i];
         if (s->bound.axis[a].size > 1)
@@ -311,8 +329,8 @@ static void add_note(const td_picture *p, const td_drawn_word *w, double y, td_t
 
 static void add_break(const td_picture *p, double y, const char *text, td_text *out)
 {
-    td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" font-style=\"italic\">%s</text>\n", bank_x(p, 0) + 6,
-                y + BREAK_PX / 2 + 3, text);
+    td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\" font-style=\"italic\">%s</text>\n",
+                bank_x(p, 0) + 6, y + BREAK_PX / 2 + 3, text);
 }
 
 /* All rows; returns where the last one ends. */
@@ -331,7 +349,9 @@ static double add_rows(const td_picture *p, td_text *out)
             add_break(p, y, text, out);
             y += BREAK_PX;
         }
-        td_text_add(out, "<text class=\"code\" x=\"%.1f\" y=\"%.1f\" font-size=\"12\" text-anchor=\"end\">0x%" PRIx64 "</text>\n",
+        td_text_add(out,
+                    "<text class=\"code\" x=\"%.1f\" y=\"%.1f\" font-size=\"12\" text-anchor=\"end\">0x%" PRIx64
+                    "</text>\n",
                     MARGIN + LABEL_PX - 12, y + ROW_PX / 2 + 3, p->row[r]);
         while (w < p->word_count && p->word[w].address < p->row[r])
             w++;
@@ -342,8 +362,10 @@ static double add_rows(const td_picture *p, td_text *out)
                     add_note(p, &p->word[w], y, out);
                 w++;
             } else
-                td_text_add(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#e3e6ea\"/>\n",
-                            bank_x(p, bank), y, p->word_px, ROW_PX - 2);
+                td_text_add(
+                    out,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#e3e6ea\"/>\n",
+                    bank_x(p, bank), y, p->word_px, ROW_PX - 2);
         }
         y += ROW_PX;
     }
@@ -366,11 +388,15 @@ void td_picture_draw(const td_picture *p, td_text *out)
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
                 "font-family=\"Helvetica, Arial, sans-serif\" fill=\"#1f2733\">\n",
                 width, height, width, height);
-    td_text_add(out, "<style>.code{font-family:Menlo,Consolas,'DejaVu Sans Mono',monospace}.soft{fill:#5b6675}"
-                     ".cell{font-family:Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:10px;text-anchor:middle}</style>\n"
-                     "<defs><pattern id=\"pad\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-                     "<rect width=\"6\" height=\"6\" fill=\"#f4f5f7\"/><rect width=\"2\" height=\"6\" fill=\"#b4bbc6\"/></pattern></defs>\n"
-                     "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
+    td_text_add(
+        out,
+        "<style>.code{font-family:Menlo,Consolas,'DejaVu Sans Mono',monospace}.soft{fill:#5b6675}"
+        ".cell{font-family:Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:10px;text-anchor:middle}</style>\n"
+        "<defs><pattern id=\"pad\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+        "patternTransform=\"rotate(45)\">"
+        "<rect width=\"6\" height=\"6\" fill=\"#f4f5f7\"/><rect width=\"2\" height=\"6\" "
+        "fill=\"#b4bbc6\"/></pattern></defs>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n");
     td_text_add(out, "%s</svg>\n", body.failed ? "" : body.text);
     out->failed |= body.failed;
     td_free(body.text);

@@ -29,11 +29,13 @@ static bool spread(const td_bound *bound, const td_affine *affine, int64_t *stri
         stride[a] = 0;
         if (axis->role == TD_ROLE_LANE)
             continue;
-        if (axis->role == TD_ROLE_TIME && __builtin_mul_overflow(affine->index_factor, (int64_t)axis->role_stride, &by_index))
+        if (axis->role == TD_ROLE_TIME &&
+            __builtin_mul_overflow(affine->index_factor, (int64_t)axis->role_stride, &by_index))
             return false;
         const int64_t own = axis->pattern_axis >= 0 ? affine->factor[axis->pattern_axis] : 0;
         int64_t reach = 0;
-        if (__builtin_add_overflow(by_index, own, &stride[a]) || __builtin_mul_overflow(stride[a], (int64_t)axis->size, &reach))
+        if (__builtin_add_overflow(by_index, own, &stride[a]) ||
+            __builtin_mul_overflow(stride[a], (int64_t)axis->size, &reach))
             return false;
     }
     return true;
@@ -57,8 +59,9 @@ td_status td_places_find(const td_bound *bound, td_words *out)
     if (layout->beats > INT64_MAX / 2)
         return td_fail(TD_OVERFLOW, "beats=%" PRIu64 " is too large; pass fewer", layout->beats);
     out->by_strides = affine_or_default(layout->address, &scope, (int64_t)layout->beats, &address) &&
-                      affine_or_default(layout->bank, &scope, 0, &bank) && spread(bound, &address, out->address_stride) &&
-                      spread(bound, &bank, out->bank_stride) && !layout->alias_last;
+                      affine_or_default(layout->bank, &scope, 0, &bank) &&
+                      spread(bound, &address, out->address_stride) && spread(bound, &bank, out->bank_stride) &&
+                      !layout->alias_last;
     if (!out->by_strides)
         return TD_OK;
     out->address = address.constant;
@@ -135,12 +138,15 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
     const td_geometry *g = &plan->geometry;
     uint64_t bytes = 0, room = 0;
     /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word at fault. */
-    if (words->count > MANY_WORDS && !layout->alias_last && !(layout->clip && bound->ragged) && td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
-        return td_fail(TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
-                       layout->pattern.text, words->count, room);
+    if (words->count > MANY_WORDS && !layout->alias_last && !(layout->clip && bound->ragged) &&
+        td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
+        return td_fail(
+            TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
+            layout->pattern.text, words->count, room);
     if (!td_mul_fits(words->count, sizeof *plan->table, &bytes) || !(plan->table = malloc(bytes)))
-        return td_fail(TD_NO_MEMORY, "the address table of %" PRIu64 " words does not fit in memory; use an address that is a sum of "
-                                     "constant * axis, or move the tensor in parts",
+        return td_fail(TD_NO_MEMORY,
+                       "the address table of %" PRIu64 " words does not fit in memory; use an address that is a sum of "
+                       "constant * axis, or move the tensor in parts",
                        words->count);
     plan->table_count = words->count;
 

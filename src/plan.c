@@ -38,8 +38,8 @@ static void describe_boxes(const td_plan *plan, const char *name, const td_box *
         for (size_t i = 0; i < box[b].node_count; i++) {
             const td_node *n = &plan->node[box[b].first_node + i];
             const bool selects = i < box[b].selectors;
-            td_text_add(out, "%s%" PRIu64 ":%" PRId64 ":%" PRId64, selects ? (plan->table ? "@" : "#") : "[", n->extent, n->tensor,
-                        selects ? n->select : n->memory);
+            td_text_add(out, "%s%" PRIu64 ":%" PRId64 ":%" PRId64, selects ? (plan->table ? "@" : "#") : "[", n->extent,
+                        n->tensor, selects ? n->select : n->memory);
             td_text_add(out, "%s", selects ? " " : "]");
         }
         if (!box[b].node_count)

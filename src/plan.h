@@ -63,14 +63,15 @@ typedef struct td_plan {
     bool slides;    /* elements have copies that no single node shows */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
-    uint64_t cell_bits; /* from the lowest bit of a lane: what a load may clear behind the element, the element counted */
+    uint64_t
+        cell_bits; /* from the lowest bit of a lane: what a load may clear behind the element, the element counted */
 
     td_node *node;
     td_piece *piece;
     td_box *data, *pads, *words; /* words: one step per vector of which words are written */
     size_t node_count, piece_count, data_count, pads_count, words_count;
 
-    struct td_move *move; /* of the data boxes: load and dump in turn (move.h) */
+    struct td_move *move;            /* of the data boxes: load and dump in turn (move.h) */
     struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (rows.h) */
 
     uint64_t *table;

@@ -169,8 +169,7 @@ td_status td_policy_parse(const char *text, td_policy *out)
     return TD_OK;
 }
 
-/* -- verdicts
- * ---------------------------------------------------------------------------------------------------------- */
+/* -- verdicts ------------------------------------------------------------------------------------------------------ */
 
 void td_judge_init(const td_policy *policy, td_dtype dtype, td_judge *out)
 {

@@ -59,7 +59,8 @@ static bool is_offered(const td_preset *preset, const char *word)
 
 /* -- settings ---------------------------------------------------------------------------------------------------------- */
 
-static td_status add_setting(expansion *e, const char *key, size_t key_length, const char *value, size_t value_length, bool given)
+static td_status add_setting(expansion *e, const char *key, size_t key_length, const char *value, size_t value_length,
+                             bool given)
 {
     if (key_length >= WORD_BYTES || value_length >= WORD_BYTES)
         return td_fail(TD_OPTION, "option \"%.40s...\" is longer than %d characters; shorten it", key, WORD_BYTES - 1);
@@ -71,7 +72,8 @@ static td_status add_setting(expansion *e, const char *key, size_t key_length, c
     memcpy(s->value, value, value_length);
     if (find_value(e, s->key)) {
         if (given)
-            return td_fail(TD_OPTION, "option %s is given twice, %s and %s; give it once", s->key, find_value(e, s->key), s->value);
+            return td_fail(TD_OPTION, "option %s is given twice, %s and %s; give it once", s->key,
+                           find_value(e, s->key), s->value);
         return TD_OK;
     }
     e->count++;
@@ -86,7 +88,8 @@ static td_status add_words(expansion *e, const char *text, bool given)
         const char *equals = memchr(at, '=', length);
         const size_t key_length = equals ? (size_t)(equals - at) : length;
         if (!equals || key_length == 0 || key_length + 1 == length)
-            return td_fail(TD_OPTION, "option \"%.*s\" is not KEY=VALUE; write it without spaces, as in cs=4", (int)length, at);
+            return td_fail(TD_OPTION, "option \"%.*s\" is not KEY=VALUE; write it without spaces, as in cs=4",
+                           (int)length, at);
         td_status status = add_setting(e, at, key_length, equals + 1, length - key_length - 1, given);
         if (status)
             return status;
@@ -120,8 +123,8 @@ static td_status count_bits(const expansion *e, setting *s)
     else
         return TD_OK;
     if (over % under || over < under)
-        return td_fail(TD_OPTION, "preset %s has no size for elements of %u bits in axis %s; pass %s=N", e->preset->info.name, e->bits,
-                       s->key, s->key);
+        return td_fail(TD_OPTION, "preset %s has no size for elements of %u bits in axis %s; pass %s=N",
+                       e->preset->info.name, e->bits, s->key, s->key);
     snprintf(s->value, sizeof s->value, "%u", over / under);
     return TD_OK;
 }
@@ -234,8 +237,8 @@ static td_status fail_key(const expansion *e, const char *key)
     const char *nearest = td_suggest(key, known, count);
     if (nearest)
         return td_fail(TD_OPTION, "preset %s has no parameter %s; did you mean %s?", preset->info.name, key, nearest);
-    return td_fail(TD_OPTION, "preset %s has no parameter %s; it has %s, and the options of every layout", preset->info.name, key,
-                   preset->info.parameters);
+    return td_fail(TD_OPTION, "preset %s has no parameter %s; it has %s, and the options of every layout",
+                   preset->info.name, key, preset->info.parameters);
 }
 
 /* Parameters leave the options here: what remains are sizes of axes and options of the layout. */
@@ -251,8 +254,10 @@ static td_status print_options(const expansion *e, const td_pattern *pattern, bo
         if (!is_offered(e->preset, s->key))
             return fail_key(e, s->key);
         if (own_address && !strchr(e->preset->pattern, '$'))
-            return td_fail(TD_OPTION, "preset %s got %s=%s and an address of its own; put the value into the address, or drop the address",
-                           e->preset->info.name, s->key, s->value);
+            return td_fail(
+                TD_OPTION,
+                "preset %s got %s=%s and an address of its own; put the value into the address, or drop the address",
+                e->preset->info.name, s->key, s->value);
     }
     return TD_OK;
 }
@@ -307,8 +312,10 @@ static td_status find_preset(const char *name, size_t length, const td_preset **
     const char *nearest = td_suggest(word, known, count);
     if (nearest)
         return td_fail(TD_OPTION, "unknown preset %s; did you mean %s?", word, nearest);
-    return td_fail(TD_OPTION, "unknown preset \"%s\"; td_preset_at and the command `tensordoor presets` list the %zu that there are", word,
-                   td_presets_count);
+    return td_fail(
+        TD_OPTION,
+        "unknown preset \"%s\"; td_preset_at and the command `tensordoor presets` list the %zu that there are", word,
+        td_presets_count);
 }
 
 void td_preset_text_free(td_preset_text *text)

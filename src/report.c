@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- the first mismatch
- * ------------------------------------------------------------------------------------------------ */
+/* -- the first mismatch -------------------------------------------------------------------------------------------- */
 
 static void add_tally(td_report *r, const char *name, int dim, uint64_t stride, uint64_t size, uint64_t offset)
 {
@@ -137,8 +136,7 @@ static void make_ready(td_report *r, const td_report_source *source)
     r->same_actual = true;
 }
 
-/* -- one mismatch
- * ------------------------------------------------------------------------------------------------------ */
+/* -- one mismatch -------------------------------------------------------------------------------------------------- */
 
 void td_report_at(const td_report *r, uint64_t elem, td_shape *at)
 {
@@ -268,8 +266,7 @@ void td_report_sort(td_report *r)
         qsort(r->first, r->first_count, sizeof *r->first, compare_entries);
 }
 
-/* -- the public questions
- * ---------------------------------------------------------------------------------------------- */
+/* -- the public questions ------------------------------------------------------------------------------------------ */
 
 void td_report_destroy(td_report **report)
 {

@@ -141,8 +141,9 @@ static bool is_straight(const slabs *s)
 {
     const td_box *box = &s->plan_box;
     const td_dtype dtype = s->plan.memory_dtype;
-    return !box->piece_count && !s->plan.table && box->selectors == 0 && box->node_count == 1 && dtype.bits == 8 * dtype.bytes &&
-           s->plan_node[0].tensor == 1 && s->plan_node[0].memory == dtype.bits && box->memory % 8 == 0;
+    return !box->piece_count && !s->plan.table && box->selectors == 0 && box->node_count == 1 &&
+           dtype.bits == 8 * dtype.bytes && s->plan_node[0].tensor == 1 && s->plan_node[0].memory == dtype.bits &&
+           box->memory % 8 == 0;
 }
 
 /* The small plan for the slab's extents; kept from slab to slab while they stay the same. */
@@ -272,8 +273,7 @@ td_status td_slabs_walk(const td_run *run, td_slab_visit *visit, void *context)
     return status;
 }
 
-/* -- where a staged element is
- * ----------------------------------------------------------------------------------------- */
+/* -- where a staged element is ------------------------------------------------------------------------------------- */
 
 uint64_t td_slab_elem(const td_slab *slab, uint64_t n)
 {

@@ -77,10 +77,13 @@ td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, cons
                           const td_memory *memory, td_span **spans, size_t *count)
 {
     if (!layout || !tensor || !spans || !count)
-        return td_fail(TD_ARGUMENT, "layout_spans: the %s is NULL; pass one", !layout ? "layout" : !tensor ? "tensor" : "output");
+        return td_fail(TD_ARGUMENT, "layout_spans: the %s is NULL; pass one",
+                       !layout   ? "layout"
+                       : !tensor ? "tensor"
+                                 : "output");
     if (!memory && (width_bits == 0 || width_bits > TD_MAX_WIDTH_BITS))
-        return td_fail(TD_ARGUMENT, "layout_spans: a width of %llu bits; pass 1 to %llu", (unsigned long long)width_bits,
-                       (unsigned long long)TD_MAX_WIDTH_BITS);
+        return td_fail(TD_ARGUMENT, "layout_spans: a width of %llu bits; pass 1 to %llu",
+                       (unsigned long long)width_bits, (unsigned long long)TD_MAX_WIDTH_BITS);
     td_as parsed = {0};
     td_status status = td_as_parse(as && *as ? as : td_layout_as(layout), tensor->dtype, &parsed);
     const uint64_t width = memory ? memory->width_bits : width_bits;

@@ -30,12 +30,14 @@ static td_status read_scene(td_stage *s, const td_layout *layout, const td_scene
     r->shape = &s->shape;
     r->memory_dtype = as.dtype;
     if (layout->dtype_text && !td_dtype_equal(as.dtype, layout->dtype))
-        return td_fail(TD_DTYPE, "the layout moves %s; pass it as the dtype, or drop dtype=%s from the layout", layout->dtype_text,
-                       layout->dtype_text);
+        return td_fail(TD_DTYPE, "the layout moves %s; pass it as the dtype, or drop dtype=%s from the layout",
+                       layout->dtype_text, layout->dtype_text);
     td_dtype_print(r->tensor_dtype, s->dtype_name[0]);
     td_dtype_print(r->memory_dtype, s->dtype_name[1]);
     if (scene->width_bits > TD_MAX_WIDTH_BITS || scene->depth_words > TD_MAX_DEPTH_WORDS || scene->banks > TD_MAX_BANKS)
-        return td_fail(TD_ARGUMENT, "a memory of %" PRIu64 " words of %" PRIu64 " bits in %" PRIu64 " banks; pass at most 2^40, 2^24 and 2^15",
+        return td_fail(TD_ARGUMENT,
+                       "a memory of %" PRIu64 " words of %" PRIu64 " bits in %" PRIu64
+                       " banks; pass at most 2^40, 2^24 and 2^15",
                        scene->depth_words, scene->width_bits, scene->banks);
     r->geometry = (td_geometry){.width_bits = scene->width_bits,
                                 .depth_words = scene->depth_words ? scene->depth_words : TD_MAX_DEPTH_WORDS,
@@ -56,7 +58,8 @@ static td_status place_lanes(td_stage *s)
     if (status || !open)
         return status;
     const uint64_t rest = s->lanes.slot_bits - s->request.memory_dtype.bits;
-    g->width_bits = s->request.layout->lsb_bits + s->lanes.part_bits - (s->lanes.part_bits % s->lanes.slot_bits ? 0 : rest);
+    g->width_bits =
+        s->request.layout->lsb_bits + s->lanes.part_bits - (s->lanes.part_bits % s->lanes.slot_bits ? 0 : rest);
     g->word_bytes = td_word_bytes(g->width_bits);
     s->cut = s->bound;
     return td_lanes_place(&s->cut, &s->request, &s->lanes);
@@ -188,6 +191,8 @@ const char *td_stage_axis_name(const td_stage *stage, int axis, char *text)
     if (a->pattern_axis >= 0)
         snprintf(text, TD_AXIS_NAME_BYTES, "%.40s", stage->bound.layout->pattern.axis[a->pattern_axis].name);
     else
-        snprintf(text, TD_AXIS_NAME_BYTES, "...%d", a->dim - (stage->bound.layout->pattern.ellipsis_left < 0 ? 0 : stage->bound.layout->pattern.ellipsis_left));
+        snprintf(text, TD_AXIS_NAME_BYTES, "...%d",
+                 a->dim -
+                     (stage->bound.layout->pattern.ellipsis_left < 0 ? 0 : stage->bound.layout->pattern.ellipsis_left));
     return text;
 }

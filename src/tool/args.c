@@ -79,8 +79,8 @@ static void print_help(const tool_usage *usage, const tool_flag *flags, size_t f
     printf("\n\n%s\n", usage->about);
     for (size_t f = 0; f < flag_count; f++) {
         char left[64];
-        int used = snprintf(left, sizeof left, flags[f].placeholder ? "--%s %s" : "--%s", flags[f].name,
-                            flags[f].placeholder);
+        int used =
+            snprintf(left, sizeof left, flags[f].placeholder ? "--%s %s" : "--%s", flags[f].name, flags[f].placeholder);
         if (flags[f].letter)
             snprintf(left + used, sizeof left - (size_t)used, ", -%c", flags[f].letter);
         printf("%s  %-24s%s%s\n", f ? "" : "\n", left, flags[f].meaning, flags[f].required ? " (required)" : "");

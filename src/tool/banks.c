@@ -26,7 +26,9 @@ bool tool_banks_open(const tool_usage *usage, const tool_flag *count, const char
         return false;
     }
     if (banks->many && !strstr(path, "%d")) {
-        tool_fail(usage->command, "\"%s\" is one file for the banks; write %%d where the bank's number belongs, as in OUT.%%d.hex", path);
+        tool_fail(usage->command,
+                  "\"%s\" is one file for the banks; write %%d where the bank's number belongs, as in OUT.%%d.hex",
+                  path);
         return false;
     }
     banks->count = (size_t)number;
@@ -93,7 +95,8 @@ bool tool_banks_load(const tool_banks *banks)
     return true;
 }
 
-bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count, uint64_t *depth_words)
+bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count,
+                      uint64_t *depth_words)
 {
     *depth_words = 1;
     for (size_t i = 0; i < banks->count; i++) {

@@ -12,7 +12,8 @@ static const tool_usage usage = {
     .command = "explain",
     .file = NULL,
     .file_required = false,
-    .about = "Shows how a tensor lies in a memory: the axes with their steps on both sides, the first and the last words with the\n"
+    .about = "Shows how a tensor lies in a memory: the axes with their steps on both sides, the first and the last "
+             "words with the\n"
              "coordinate in every lane, the bits used and wasted, and the plan. With --svg FILE also as a picture.",
 };
 
@@ -30,7 +31,8 @@ static int save_picture(const td_layout *layout, const td_scene *scene, const ch
         return TOOL_OK;
     if (file)
         (void)remove(path);
-    return tool_fail(usage.command, "cannot write \"%s\": %s; check the folder and its permissions", path, strerror(error));
+    return tool_fail(usage.command, "cannot write \"%s\": %s; check the folder and its permissions", path,
+                     strerror(error));
 }
 
 static int explain(const tool_flag *flags)
@@ -41,7 +43,8 @@ static int explain(const tool_flag *flags)
     int code = TOOL_FAILED;
     if ((flags[WIDTH].value && !tool_number(&usage, &flags[WIDTH], &scene.width_bits)) ||
         (flags[DEPTH].value && !tool_number(&usage, &flags[DEPTH], &scene.depth_words)) ||
-        (flags[BANKS].value && !tool_number(&usage, &flags[BANKS], &scene.banks)) || !tool_layout(&usage, flags, &layout))
+        (flags[BANKS].value && !tool_number(&usage, &flags[BANKS], &scene.banks)) ||
+        !tool_layout(&usage, flags, &layout))
         return TOOL_FAILED;
     if (td_shape_parse(flags[SHAPE].value, &scene.shape) != TD_OK || td_layout_explain(layout, &scene, &text) != TD_OK)
         tool_fail_library(usage.command);

@@ -43,10 +43,11 @@ static bool create_preset(const tool_usage *usage, const tool_flag *flag, td_lay
 
 bool tool_layout(const tool_usage *usage, const tool_flag *flag, td_layout **layout)
 {
-    const int ways = (flag[TOOL_PATTERN].value != NULL) + (flag[TOOL_PRESET].value != NULL) + (flag[TOOL_LAYOUT].value != NULL);
+    const int ways =
+        (flag[TOOL_PATTERN].value != NULL) + (flag[TOOL_PRESET].value != NULL) + (flag[TOOL_LAYOUT].value != NULL);
     if (ways == 0) {
-        tool_fail(usage->command, "no --pattern; pass --pattern %s, %s; or --preset or --layout", flag[TOOL_PATTERN].placeholder,
-                  flag[TOOL_PATTERN].meaning);
+        tool_fail(usage->command, "no --pattern; pass --pattern %s, %s; or --preset or --layout",
+                  flag[TOOL_PATTERN].placeholder, flag[TOOL_PATTERN].meaning);
         return false;
     }
     if (ways > 1) {
@@ -54,14 +55,16 @@ bool tool_layout(const tool_usage *usage, const tool_flag *flag, td_layout **lay
         return false;
     }
     if (flag[TOOL_LAYOUT].value && (flag[TOOL_OPTIONS].value || flag[TOOL_ADDRESS].value)) {
-        tool_fail(usage->command, "--layout and --%s; the layout file says it, so drop one", flag[TOOL_OPTIONS].value ? "options" : "address");
+        tool_fail(usage->command, "--layout and --%s; the layout file says it, so drop one",
+                  flag[TOOL_OPTIONS].value ? "options" : "address");
         return false;
     }
     if (flag[TOOL_LAYOUT].value)
         return open_from_file(usage, flag[TOOL_LAYOUT].value, layout);
     if (flag[TOOL_PRESET].value)
         return create_preset(usage, flag, layout);
-    if (td_layout_create(flag[TOOL_PATTERN].value, flag[TOOL_OPTIONS].value, flag[TOOL_ADDRESS].value, layout) != TD_OK) {
+    if (td_layout_create(flag[TOOL_PATTERN].value, flag[TOOL_OPTIONS].value, flag[TOOL_ADDRESS].value, layout) !=
+        TD_OK) {
         tool_fail_library(usage->command);
         return false;
     }

@@ -12,7 +12,8 @@ static const tool_usage usage = {
     .file_required = true,
     .about =
         "Puts a tensor into a memory as the layout says, and writes the words it fills. OUT.hex, .mem and .vmem are\n"
-        "$readmemh text with @address where a gap is; OUT.bin is raw words, little endian. With --banks N there is one\n"
+        "$readmemh text with @address where a gap is; OUT.bin is raw words, little endian. With --banks N there is "
+        "one\n"
         "image per bank, and OUT holds %d for its number.",
 };
 

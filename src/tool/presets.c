@@ -8,7 +8,8 @@ static const tool_usage usage = {
     .command = "presets",
     .file = "NAME",
     .file_required = false,
-    .about = "Lists the layouts of real hardware and libraries that have a name, or shows the one that is named. Use one as\n"
+    .about = "Lists the layouts of real hardware and libraries that have a name, or shows the one that is named. Use "
+             "one as\n"
              "--preset \"NAME KEY=VALUE ...\", or as the pattern \"preset:NAME KEY=VALUE ...\" everywhere else.",
 };
 
@@ -35,7 +36,8 @@ static void show(const td_preset_info *preset)
         if (*td_layout_options(layout))
             printf("    options     %s\n", td_layout_options(layout));
         if (*td_layout_address(layout))
-            printf("    address     %s%s%s\n", td_layout_address(layout), *examples(preset->name) ? "   with " : "", examples(preset->name));
+            printf("    address     %s%s%s\n", td_layout_address(layout), *examples(preset->name) ? "   with " : "",
+                   examples(preset->name));
     }
     td_layout_destroy(&layout);
 }

@@ -16,7 +16,7 @@ typedef struct tool_flag {
     char letter;
     bool required;
     const char *placeholder; /* NULL: the flag stands alone, and its value is "yes" */
-    const char *meaning; /* one line of --help */
+    const char *meaning;     /* one line of --help */
     const char *value;
 } tool_flag;
 
@@ -25,7 +25,7 @@ typedef struct tool_usage {
     const char *file; /* the name of the argument that is no flag, as "IN.npy" */
     bool file_required;
     const char *second_file; /* the name of a second one, which is then required; NULL: there is none */
-    const char *about; /* the text of --help under the usage line */
+    const char *about;       /* the text of --help under the usage line */
 } tool_usage;
 
 /* What the arguments of a subcommand come to: go on, or return the exit code. */
@@ -51,11 +51,12 @@ const char *tool_nearest(const char *word, const char *const *known, size_t coun
 /* The flags that say a layout stand first in a subcommand's table, so that their numbers are the same everywhere. */
 enum { TOOL_PATTERN, TOOL_PRESET, TOOL_LAYOUT, TOOL_OPTIONS, TOOL_ADDRESS, TOOL_LAYOUT_FLAGS };
 
-#define TOOL_LAYOUT_FLAG_TABLE                                                                                                            \
-    [TOOL_PATTERN] = {"pattern", 'p', false, "P", "the layout, as \"b w (ct cs) -> (b w ct) cs\"", NULL},                                 \
-    [TOOL_PRESET] = {"preset", 0, false, "NAME", "a layout with a name, as \"nc1hwc0 c0=32\"; see tensordoor presets", NULL},             \
-    [TOOL_LAYOUT] = {"layout", 'l', false, "FILE:NAME", "a layout out of a layout file", NULL},                                           \
-    [TOOL_OPTIONS] = {"options", 0, false, "O", "sizes and options of the layout, as \"cs=4 pad=0\"", NULL},                              \
+#define TOOL_LAYOUT_FLAG_TABLE                                                                                         \
+    [TOOL_PATTERN] = {"pattern", 'p', false, "P", "the layout, as \"b w (ct cs) -> (b w ct) cs\"", NULL},              \
+    [TOOL_PRESET] = {"preset", 0, false, "NAME", "a layout with a name, as \"nc1hwc0 c0=32\"; see tensordoor presets", \
+                     NULL},                                                                                            \
+    [TOOL_LAYOUT] = {"layout", 'l', false, "FILE:NAME", "a layout out of a layout file", NULL},                        \
+    [TOOL_OPTIONS] = {"options", 0, false, "O", "sizes and options of the layout, as \"cs=4 pad=0\"", NULL},           \
     [TOOL_ADDRESS] = {"address", 0, false, "A", "the address, as \"0x100 + 16*b + w\"; default: index", NULL}
 
 /* The layout that these flags say. Prints one line and returns false when they say none, two or a wrong one. */
@@ -77,7 +78,8 @@ bool tool_banks_create(tool_banks *banks, uint64_t width_bits, uint64_t depth_wo
 bool tool_banks_load(const tool_banks *banks);
 bool tool_banks_save(const tool_banks *banks, const td_span *spans, size_t count);
 /* The depth of the deepest image, each of which must reach as far as the spans do. */
-bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count, uint64_t *depth_words);
+bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count,
+                      uint64_t *depth_words);
 void tool_banks_close(tool_banks *banks);
 
 /* A bar on stderr while a comparison goes on; nothing when stderr is no terminal, or when the work is short. */

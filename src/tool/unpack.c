@@ -11,10 +11,11 @@ static const tool_usage usage = {
     .command = "unpack",
     .file = "IN.hex",
     .file_required = true,
-    .about = "Takes a tensor out of a memory image as the layout says. IN.hex, .mem and .vmem are $readmemh text; "
-             "IN.bin is\n"
-             "raw words, little endian. Words that the image does not name are zero. With --banks N there is one image per\n"
-             "bank, and IN holds %d for its number.",
+    .about =
+        "Takes a tensor out of a memory image as the layout says. IN.hex, .mem and .vmem are $readmemh text; "
+        "IN.bin is\n"
+        "raw words, little endian. Words that the image does not name are zero. With --banks N there is one image per\n"
+        "bank, and IN holds %d for its number.",
 };
 
 static int unpack(const char *in, const tool_flag *flags)

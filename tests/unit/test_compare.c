@@ -35,8 +35,7 @@ static void flip(td_memory *memory, uint64_t word, unsigned bit)
         (unsigned char)(1u << bit % 8);
 }
 
-/* -- refusals
- * ---------------------------------------------------------------------------------------------------------- */
+/* -- refusals ------------------------------------------------------------------------------------------------------ */
 
 static void calls_that_are_refused(void **state)
 {
@@ -133,8 +132,7 @@ static void nothing_to_compare_is_an_error(void **state)
     td_tensor_destroy(&mask);
 }
 
-/* -- what is compared
- * -------------------------------------------------------------------------------------------------- */
+/* -- what is compared ---------------------------------------------------------------------------------------------- */
 
 static void a_mask_leaves_elements_out(void **state)
 {
@@ -319,8 +317,7 @@ static void the_first_are_the_first_in_the_tensor(void **state)
     td_memory_destroy(&memory);
 }
 
-/* -- rows against single pairs
- * ------------------------------------------------------------------------------------------- */
+/* -- rows against single pairs ------------------------------------------------------------------------------------- */
 
 /* Pairs near each other, far from each other, and the odd ones of every dtype. */
 static void fill_pairs(const td_judge *j, td_tensor *expected, td_tensor *actual, uint64_t seed)

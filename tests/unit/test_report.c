@@ -39,8 +39,7 @@ static uint64_t *words64(const scene *s)
     return td_memory_data(s->memory);
 }
 
-/* -- texts
- * ------------------------------------------------------------------------------------------------------------- */
+/* -- texts --------------------------------------------------------------------------------------------------------- */
 
 static void a_stuck_lane_in_words(void **state)
 {
@@ -210,8 +209,7 @@ static void pages_are_written_or_not_at_all(void **state)
     close_scene(&s);
 }
 
-/* -- guesses
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- guesses ------------------------------------------------------------------------------------------------------- */
 
 /* What another layout would have put there. */
 static void put_through(const scene *s, const char *pattern, const char *options, const char *address)
