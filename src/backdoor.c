@@ -2,6 +2,7 @@
  * operation and the memory's name in front. Words are in words.c. */
 #include "call.h"
 #include "exec.h"
+#include "unknown.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -72,13 +73,19 @@ static td_status run_call(const td_call *c)
     td_as as = {0};
     td_convert convert;
     convert.copy = true; /* until there is one */
+    td_unknown unknown = {0};
+    bool x = false;
     td_status status = td_call_check(c);
     if (!status)
         status = td_call_convert(c, &as, &convert);
+    if (!status && (x = td_unknown_here(c)))
+        status = td_unknown_begin(c, as.dtype, &unknown);
     if (!status)
         status = td_call_borrow_plan(c, as.dtype, &plan);
     if (status) {
         td_convert_free(&convert);
+        if (x)
+            status = td_unknown_end(c, as.dtype, &unknown, status);
         return td_call_fail(c, status);
     }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
@@ -91,6 +98,8 @@ static td_status run_call(const td_call *c)
             free(data);
     }
     td_convert_free(&convert);
+    if (x)
+        status = td_unknown_end(c, as.dtype, &unknown, status);
     return status ? td_call_fail(c, status) : TD_OK;
 }
 
@@ -185,6 +194,13 @@ static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
     td_memory view = *c->bank[0];
     view.data += first * view.word_bytes;
     view.depth_words = last - first;
+    td_memory plane;
+    if (view.unknown) {
+        plane = *view.unknown;
+        plane.data += first * plane.word_bytes;
+        plane.depth_words = last - first;
+        view.unknown = &plane;
+    }
     const td_memory *const only = &view;
     td_call rows = *c;
     rows.bank = &only;

@@ -59,8 +59,8 @@ static bool any_bit(const unsigned char *at, int64_t step_bytes, uint64_t count,
 }
 
 /* One chunk of runs from `place` on, which is moved behind them; gives their number. FIND stops early, with 0 when all is zero. */
-static size_t cross(const td_memory *memory, const td_memory *storage, td_place *place, uint32_t *chunk, size_t chunk_words,
-                    action what)
+static size_t cross(const td_memory *memory, const td_memory *storage, td_crossing *place, uint32_t *chunk,
+                    size_t chunk_words, action what)
 {
     const struct td_transfer *t = memory->transfer;
     const size_t bytes = memory->word_bytes, per = (bytes + 3) / 4;
@@ -89,7 +89,7 @@ static size_t cross(const td_memory *memory, const td_memory *storage, td_place 
         used += HEAD + count * per;
         place->done += count;
         if (place->done == run->count)
-            *place = (td_place){.run = place->run + 1};
+            *place = (td_crossing){.run = place->run + 1};
     }
     return what == FIND ? 0 : runs;
 }
@@ -98,7 +98,7 @@ static size_t cross(const td_memory *memory, const td_memory *storage, td_place 
 static size_t done(struct td_transfer *t, size_t runs)
 {
     if (!runs)
-        t->next = (td_place){0};
+        t->next = (td_crossing){0};
     return runs;
 }
 
@@ -110,7 +110,7 @@ size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, i
         return 0;
     t->crossing = t->next;
     t->expected = false;
-    td_place seek = t->next;
+    td_crossing seek = t->next;
     if (memory->unknown_any)
         *unknown = (int)cross(memory, memory->unknown, &seek, chunk, chunk_words, FIND);
     return done(t, cross(memory, memory, &t->next, chunk, chunk_words, HAND_WORDS));
@@ -121,7 +121,7 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
     struct td_transfer *t = memory ? memory->transfer : NULL;
     if (!t)
         return 0;
-    td_place place = t->crossing;
+    td_crossing place = t->crossing;
     if (t->expected)
         cross(memory, memory, &place, chunk, chunk_words, TAKE_WORDS);
     t->crossing = t->next;
@@ -136,13 +136,14 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
 td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_t chunk_words)
 {
     if (!memory || !memory->transfer || !memory->transfer->expected)
-        return td_fail(TD_ARGUMENT, "transfer_unknown_in: no words are expected; call it between two of td_transfer_in");
+        return td_fail(TD_ARGUMENT,
+                       "transfer_unknown_in: no words are expected; call it between two of td_transfer_in");
     if (!memory->unknown) {
         td_status status = td_memory_create(memory->name, memory->width_bits, memory->depth_words, &memory->unknown);
         if (status)
             return status;
     }
-    td_place place = memory->transfer->crossing;
+    td_crossing place = memory->transfer->crossing;
     cross(memory, memory->unknown, &place, (uint32_t *)(uintptr_t)chunk, chunk_words, TAKE_WORDS);
     memory->unknown_any = true;
     return TD_OK;
@@ -152,6 +153,6 @@ void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_wo
 {
     if (!memory || !memory->transfer || !memory->unknown_any)
         return;
-    td_place place = memory->transfer->crossing;
+    td_crossing place = memory->transfer->crossing;
     cross(memory, memory->unknown, &place, chunk, chunk_words, HAND_WORDS);
 }

@@ -7,6 +7,7 @@
 #include "kernels/bits.h"
 #include "outside.h"
 #include "report.h"
+#include "unknown.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,8 @@ typedef struct comparison {
     const td_run *run; /* NULL between two tensors */
     const td_convert *convert;
     const td_slab *slab;
-    td_close *close; /* NULL: pairs are looked at one by one */
+    const td_unknown *unknown; /* elements that are x or z and count as mismatches; NULL: none */
+    td_close *close;           /* NULL: pairs are looked at one by one */
     uint64_t done, total;
     unsigned char actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
 } comparison;
@@ -50,9 +52,11 @@ static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected
     const uint64_t elem = k->elem + (uint64_t)((int64_t)i * k->step);
     expected &= judge->mask;
     actual &= judge->mask;
-    if ((expected == actual && judge->bits_decide) || is_masked(c, elem))
+    const bool unknown = c->unknown && td_unknown_bits(c->unknown, elem);
+    if ((expected == actual && judge->bits_decide && !unknown) || is_masked(c, elem))
         return;
-    const td_verdict verdict = td_judge_pair(judge, expected, actual);
+    td_verdict verdict = td_judge_pair(judge, expected, actual);
+    verdict.equal = verdict.equal && !unknown;
     td_report_worst(c->report, elem, verdict);
     if (verdict.equal)
         return;
@@ -75,7 +79,7 @@ static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected
 
 static void look_at_chunk(comparison *c, const chunk *k)
 {
-    const bool always = !c->report->judge.bits_decide;
+    const bool always = !c->report->judge.bits_decide || c->unknown;
     switch (c->report->dtype.bytes) {
     case 1:
         LOOK_AT_ALL(uint8_t);
@@ -122,9 +126,10 @@ static void compare_chunk(comparison *c, const chunk *k)
     const uint64_t masked = count_masked(c, k);
     c->report->compared += k->count - masked;
     c->report->masked += masked;
-    if (c->report->judge.bits_decide && memcmp(k->expected, k->actual, k->count * c->report->dtype.bytes) == 0)
+    if (c->report->judge.bits_decide && !c->unknown &&
+        memcmp(k->expected, k->actual, k->count * c->report->dtype.bytes) == 0)
         return;
-    if (!is_close(c, k))
+    if (c->unknown || !is_close(c, k))
         look_at_chunk(c, k);
 }
 
@@ -251,6 +256,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     c->run = NULL;
     c->convert = NULL;
     c->slab = NULL;
+    c->unknown = NULL;
     c->close = NULL;
     if (policy->tolerant && !what->mask) {
         c->close = malloc(sizeof *c->close);
@@ -301,6 +307,8 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
     td_convert convert;
     convert.copy = true; /* until there is one */
     comparison *c = NULL;
+    td_unknown unknown = {0};
+    bool x = false;
     td_status status = td_call_check(call);
     if (!status)
         status = check_mask(what);
@@ -308,17 +316,20 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         status = check_snapshot(what);
     if (!status)
         status = td_call_convert(call, &as, &convert);
+    if (!status && (x = td_unknown_here(call)))
+        status = td_unknown_begin(call, as.dtype, &unknown);
     if (!status)
         status = td_call_plan(call, as.dtype, &plan);
     if (status) {
         td_convert_free(&convert);
-        return status;
+        return x ? td_unknown_end(call, as.dtype, &unknown, status) : status;
     }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(call, few);
     if (!data) {
         td_plan_release(&plan);
         td_convert_free(&convert);
-        return td_fail_alloc(call->banks * sizeof *data);
+        status = td_fail_alloc(call->banks * sizeof *data);
+        return x ? td_unknown_end(call, as.dtype, &unknown, status) : status;
     }
     const td_run run = {
         .plan = plan, .bank = data, .tensor = what->golden->data, .convert = convert.copy ? NULL : &convert};
@@ -334,6 +345,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         r->lsb_bits = what->layout->lsb_bits;
         r->lanes_msb = what->layout->lanes_msb;
         c->run = &run;
+        c->unknown = unknown.flags ? &unknown : NULL;
         c->convert = run.convert;
         status = td_slabs_walk(&run, compare_slab, c);
         if (!status && policy->check_pad)
@@ -346,7 +358,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         free(data);
     td_plan_release(&plan);
     td_convert_free(&convert);
-    return status;
+    return x ? td_unknown_end(call, as.dtype, &unknown, status) : status;
 }
 
 static td_status compare_tensors(const td_comparison *what, const td_policy *policy, td_report **out)

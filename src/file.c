@@ -65,6 +65,8 @@ td_status td_memory_load_file(td_memory *memory, const char *path)
             status = s.format->scan(&s.file, &s.name.options, &write);
         close_image(&s);
     }
+    if (status == TD_OK)
+        memory->unknown_any = false;
     return with_context(status, call, path);
 }
 
@@ -141,6 +143,21 @@ static td_status check_spans(const td_memory *memory, const td_span *spans, size
     return TD_OK;
 }
 
+/* No format here has a digit for x. */
+static td_status check_known(const td_memory *memory, const td_span *spans, size_t count)
+{
+    const size_t bytes = memory->word_bytes;
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t b = 0; b < spans[i].count * bytes; b++)
+            if (memory->unknown->data[spans[i].first * bytes + b])
+                return td_fail(TD_X_STATE,
+                               "word 0x%" PRIx64
+                               " of \"%s\" has bits that are x or z; save it when the design has driven them, or "
+                               "set the memory's policy to x=zero",
+                               spans[i].first + b / bytes, memory->name);
+    return TD_OK;
+}
+
 td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count)
 {
     static const char call[] = "memory_save_file";
@@ -154,6 +171,8 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
                          td_file_format_word(name.format));
     if (status == TD_OK)
         status = check_spans(memory, spans, count);
+    if (status == TD_OK && memory->unknown_any && memory->x != TD_X_ZERO)
+        status = check_known(memory, spans, count);
     if (status == TD_OK)
         status = td_sink_open(name.path, &sink);
     if (status == TD_OK) {

@@ -119,5 +119,6 @@ td_status td_memory_clear(td_memory *memory)
     if (!memory)
         return td_fail(TD_ARGUMENT, "memory_clear: memory is NULL; pass one from td_memory_create");
     td_pages_clear(memory->data, memory->map_bytes);
+    memory->unknown_any = false;
     return TD_OK;
 }

@@ -4,6 +4,9 @@
 
 #include "status.h"
 
+/* What an operation does with bits that are x or z; the order of td_memory_set_x. */
+typedef enum td_x_policy { TD_X_ERROR, TD_X_ZERO, TD_X_KEEP } td_x_policy;
+
 struct td_memory {
     char *name;
     uint64_t width_bits;
@@ -15,6 +18,7 @@ struct td_memory {
     struct td_transfer *transfer; /* of a copy: the words that cross now; NULL at first */
     td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL while there were none */
     bool unknown_any;   /* some crossed in this transfer */
+    td_x_policy x;
 };
 
 /* Bytes of one stored word: 1, 2, 4 or 8 up to 64 bits, then whole 32-bit words. */

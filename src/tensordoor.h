@@ -61,20 +61,21 @@ typedef struct td_layout td_layout;
 /* The same numbers stand in sv/td_status.svh; a simulation test compares the two. */
 typedef enum td_status {
     TD_OK = 0,
-    TD_ARGUMENT = 1,  /* a NULL or senseless argument */
-    TD_HANDLE = 2,    /* a handle from SystemVerilog that is null, stale, or of another kind */
-    TD_DTYPE = 3,     /* an unknown element type, or one that does not fit the call */
-    TD_PATTERN = 4,   /* a pattern that does not parse, or an axis that is not bound */
-    TD_OPTION = 5,    /* an unknown option, or a value it cannot have */
-    TD_ADDRESS = 6,   /* an address expression that does not parse or cannot be evaluated */
-    TD_SHAPE = 7,     /* sizes that contradict the shape, or a group that does not divide */
-    TD_RANGE = 8,     /* a lane past the word, an address past the memory, a value past its type */
-    TD_ALIAS = 9,     /* two elements in one place */
-    TD_OVERFLOW = 10, /* a product of sizes that does not fit in 63 bits */
-    TD_DISAGREE = 11, /* copies of one element that differ in memory */
-    TD_FILE = 12,     /* a file that cannot be opened, read or written */
-    TD_FORMAT = 13,   /* a file whose contents are not what its format says */
-    TD_NO_MEMORY = 14 /* the system refused memory */
+    TD_ARGUMENT = 1,   /* a NULL or senseless argument */
+    TD_HANDLE = 2,     /* a handle from SystemVerilog that is null, stale, or of another kind */
+    TD_DTYPE = 3,      /* an unknown element type, or one that does not fit the call */
+    TD_PATTERN = 4,    /* a pattern that does not parse, or an axis that is not bound */
+    TD_OPTION = 5,     /* an unknown option, or a value it cannot have */
+    TD_ADDRESS = 6,    /* an address expression that does not parse or cannot be evaluated */
+    TD_SHAPE = 7,      /* sizes that contradict the shape, or a group that does not divide */
+    TD_RANGE = 8,      /* a lane past the word, an address past the memory, a value past its type */
+    TD_ALIAS = 9,      /* two elements in one place */
+    TD_OVERFLOW = 10,  /* a product of sizes that does not fit in 63 bits */
+    TD_DISAGREE = 11,  /* copies of one element that differ in memory */
+    TD_FILE = 12,      /* a file that cannot be opened, read or written */
+    TD_FORMAT = 13,    /* a file whose contents are not what its format says */
+    TD_NO_MEMORY = 14, /* the system refused memory */
+    TD_X_STATE = 15    /* bits that are x or z, in a memory that lies in a design of four states */
 } td_status;
 
 /* The name of a status without its prefix ("RANGE"), or "UNKNOWN". Never NULL; never freed. */
@@ -578,7 +579,15 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  * A chunk is one run after another: the first word's address, the number of words, the distance from word to word (negative
  * ones in two's complement), and then the words, each in (width + 31) / 32 of 32 bits, the low ones first, the bits above
  * the width zero. These calls refuse no operation: words that it cannot have are left out, and it says why itself. So they fail
- * on NULL and without memory alone. An address fits in 32 bits. */
+ * on NULL and without memory alone. An address fits in 32 bits.
+ *
+ * Four states. Bits that are x or z are remembered for the operation that they came in for. A load makes known what it writes; the other
+ * bits of a word (fill=keep, tail=clip, masks) stay x or z. What reads them follows the memory's policy. */
+
+/* "error" (as at first): a dump, a comparison or a read of such bits is TD_X_STATE, with the coordinates of the elements.
+ * "zero": they read as 0. "keep": a dump leaves such elements of the tensor as they were, a comparison counts them as mismatches,
+ * and reads give 0. Over banks the policy of the first one holds. */
+TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
 
 #define TD_TRANSFER_HEAD 3
 

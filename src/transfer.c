@@ -23,7 +23,7 @@ static td_status begin(td_memory *memory)
     struct td_transfer *t = memory->transfer;
     t->count = 0;
     t->failed = false;
-    t->next = (td_place){0};
+    t->next = (td_crossing){0};
     t->expected = false;
     memory->unknown_any = false;
     return TD_OK;

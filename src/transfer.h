@@ -12,18 +12,18 @@ typedef struct td_word_run {
 } td_word_run;
 
 /* Behind `done` words of a run. */
-typedef struct td_place {
+typedef struct td_crossing {
     size_t run;
     uint64_t done;
-} td_place;
+} td_crossing;
 
 struct td_transfer {
     td_word_run *run;
     size_t count, room;
-    bool failed;        /* the list could not grow */
-    td_place next;      /* what crosses next */
-    td_place crossing;  /* what the last chunk began with */
-    bool expected;      /* the words of the last chunk come back with the next call */
+    bool failed;          /* the list could not grow */
+    td_crossing next;     /* what crosses next */
+    td_crossing crossing; /* what the last chunk began with */
+    bool expected;        /* the words of the last chunk come back with the next call */
 };
 
 /* For td_memory_destroy. */

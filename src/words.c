@@ -2,6 +2,7 @@
  * in the memory's own form; the DPI layer and the public header call them. Every address, word and mask is checked
  * before the first word is written. */
 #include "memory.h"
+#include "unknown.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -144,11 +145,32 @@ INLINE void write_byte_masked(unsigned char *data, const uint64_t *addresses, si
     }
 }
 
+/* What is written is no longer x or z. */
+static void make_known(const td_memory *memory, const uint64_t *addresses, size_t count, const unsigned char *masks)
+{
+    const size_t bytes = memory->word_bytes;
+    for (size_t i = 0; i < count; i++)
+        for (size_t b = 0; b < bytes; b++)
+            memory->unknown->data[addresses[i] * bytes + b] &= (unsigned char)(masks ? ~masks[i * bytes + b] : 0);
+}
+
+static void make_known_bytes(const td_memory *memory, const uint64_t *addresses, size_t count,
+                             const unsigned char *masks, size_t mask_bytes)
+{
+    const size_t bytes = memory->word_bytes;
+    for (size_t i = 0; i < count; i++)
+        for (size_t b = 0; b < 8 * mask_bytes && b < bytes; b++)
+            if (masks[i * mask_bytes + b / 8] >> b % 8 & 1)
+                memory->unknown->data[addresses[i] * bytes + b] = 0;
+}
+
 /* -- entries -- */
 
 td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words)
 {
     td_status status = check_list("backdoor_read", memory, addresses, count, words);
+    if (status == TD_OK)
+        status = td_unknown_check_words("backdoor_read", memory, addresses, count);
     if (status != TD_OK)
         return status;
 #define READ(bytes) read_words(memory->data, addresses, count, words, bytes)
@@ -173,6 +195,8 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_MASKED)
     else
         FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE)
+    if (memory->unknown_any)
+        make_known(memory, addresses, count, bit_mask);
     return TD_OK;
 }
 
@@ -202,5 +226,7 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
     }
 #define WRITE_BYTES(bytes) write_byte_masked(memory->data, addresses, count, words, masks, mask_bytes, bytes)
     FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_BYTES)
+    if (memory->unknown_any)
+        make_known_bytes(memory, addresses, count, masks, mask_bytes);
     return TD_OK;
 }

@@ -183,6 +183,11 @@ package td_dpi_pkg;
     input  longint unsigned memory,
     output string           message
   );
+  import "DPI-C" function int td_dpi_memory_set_x(
+    input  longint unsigned memory,
+    input  string           policy,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_memory_load_file(
     input  longint unsigned memory,
     input  string           path,

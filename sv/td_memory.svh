@@ -76,6 +76,20 @@ class td_memory;
     return int'((m_width + 31) / 32);
   endfunction
 
+  // What dumps, comparisons and reads do with bits that are x or z, in a memory of the design: "error" (as at first)
+  // refuses them, with the elements in the message; "zero" reads them as 0; "keep" leaves such elements of the tensor
+  // as they were, and counts them as mismatches.
+  function void set_x(input string policy);
+    string      message;
+    td_status_e status;
+    status = try_set_x(policy, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_set_x(input string policy, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_memory_set_x(m_handle, policy, message));
+  endfunction
+
   // ---- the operations
 
   // One memory word per address.

@@ -15,7 +15,8 @@ typedef enum int {
   TD_DISAGREE  = 11,  // copies of one element that differ in memory
   TD_FILE      = 12,  // a file that cannot be opened, read or written
   TD_FORMAT    = 13,  // a file whose contents are not what its format says
-  TD_NO_MEMORY = 14   // the system refused memory
+  TD_NO_MEMORY = 14,  // the system refused memory
+  TD_X_STATE   = 15   // bits of a memory in the design that are x or z
 } td_status_e;
 
 // Lists of memory addresses, in words; and lists of 32-bit words, where a wider item takes several, low word first.

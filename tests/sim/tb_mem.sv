@@ -332,6 +332,10 @@ module tb_mem;
     starts(message, "backdoor_load_tensor: the tensor with handle 0x", "says so");
     status = m.try_load_file("nowhere.hex", message);
     equal(64'(status), 64'(TD_FILE), "no such file");
+    status = m.try_set_x("never", message);
+    refused(status, TD_OPTION, message, "memory_set_x \"a\": a policy \"never\"; pass error, zero or keep",
+            "a policy for x that there is not");
+    m.set_x("keep");
     m.destroy();
     status = m.try_set_bits(1, 1, message);
     equal(64'(status), 64'(TD_HANDLE), "a destroyed memory");
