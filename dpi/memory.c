@@ -44,6 +44,18 @@ TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message)
     return td_dpi_done(status, message);
 }
 
+TD_API int td_dpi_memory_fill(td_dpi_u64 handle, const char *what, td_dpi_u64 first, td_dpi_u64 count,
+                              const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
+    td_status status = td_dpi_claim_one("memory_fill", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_memory_fill(claim.object, what, first, count);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
 TD_API int td_dpi_memory_set_x(td_dpi_u64 handle, const char *policy, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};

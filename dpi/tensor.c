@@ -108,6 +108,17 @@ TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const c
     return td_dpi_done(status, message);
 }
 
+TD_API int td_dpi_tensor_fill_coordinates(td_dpi_u64 handle, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    td_status status = td_dpi_claim_one("tensor_fill_coordinates", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_tensor_fill_coordinates(claim.object);
+    td_dpi_release(&claim, 1);
+    return td_dpi_done(status, message);
+}
+
 TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 *bits, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};

@@ -1,4 +1,4 @@
-/* The generators of tensor data: a ramp, and random bits from a seed. Called by the facade and the DPI layer for test
+/* The generators of tensor data: a ramp, random bits from a seed, and coordinates. Called by the facade and the DPI layer for test
  * stimulus. Both give the same tensor on every machine. They refuse tensors that are mapped read-only. */
 #include "tensor.h"
 
@@ -86,6 +86,43 @@ td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed)
         while ((bits & magnitude) > largest)
             bits = mix(bits + 0x9e3779b97f4a7c15u);
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, bits & mask));
+    }
+    return TD_OK;
+}
+
+/* Bits to count to `size` - 1. */
+static unsigned bits_for(uint64_t size)
+{
+    unsigned bits = 0;
+    while (bits < 63 && (uint64_t)1 << bits < size)
+        bits++;
+    return bits;
+}
+
+td_status td_tensor_fill_coordinates(td_tensor *tensor)
+{
+    td_status status = td_tensor_check_writable("tensor_fill_coordinates", tensor);
+    if (status != TD_OK)
+        return status;
+    const td_shape *shape = &tensor->shape;
+    const td_dtype dtype = tensor->dtype;
+    unsigned needed = 0;
+    for (size_t d = 0; d < shape->rank; d++)
+        needed += bits_for(shape->dim[d]);
+    if (needed > dtype.bits)
+        return td_fail(
+            TD_RANGE,
+            "tensor_fill_coordinates: the coordinates take %u bits, an element of %s has %u; use a wider dtype", needed,
+            tensor->dtype_name, dtype.bits);
+    unsigned char *at = tensor->data;
+    for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
+        uint64_t rest = i, code = 0;
+        unsigned shift = 0;
+        for (size_t d = shape->rank; d-- > 0; rest /= shape->dim[d]) {
+            code |= rest % shape->dim[d] << shift;
+            shift += bits_for(shape->dim[d]);
+        }
+        put_elem(at, dtype.bytes, td_dtype_extend(dtype, code));
     }
     return TD_OK;
 }

@@ -156,6 +156,10 @@ TD_API td_status td_tensor_text(const td_tensor *tensor, char **text);
 TD_API td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step);
 TD_API td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed);
 
+/* Every element its own coordinates, so that wherever it turns up it says where it belongs: each dimension in as many bits as it
+ * needs, the last one lowest. TD_RANGE when an element has fewer bits. */
+TD_API td_status td_tensor_fill_coordinates(td_tensor *tensor);
+
 /* -- 4. Memories ---------------------------------------------------------------------------------------------------
  *
  * Words of `width` bits, zero at first. Word w lies at byte w * td_memory_word_bytes(m), little endian, bits above `width`
@@ -180,6 +184,16 @@ TD_API void *td_memory_data(td_memory *memory);
 
 /* Every word back to zero, its pages back to the system. */
 TD_API td_status td_memory_clear(td_memory *memory);
+
+/* `count` words from `first` on:
+ *
+ *     zero  one           every bit
+ *     constant=VALUE      decimal, or hex (0x) as wide as the word
+ *     address             every word its own address, cut to the width
+ *     random seed=N       bits that hang on the seed (default 0) and the address alone
+ *
+ * A tensor of coordinates (td_tensor_fill_coordinates), loaded, says of every word what belongs there. */
+TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count);
 
 /* -- 5. Layouts ----------------------------------------------------------------------------------------------------
  *

@@ -65,6 +65,10 @@ package td_dpi_pkg;
     input  longint unsigned seed,
     output string           message
   );
+  import "DPI-C" function int td_dpi_tensor_fill_coordinates(
+    input  longint unsigned tensor,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_tensor_get_bits(
     input  longint unsigned tensor,
     input  longint unsigned elem,
@@ -181,6 +185,13 @@ package td_dpi_pkg;
   );
   import "DPI-C" function int td_dpi_memory_clear(
     input  longint unsigned memory,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_fill(
+    input  longint unsigned memory,
+    input  string           what,
+    input  longint unsigned first,
+    input  longint unsigned count,
     output string           message
   );
   import "DPI-C" function int td_dpi_memory_set_x(

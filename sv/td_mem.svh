@@ -160,6 +160,15 @@ class td_mem extends td_memory;
     return status;
   endfunction
 
+  virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
+                                       output string message);
+    td_status_e status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, count, message));
+    if (status == TD_OK) status = super.do_fill(what, first, count, message);
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
+  endfunction
+
   virtual function td_status_e do_clear(output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), 0, depth(), message));

@@ -347,6 +347,20 @@ class td_memory;
 
   // ---- all words
 
+  // fill("zero"), "one", "constant=0x5a", "address" (every word its own), "random seed=7": words [first, first + count);
+  // fill(what) is all of them. td_tensor.fill_coordinates, loaded, says of every word what belongs there.
+  function void fill(input string what, input longint unsigned first = 0, input longint unsigned count = 0);
+    string      message;
+    td_status_e status;
+    status = do_fill(what, first, count == 0 ? m_depth - first : count, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_fill(input string what, input longint unsigned first, input longint unsigned count,
+                                output string message);
+    return do_fill(what, first, count, message);
+  endfunction
+
   function void clear();
     string      message;
     td_status_e status;
@@ -433,6 +447,11 @@ class td_memory;
   virtual function td_status_e do_set_bits(input longint unsigned address, input longint unsigned bits,
                                            output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_memory_set_bits(m_handle, address, bits, message));
+  endfunction
+
+  virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
+                                       output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_memory_fill(m_handle, what, first, count, message));
   endfunction
 
   virtual function td_status_e do_clear(output string message);

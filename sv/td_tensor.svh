@@ -159,6 +159,18 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill_ramp(m_handle, start, step, message));
   endfunction
 
+  // Every element its own coordinates, the last dimension lowest, so that it says where it belongs.
+  function void fill_coordinates();
+    string      message;
+    td_status_e status;
+    status = try_fill_coordinates(message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_fill_coordinates(output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill_coordinates(m_handle, message));
+  endfunction
+
   // The same seed gives the same tensor on every machine.
   function void fill_random(input longint unsigned seed);
     string      message;

@@ -188,6 +188,8 @@ module tb_mem;
     td_words_t     back;
     td_tensor      t;
     td_tensor      u;
+    td_status_e    status;
+    string         message;
     m = wide_mem::create("wide");
     at = new[2];
     at[0] = 11;
@@ -221,6 +223,10 @@ module tb_mem;
     t = td_tensor::create("u50", "3 2");
     u = td_tensor::create("u50", "3 2");
     t.fill_random(7);
+    t.fill_coordinates();
+    m.backdoor_load_matrix(t, 4, 7);
+    ok(u_wide.mem[6] == {50'd5, 50'd4}, "a tensor of coordinates");
+    t.fill_random(7);
     m.backdoor_load_matrix(t, 4, 7);
     ok(u_wide.mem[4] == {50'(t.get_bits(1)), 50'(t.get_bits(0))} &&
        u_wide.mem[6] == {50'(t.get_bits(5)), 50'(t.get_bits(4))}, "load_matrix");
@@ -233,6 +239,17 @@ module tb_mem;
     m.load_file("wide.hex");
     ok(u_wide.mem[4] == {50'(t.get_bits(1)), 50'(t.get_bits(0))} && u_wide.mem[5] == {50'd3, 50'd4} &&
        u_wide.mem[3] == 3 && u_wide.mem[7] == 7, "save_file and load_file");
+    m.fill("address", 8, 2);
+    ok(u_wide.mem[8] == 8 && u_wide.mem[9] == 9 && u_wide.mem[10] == 10 && u_wide.mem[7] == 7, "fill: addresses");
+    m.fill("constant=0xf0000000000000000000000a5", 9);
+    ok(u_wide.mem[9] == 100'hf0000000000000000000000a5 && u_wide.mem[11] == u_wide.mem[9] && u_wide.mem[8] == 8,
+       "fill: a constant");
+    m.fill("one");
+    ok(&u_wide.mem[0] && &u_wide.mem[11], "fill: ones");
+    status = m.try_fill("ones", 0, 1, message);
+    refused(status, TD_OPTION, message,
+            "memory_fill \"wide\": \"ones\" is no filling; pass zero, one, constant=VALUE, address or random seed=N",
+            "a filling that there is not");
     m.clear();
     ok(u_wide.mem[0] == 0 && u_wide.mem[5] == 0 && u_wide.mem[11] == 0, "clear");
     t.destroy();
