@@ -14,19 +14,23 @@
 #define TIMED_RUNS 12
 #define TIMING_LIMIT_NS 500000
 
+typedef struct job {
+    td_pool_work *work;
+    void *context;
+    unsigned pieces;
+} job;
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work_there, work_done;
     pthread_t worker[MAX_WORKERS];
     unsigned workers;
-    uint64_t job; /* number of the job that is published */
-    unsigned busy; /* workers inside it */
+    uint64_t number; /* of the job that is published */
+    unsigned busy;   /* workers inside it */
     bool stop;
-
-    td_pool_work *work;
-    void *context;
-    unsigned pieces;
-    atomic_uint next, left;
+    bool open; /* the job may be entered */
+    job published;
+    atomic_uint next;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work_there = PTHREAD_COND_INITIALIZER, .work_done = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* whose call has the pool */
@@ -75,14 +79,13 @@ void td_pool_limit(unsigned threads)
     atomic_store_explicit(&limit, threads > 1 + MAX_WORKERS ? 1 + MAX_WORKERS : threads, memory_order_relaxed);
 }
 
-static void claim_pieces(void)
+static void claim_pieces(const job *j)
 {
     for (;;) {
         const unsigned piece = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
-        if (piece >= pool.pieces)
+        if (piece >= j->pieces)
             return;
-        pool.work(pool.context, piece);
-        atomic_fetch_sub_explicit(&pool.left, 1, memory_order_release);
+        j->work(j->context, piece);
     }
 }
 
@@ -91,14 +94,15 @@ static void *worker_main(void *argument)
     uint64_t seen = (uint64_t)(uintptr_t)argument;
     pthread_mutex_lock(&pool.lock);
     while (!pool.stop) {
-        if (pool.job == seen || !pool.work) {
+        if (pool.number == seen || !pool.open) {
             pthread_cond_wait(&pool.work_there, &pool.lock);
             continue;
         }
-        seen = pool.job;
+        const job mine = pool.published;
+        seen = pool.number;
         pool.busy++;
         pthread_mutex_unlock(&pool.lock);
-        claim_pieces();
+        claim_pieces(&mine);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0)
             pthread_cond_signal(&pool.work_done);
@@ -125,7 +129,7 @@ static void after_fork_child(void)
 {
     pool.workers = 0;
     pool.busy = 0;
-    pool.work = NULL;
+    pool.open = false;
     pthread_cond_init(&pool.work_there, NULL);
     pthread_cond_init(&pool.work_done, NULL);
     pthread_mutex_unlock(&pool.lock);
@@ -144,7 +148,7 @@ static void start_workers(unsigned wanted)
     pthread_once(&once, watch_forks);
     pthread_mutex_lock(&pool.lock);
     for (; pool.workers < wanted && pool.workers < MAX_WORKERS; pool.workers++)
-        if (pthread_create(&pool.worker[pool.workers], NULL, worker_main, (void *)(uintptr_t)pool.job))
+        if (pthread_create(&pool.worker[pool.workers], NULL, worker_main, (void *)(uintptr_t)pool.number))
             break;
     pthread_mutex_unlock(&pool.lock);
 }
@@ -172,19 +176,18 @@ static void run_here(unsigned pieces, td_pool_work *work, void *context)
 /* The caller has its turn. Late workers find nothing left; those inside are waited for. */
 static void run_shared(unsigned helpers, unsigned pieces, td_pool_work *work, void *context)
 {
+    const job mine = {.work = work, .context = context, .pieces = pieces};
     pthread_mutex_lock(&pool.lock);
-    pool.work = work;
-    pool.context = context;
-    pool.pieces = pieces;
+    pool.published = mine;
     atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool.left, pieces, memory_order_relaxed);
-    pool.job++;
+    pool.open = true;
+    pool.number++;
     pthread_mutex_unlock(&pool.lock);
     for (unsigned i = 0; i < helpers; i++)
         pthread_cond_signal(&pool.work_there);
-    claim_pieces();
+    claim_pieces(&mine);
     pthread_mutex_lock(&pool.lock);
-    pool.work = NULL; /* from here on nobody enters */
+    pool.open = false; /* nobody enters any more */
     while (pool.busy)
         pthread_cond_wait(&pool.work_done, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
