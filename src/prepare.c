@@ -367,8 +367,10 @@ void td_moves_free(td_plan *plan)
 {
     free(plan->move);
     free(plan->rows);
+    free(plan->pad_rows);
     plan->move = NULL;
     plan->rows = NULL;
+    plan->pad_rows = NULL;
 }
 
 td_status td_moves_create(td_plan *plan)
