@@ -9,7 +9,7 @@
 typedef struct td_run {
     const td_plan *plan;
     unsigned char *const *bank;
-    unsigned char *tensor; /* only read by a load and a comparison */
+    unsigned char *tensor;     /* only read by a load and a comparison */
     const td_convert *convert; /* on the way of this run; NULL: bits move unchanged */
 } td_run;
 

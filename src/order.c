@@ -189,7 +189,7 @@ void td_order_loops(td_move *m)
         e.inside[1] = (step){wide, {[DST] = magnitude(m->dst_stride), [SRC] = elem}};
     }
     const size_t first = m->loops > TRIED ? (size_t)m->loops - TRIED : 0;
-    td_loop loop[TRIED];
+    td_loop loop[TRIED] = {{0}};
     for (size_t i = first; i < m->loops; i++) {
         loop[e.loops] = m->loop[i];
         e.loop[e.loops++] = step_of(&m->loop[i]);

@@ -7,6 +7,53 @@
 
 #include <stdlib.h>
 
+typedef struct word_walk {
+    td_word_visit *visit;
+    void *context;
+} word_walk;
+
+static void visit_inner(const word_walk *w, const td_plan *plan, uint64_t beats, const td_node *node, size_t count,
+                        uint64_t bank, int64_t memory)
+{
+    const int64_t word_bits = (int64_t)plan->geometry.word_bytes * 8;
+    if (count == 0) {
+        w->visit(w->context, bank, (uint64_t)(memory / word_bits), beats);
+        return;
+    }
+    if (count == 1 && node->memory == word_bits * (int64_t)beats) {
+        w->visit(w->context, bank, (uint64_t)(memory / word_bits), node->extent * beats);
+        return;
+    }
+    for (uint64_t i = 0; i < node->extent; i++)
+        visit_inner(w, plan, beats, node + 1, count - 1, bank, memory + node->memory * (int64_t)i);
+}
+
+static void visit_selectors(const word_walk *w, const td_plan *plan, const td_box *box, size_t level, int64_t select,
+                            int64_t memory)
+{
+    const td_node *node = &plan->node[box->first_node + level];
+    if (level < box->selectors) {
+        for (uint64_t i = 0; i < node->extent; i++)
+            visit_selectors(w, plan, box, level + 1, select + node->select * (int64_t)i,
+                            memory + node->memory * (int64_t)i);
+        return;
+    }
+    uint64_t bank = (uint64_t)select;
+    if (plan->table) {
+        const uint64_t entry = plan->table[select];
+        bank = TD_TABLE_BANK(entry);
+        memory += (int64_t)(TD_TABLE_WORD(entry) * plan->geometry.word_bytes * 8);
+    }
+    visit_inner(w, plan, box->beats, node, box->node_count - level, bank, memory);
+}
+
+void td_exec_words(const td_plan *plan, td_word_visit *visit, void *context)
+{
+    const word_walk w = {visit, context};
+    for (size_t b = 0; b < plan->words_count; b++)
+        visit_selectors(&w, plan, &plan->words[b], 0, plan->words[b].select, plan->words[b].memory);
+}
+
 typedef struct collected {
     td_span *span;
     size_t count, room;

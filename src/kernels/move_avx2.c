@@ -104,7 +104,7 @@ INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t byte
     memcpy(dst + at, src + at, bytes - at);
 }
 
-#include "transpose_tile.h"
+#include "transpose_tile.inc"
 
 TRANSPOSE(8)
 TRANSPOSE(16)
@@ -112,7 +112,7 @@ TRANSPOSE(32)
 TRANSPOSE(64)
 TRANSPOSE(128)
 
-#include "interleave_avx2.h"
+#include "interleave_avx2.inc"
 
 /* Elements of a whole vector. */
 static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,

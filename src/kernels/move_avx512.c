@@ -115,7 +115,7 @@ INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t byte
         copy_upto(dst + at, src + at, bytes - at);
 }
 
-#include "transpose_tile.h"
+#include "transpose_tile.inc"
 
 TRANSPOSE(8)
 TRANSPOSE(16)
@@ -143,7 +143,7 @@ static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, cons
     }
 }
 
-#include "interleave_avx512.h"
+#include "interleave_avx512.inc"
 
 /* -- runs */
 

@@ -8,7 +8,7 @@
 #define KERNEL __attribute__((target("avx2,bmi2")))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "pack_bmi2.h"
+#include "pack_bmi2.inc"
 
 #define X(container)                                                                                                    \
     static KERNEL void pack_x##container(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)    \

@@ -10,7 +10,7 @@
 
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "pack_bmi2.h"
+#include "pack_bmi2.inc"
 
 static KERNEL size_t pack_x1(unsigned char *memory, const unsigned char *elems, size_t n)
 {
