@@ -40,7 +40,8 @@ static void collect(const td_plan *plan, const td_box *box, bool dump, nest *out
         const int64_t memory = n->memory / 8, tensor = n->tensor * bytes;
         if (dump && n->tensor == 0)
             continue;
-        out->loop[out->count++] = (td_loop){.extent = n->extent, .dst = dump ? tensor : memory, .src = dump ? memory : tensor};
+        out->loop[out->count++] =
+            (td_loop){.extent = n->extent, .dst = dump ? tensor : memory, .src = dump ? memory : tensor};
     }
 }
 
@@ -70,7 +71,8 @@ static size_t find_unit(const nest *n, bool dst)
 {
     size_t best = n->count;
     for (size_t i = 0; i < n->count; i++)
-        if ((dst ? n->loop[i].dst : n->loop[i].src) == (int64_t)n->elem && (best == n->count || n->loop[i].extent > n->loop[best].extent))
+        if ((dst ? n->loop[i].dst : n->loop[i].src) == (int64_t)n->elem &&
+            (best == n->count || n->loop[i].extent > n->loop[best].extent))
             best = i;
     return best;
 }
@@ -97,7 +99,11 @@ static td_move_fn transpose_of(const td_move_kernels *k, uint64_t elem)
 
 static td_move_fn interleave_of(const td_move_kernels *k, uint64_t elem)
 {
-    return elem == 1 ? k->interleave_x8 : elem == 2 ? k->interleave_x16 : elem == 4 ? k->interleave_x32 : elem == 8 ? k->interleave_x64 : NULL;
+    return elem == 1   ? k->interleave_x8
+           : elem == 2 ? k->interleave_x16
+           : elem == 4 ? k->interleave_x32
+           : elem == 8 ? k->interleave_x64
+                       : NULL;
 }
 
 static td_move_fn deinterleave_of(const td_move_kernels *k, uint64_t elem)
@@ -124,7 +130,8 @@ static bool choose_transpose(const td_move_kernels *k, nest *n, td_move *m)
     const td_loop high = n->loop[h], wide = n->loop[w];
     m->kind = TD_MOVE_TRANSPOSE;
     m->fn = transpose_of(k, n->elem);
-    if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) && interleave_of(k, n->elem)) {
+    if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) &&
+        interleave_of(k, n->elem)) {
         m->kind = TD_MOVE_INTERLEAVE;
         m->fn = interleave_of(k, n->elem);
     } else if (high.src == (int64_t)(wide.extent * n->elem) && is_short(wide.extent, wide.extent * n->elem, 12) &&
@@ -156,7 +163,8 @@ static short_block find_block(const nest *n)
 {
     short_block block = {.bytes = n->elem};
     for (size_t i = 0; i < n->count;) {
-        if (!block.in[i] && n->loop[i].src == (int64_t)block.bytes && block.bytes * n->loop[i].extent <= TD_SHUFFLE_BYTES) {
+        if (!block.in[i] && n->loop[i].src == (int64_t)block.bytes &&
+            block.bytes * n->loop[i].extent <= TD_SHUFFLE_BYTES) {
             block.in[i] = true;
             block.bytes *= n->loop[i].extent;
             i = 0;
@@ -182,6 +190,9 @@ static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_
 static bool choose_two_steps(const td_move_kernels *k, nest *n, td_move *m)
 {
     const size_t together = find_unit(n, true);
+    const td_shuffle_fn shuffle = td_shuffle_choose(td_cpu_flags());
+    if (shuffle == td_shuffle_c) /* byte by byte it costs more than it saves */
+        return false;
     if (together == n->count || n->loop[together].extent * n->elem > 8)
         return false;
     const uint64_t elem = n->loop[together].extent * n->elem;
@@ -209,7 +220,7 @@ static bool choose_two_steps(const td_move_kernels *k, nest *n, td_move *m)
     list_bytes(n, order, count, 0, m->index, &at);
     m->kind = TD_MOVE_TWO_STEPS;
     m->fn = transpose_of(k, elem);
-    m->shuffle = td_shuffle_choose(td_cpu_flags());
+    m->shuffle = shuffle;
     m->block_bytes = (uint16_t)block.bytes;
     m->elem_bytes = (uint8_t)elem;
     m->high = n->loop[high].extent;
@@ -313,7 +324,8 @@ static bool is_lines(const td_move *m, const nest *n)
 /* Rows off the lines are streamed but for their ends: most of a long row. */
 static bool has_long_rows(const td_move *m)
 {
-    return (m->kind == TD_MOVE_TRANSPOSE && m->high * m->elem_bytes >= LONG_ROW_BYTES) || (m->kind == TD_MOVE_RUNS && m->wide >= LONG_ROW_BYTES);
+    return (m->kind == TD_MOVE_TRANSPOSE && m->high * m->elem_bytes >= LONG_ROW_BYTES) ||
+           (m->kind == TD_MOVE_RUNS && m->wide >= LONG_ROW_BYTES);
 }
 
 /* The rows of a list of runs: the innermost loop, when it is a plain one. */
@@ -380,7 +392,8 @@ td_status td_moves_create(td_plan *plan)
     plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
     plan->pad_rows = calloc(plan->pads_count + 1, sizeof *plan->pad_rows);
     if (!plan->move || !plan->rows || !plan->pad_rows)
-        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows) + plan->pads_count * sizeof *plan->pad_rows);
+        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows) +
+                             plan->pads_count * sizeof *plan->pad_rows);
     td_move_init(&k, td_cpu_flags());
     for (size_t b = 0; b < plan->data_count; b++) {
         prepare(plan, &plan->data[b], &k, false, &plan->move[2 * b]);

@@ -9,8 +9,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -33,22 +35,24 @@ static shape_kind kind_of(const char *name)
 }
 
 /* The rule, one element at a time. */
-static void move_by_rule(const kernel *k, unsigned char *out, ptrdiff_t dst_stride, const unsigned char *in, ptrdiff_t src_stride,
-                         size_t rows, size_t cols)
+static void move_by_rule(const kernel *k, unsigned char *out, ptrdiff_t dst_stride, const unsigned char *in,
+                         ptrdiff_t src_stride, size_t rows, size_t cols)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c++) {
             if (kind_of(k->name) == COPY)
                 out[(ptrdiff_t)r * dst_stride + (ptrdiff_t)c] = in[(ptrdiff_t)r * src_stride + (ptrdiff_t)c];
             else
-                memcpy(out + (ptrdiff_t)c * dst_stride + (ptrdiff_t)(r * k->size), in + (ptrdiff_t)r * src_stride + (ptrdiff_t)(c * k->size),
-                       k->size);
+                memcpy(out + (ptrdiff_t)c * dst_stride + (ptrdiff_t)(r * k->size),
+                       in + (ptrdiff_t)r * src_stride + (ptrdiff_t)(c * k->size), k->size);
         }
 }
 
-static void check(const kernel *k, int isa, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t rows, size_t cols, size_t shift, bool stream)
+static void check(const kernel *k, int isa, ptrdiff_t dst_stride, ptrdiff_t src_stride, size_t rows, size_t cols,
+                  size_t shift, bool stream)
 {
-    const size_t in_high = rows * (size_t)src_stride, out_high = (kind_of(k->name) == COPY ? rows : cols) * (size_t)dst_stride;
+    const size_t in_high = rows * (size_t)src_stride,
+                 out_high = (kind_of(k->name) == COPY ? rows : cols) * (size_t)dst_stride;
     const size_t used = (in_high > out_high ? in_high : out_high) + 256;
     assert_true(used + 512 < ROOM);
     memset(dst, GUARD, used);
@@ -57,8 +61,8 @@ static void check(const kernel *k, int isa, ptrdiff_t dst_stride, ptrdiff_t src_
     k->fn[isa](dst + 64 + shift, dst_stride, src + 64 + 2 * shift, src_stride, rows, cols, stream);
     td_move_fence();
     if (memcmp(dst, expected, used) != 0)
-        fail_msg("%s version %d: %zu rows, %zu columns, strides %td to %td, base + %zu%s", k->name, isa, rows, cols, src_stride, dst_stride,
-                 shift, stream ? ", streamed" : "");
+        fail_msg("%s version %d: %zu rows, %zu columns, strides %td to %td, base + %zu%s", k->name, isa, rows, cols,
+                 src_stride, dst_stride, shift, stream ? ", streamed" : "");
 }
 
 static void check_transposes(const kernel *k, int isa)
@@ -66,7 +70,8 @@ static void check_transposes(const kernel *k, int isa)
     const size_t tile = k->size < 64 ? 64 / k->size : 1, wide = k->size < 16 ? 16 / k->size : 1;
     for (size_t rows = 1; rows <= 2 * tile + 1; rows += rows < 5 ? 1 : rows % 7 + 1)
         for (size_t cols = 1; cols <= 2 * wide + 1; cols++)
-            check(k, isa, (ptrdiff_t)(rows * k->size + cols % 3 * 5), (ptrdiff_t)(cols * k->size + rows % 4 * 3), rows, cols, rows % 5, false);
+            check(k, isa, (ptrdiff_t)(rows * k->size + cols % 3 * 5), (ptrdiff_t)(cols * k->size + rows % 4 * 3), rows,
+                  cols, rows % 5, false);
     for (size_t cols = 64; cols <= 67; cols++) /* rows that fall on one set of the cache */
         check(k, isa, (ptrdiff_t)(40 * k->size + 3), 4096, 40, cols, cols % 3, false);
     check(k, isa, (ptrdiff_t)(2 * tile * k->size), (ptrdiff_t)(3 * wide * k->size + 1), 2 * tile, 3 * wide, 0, true);
@@ -123,10 +128,10 @@ static void check_kernel(const kernel *k)
 /* What the machine has not, is the version below it again. */
 static td_move_kernels version[3];
 
-#define X(name, size)                                                                                                   \
+#define X(name, size)                                                                                                  \
     static void test_##name(void **state)                                                                              \
-    {                                                                                                                   \
-        (void)state;                                                                                                    \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
         check_kernel(&(kernel){#name, size, {version[0].name, version[1].name, version[2].name}});                     \
     }
 TD_MOVE_KERNELS(X)
@@ -179,13 +184,79 @@ static int free_room(void **state)
     return 0;
 }
 
-int main(void)
+/* -- with --bench -------------------------------------------------------------------------------------------------------
+ *
+ * The same table, timed: a block that the second-level cache holds, each version by its time against memcpy of the same bytes,
+ * in turns; the fastest of the rounds. */
+
+#define ROUNDS 31
+#define BENCH_BYTES ((size_t)128 << 10)
+
+static double now_ns(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Rows and columns of about BENCH_BYTES: square, or with 4 on the short side. */
+static void bench_run(const kernel *k, td_move_fn fn)
+{
+    const size_t elems = BENCH_BYTES / k->size;
+    size_t edge = 8;
+    while (edge * edge * 4 <= elems)
+        edge *= 2;
+    switch (kind_of(k->name)) {
+    case TRANSPOSE:
+        fn(dst, (ptrdiff_t)(edge * k->size), src, (ptrdiff_t)(elems / edge * k->size), edge, elems / edge, false);
+        break;
+    case INTERLEAVE:
+        fn(dst, (ptrdiff_t)(4 * k->size), src, (ptrdiff_t)(elems / 4 * k->size), 4, elems / 4, false);
+        break;
+    case DEINTERLEAVE:
+        fn(dst, (ptrdiff_t)(elems / 4 * k->size), src, (ptrdiff_t)(4 * k->size), elems / 4, 4, false);
+        break;
+    default:
+        fn(dst, 64, src, 64, BENCH_BYTES / 64, 64, false);
+    }
+}
+
+static void bench_kernel(const kernel *k)
+{
+    double best[4] = {1e18, 1e18, 1e18, 1e18};
+    for (int round = 0; round < ROUNDS; round++)
+        for (int who = 0; who < 4; who++) {
+            const double start = now_ns();
+            if (who < 3)
+                bench_run(k, k->fn[who]);
+            else
+                memcpy(dst, src, BENCH_BYTES);
+            const double ns = now_ns() - start;
+            best[who] = ns < best[who] ? ns : best[who];
+        }
+    printf("%-18s c %.3f  avx2 %.3f  best %.3f\n", k->name, best[3] / best[0], best[3] / best[1], best[3] / best[2]);
+}
+
+static int bench(void)
+{
+    if (make_room(NULL))
+        return 1;
+    printf("kernel: memcpy's time by that of each version, %zu KiB\n", BENCH_BYTES >> 10);
+#define X(name, size) bench_kernel(&(kernel){#name, size, {version[0].name, version[1].name, version[2].name}});
+    TD_MOVE_KERNELS(X)
+#undef X
+    return free_room(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0)
+        return bench();
     const struct CMUnitTest tests[] = {
 #define X(name, size) cmocka_unit_test(test_##name),
         TD_MOVE_KERNELS(X)
 #undef X
-        cmocka_unit_test(test_shuffle),
+            cmocka_unit_test(test_shuffle),
     };
     return cmocka_run_group_tests(tests, make_room, free_room);
 }

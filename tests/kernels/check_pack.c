@@ -8,8 +8,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -69,10 +71,13 @@ static void check_unpack(const kernel *k, unsigned bits, unsigned at, size_t n, 
     for (size_t i = 0; i < n; i++)
         for (unsigned b = 0; b < 8 * k->size; b++)
             set_bit(expected + GUARD + i * k->size, b,
-                    b < bits ? get_bit(exact, at + i * bits + b) : sign ? get_bit(exact, at + i * bits + bits - 1) : 0);
+                    b < bits ? get_bit(exact, at + i * bits + b)
+                    : sign   ? get_bit(exact, at + i * bits + bits - 1)
+                             : 0);
     k->unpack(elems + GUARD, exact, at, n, bits, sign);
     if (memcmp(elems, expected, ROOM) != 0)
-        fail_msg("unpack_x%u: %zu elements of %u bits from bit %u, %ssigned", 8 * k->size, n, bits, at, sign ? "" : "un");
+        fail_msg("unpack_x%u: %zu elements of %u bits from bit %u, %ssigned", 8 * k->size, n, bits, at,
+                 sign ? "" : "un");
     free(exact);
 }
 
@@ -96,7 +101,8 @@ static void check_cells(const kernel *k, unsigned bits, size_t stride, size_t n,
                     get_bit(memory + i * stride, b < bits ? b : bits - 1) & (b < bits || sign ? 1u : 0u));
     k->get(elems + GUARD, memory, (ptrdiff_t)stride, n, bits, sign);
     if (memcmp(elems, expected, ROOM) != 0)
-        fail_msg("get_x%u: %zu elements of %u bits, %zu bytes apart, %ssigned", 8 * k->size, n, bits, stride, sign ? "" : "un");
+        fail_msg("get_x%u: %zu elements of %u bits, %zu bytes apart, %ssigned", 8 * k->size, n, bits, stride,
+                 sign ? "" : "un");
 }
 
 static void check_kernel(const kernel *k)
@@ -119,22 +125,79 @@ static void check_kernel(const kernel *k)
         }
 }
 
-#define X(bits)                                                                                                         \
+#define X(bits)                                                                                                        \
     static void test_x##bits(void **state)                                                                             \
-    {                                                                                                                   \
-        (void)state;                                                                                                    \
-        const unsigned flags[] = {TD_CPU_C, td_cpu_flags() & TD_CPU_AVX2, td_cpu_flags()};                              \
-        for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {                                                   \
-            td_pack_kernels k;                                                                                          \
-            td_pack_init(&k, flags[i]);                                                                                 \
-            check_kernel(&(kernel){bits / 8, k.pack_x##bits, k.unpack_x##bits, k.put_x##bits, k.get_x##bits});          \
-        }                                                                                                               \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        const unsigned flags[] = {TD_CPU_C, td_cpu_flags() & TD_CPU_AVX2, td_cpu_flags()};                             \
+        for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {                                                  \
+            td_pack_kernels k;                                                                                         \
+            td_pack_init(&k, flags[i]);                                                                                \
+            check_kernel(&(kernel){bits / 8, k.pack_x##bits, k.unpack_x##bits, k.put_x##bits, k.get_x##bits});         \
+        }                                                                                                              \
     }
 TD_PACK_KERNELS(X)
 #undef X
 
-int main(void)
+/* -- with --bench: the same table, each version against memcpy of half of what it reads and writes; the fastest round counts */
+
+#define ROUNDS 201
+#define BENCH_ELEMS 8192
+
+static unsigned char many[BENCH_ELEMS * 8], packed[BENCH_ELEMS * 8 + 16];
+
+static double now_ns(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void bench_width(const kernel *version, unsigned bits)
+{
+    const size_t bytes = BENCH_ELEMS * (8 * version->size + bits) / 16;
+    double best[7];
+    for (int who = 0; who < 7; who++)
+        best[who] = 1e18;
+    for (int round = 0; round < ROUNDS; round++)
+        for (int who = 0; who < 7; who++) {
+            const double start = now_ns();
+            if (who == 6)
+                memcpy(packed, many, bytes);
+            else if (who < 3)
+                version[who].pack(packed, 0, many, BENCH_ELEMS, bits);
+            else
+                version[who - 3].unpack(many, packed, 0, BENCH_ELEMS, bits, true);
+            const double ns = now_ns() - start;
+            best[who] = ns < best[who] ? ns : best[who];
+        }
+    printf("x%u %2u bits  pack c %.2f avx2 %.2f best %.2f  unpack c %.2f avx2 %.2f best %.2f\n", 8 * version->size,
+           bits, best[6] / best[0], best[6] / best[1], best[6] / best[2], best[6] / best[3], best[6] / best[4],
+           best[6] / best[5]);
+}
+
+static int bench(void)
+{
+    td_pack_kernels k[3];
+    td_pack_init(&k[0], TD_CPU_C);
+    td_pack_init(&k[1], td_cpu_flags() & TD_CPU_AVX2);
+    td_pack_init(&k[2], td_cpu_flags());
+    fill(many, sizeof many, 3);
+#define X(size)                                                                                                        \
+    for (unsigned bits = size == 8 ? 1 : size / 2 + 1; bits < size; bits += size / 8)                                  \
+        bench_width((kernel[]){{size / 8, k[0].pack_x##size, k[0].unpack_x##size, NULL, NULL},                         \
+                               {size / 8, k[1].pack_x##size, k[1].unpack_x##size, NULL, NULL},                         \
+                               {size / 8, k[2].pack_x##size, k[2].unpack_x##size, NULL, NULL}},                        \
+                    bits);
+    TD_PACK_KERNELS(X)
+#undef X
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0)
+        return bench();
     const struct CMUnitTest tests[] = {
 #define X(bits) cmocka_unit_test(test_x##bits),
         TD_PACK_KERNELS(X)
