@@ -6,6 +6,11 @@ class td_bank_set;
   local int              m_own;
   local bit              m_elsewhere;  // some bank lies in the design
   local longint unsigned m_list;  // the handles as C takes them; 0 while they have not crossed
+  local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
+
+  function new();
+    m_none = 0;
+  endfunction
 
   // td_bank_set::create("abuf", 4, 64, 1024): four memories "abuf[0]" to "abuf[3]"; null when one is refused.
   static function td_bank_set create(input string name, input int count, input longint unsigned width,
@@ -83,9 +88,9 @@ class td_bank_set;
     longint unsigned tensor_handle;
     longint unsigned layout_handle;
     td_status_e      status;
-    tensor_handle = 0;
-    layout_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     status = stage(message);
     if (status == TD_OK) status = bring_in(1'b1, tensor_handle, layout_handle, as, message);
@@ -109,9 +114,9 @@ class td_bank_set;
     longint unsigned tensor_handle;
     longint unsigned layout_handle;
     td_status_e      status;
-    tensor_handle = 0;
-    layout_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     status = stage(message);
     if (status == TD_OK) status = bring_in(1'b0, tensor_handle, layout_handle, as, message);
@@ -139,9 +144,9 @@ class td_bank_set;
     longint unsigned found;
     td_status_e      status;
     report = null;
-    golden_handle = 0;
-    layout_handle = 0;
+    golden_handle = m_none;
     if (golden != null) golden_handle = golden.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     status = stage(message);
     if (status == TD_OK) status = bring_in(1'b0, golden_handle, layout_handle, as, message);

@@ -9,6 +9,7 @@ class td_memory;
   local longint unsigned m_width;
   local longint unsigned m_depth;
   local longint unsigned m_handle;
+  local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
 
   // ---- life
 
@@ -39,6 +40,7 @@ class td_memory;
     m_width = width;
     m_depth = depth;
     m_handle = handle;
+    m_none = 0;
   endfunction
 
   // Frees the memory; every later use is TD_HANDLE.
@@ -176,7 +178,7 @@ class td_memory;
     longint unsigned tensor_handle;
     string           message;
     td_status_e      status;
-    tensor_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
     status = do_load_matrix(tensor_handle, first, last, message);
     if (status != TD_OK) td_reporter::report(status, message);
@@ -185,7 +187,7 @@ class td_memory;
   function td_status_e try_backdoor_load_matrix(input td_tensor tensor, input longint unsigned first,
                                                 input longint unsigned last, output string message);
     longint unsigned tensor_handle;
-    tensor_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
     return do_load_matrix(tensor_handle, first, last, message);
   endfunction
@@ -194,7 +196,7 @@ class td_memory;
     longint unsigned tensor_handle;
     string           message;
     td_status_e      status;
-    tensor_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
     status = do_dump_matrix(tensor_handle, first, last, message);
     if (status != TD_OK) td_reporter::report(status, message);
@@ -203,7 +205,7 @@ class td_memory;
   function td_status_e try_backdoor_dump_matrix(input td_tensor tensor, input longint unsigned first,
                                                 input longint unsigned last, output string message);
     longint unsigned tensor_handle;
-    tensor_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
     return do_dump_matrix(tensor_handle, first, last, message);
   endfunction
@@ -214,9 +216,9 @@ class td_memory;
     longint unsigned layout_handle;
     string           message;
     td_status_e      status;
-    tensor_handle = 0;
-    layout_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     status = do_load_tensor(tensor_handle, layout_handle, as, message);
     if (status != TD_OK) td_reporter::report(status, message);
@@ -226,9 +228,9 @@ class td_memory;
                                                        output string message);
     longint unsigned tensor_handle;
     longint unsigned layout_handle;
-    tensor_handle = 0;
-    layout_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     return do_load_tensor(tensor_handle, layout_handle, as, message);
   endfunction
@@ -239,9 +241,9 @@ class td_memory;
     longint unsigned layout_handle;
     string           message;
     td_status_e      status;
-    tensor_handle = 0;
-    layout_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     status = do_dump_tensor(tensor_handle, layout_handle, as, message);
     if (status != TD_OK) td_reporter::report(status, message);
@@ -251,9 +253,9 @@ class td_memory;
                                                        output string message);
     longint unsigned tensor_handle;
     longint unsigned layout_handle;
-    tensor_handle = 0;
-    layout_handle = 0;
+    tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     return do_dump_tensor(tensor_handle, layout_handle, as, message);
   endfunction
@@ -278,9 +280,9 @@ class td_memory;
     longint unsigned found;
     td_status_e      status;
     report = null;
-    golden_handle = 0;
-    layout_handle = 0;
+    golden_handle = m_none;
     if (golden != null) golden_handle = golden.handle();
+    layout_handle = m_none;
     if (layout != null) layout_handle = layout.handle();
     status = do_compare_tensor(golden_handle, layout_handle, policy, as, found, message);
     if (status != TD_OK) return status;

@@ -2,6 +2,7 @@
 // Each call is loud and has a quiet twin `try_` that returns the status and has the message as its last argument.
 class td_tensor;
   local longint unsigned m_handle;
+  local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
   local string           m_dtype;
   local string           m_shape;
   local longint unsigned m_elems;
@@ -54,6 +55,7 @@ class td_tensor;
   // For create and open; a handle from elsewhere is refused when it is used.
   function new(input longint unsigned handle);
     m_handle = handle;
+    m_none = 0;
   endfunction
 
   // dtype and shape never change, so that they are asked for once.
@@ -126,7 +128,7 @@ class td_tensor;
     longint unsigned found;
     td_status_e      status;
     report = null;
-    actual_handle = 0;
+    actual_handle = m_none;
     if (actual != null) actual_handle = actual.handle();
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_compare(m_handle, actual_handle, policy, found, message));
     if (status != TD_OK) return status;
