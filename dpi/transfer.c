@@ -6,24 +6,70 @@
 
 #define STAGE_WORDS 512
 
-TD_API int td_dpi_transfer_layout(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
-                                  const char **message)
+typedef td_status plan_call(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                            int *partial);
+
+static td_status plan_copy(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                           int *partial)
+{
+    return td_transfer_layout(&memory, 1, tensor, layout, as, partial);
+}
+
+/* A handle that is refused moves nothing: the operation says so. */
+static int plan(plan_call *call, td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
+                const char **message)
 {
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
                              {.handle = tensor, .kind = TD_DPI_TENSOR},
                              {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    td_status status = TD_OK;
     *partial = 0;
-    /* A handle that is refused moves nothing: the operation says so. */
-    if (td_dpi_claim_all("", claims, 3, message)) {
-        td_status status = td_dpi_claim_one("", &claims[0], message);
-        if (!status) {
-            td_transfer_span(claims[0].object, 0, 0);
-            td_dpi_release(claims, 1);
-        }
-        return td_dpi_done(TD_OK, message);
+    if (!td_dpi_claim_all("", claims, 3, message)) {
+        status = call(claims[0].object, claims[1].object, claims[2].object, as, partial);
+        td_dpi_release(claims, 3);
+    } else if (!td_dpi_claim_one("", &claims[0], message)) {
+        status = td_transfer_span(claims[0].object, 0, 0);
+        td_dpi_release(claims, 1);
     }
-    td_memory *bank = claims[0].object;
-    td_status status = td_transfer_layout(&bank, 1, claims[1].object, claims[2].object, as, partial);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_transfer_layout(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
+                                  const char **message)
+{
+    return plan(plan_copy, memory, tensor, layout, as, partial, message);
+}
+
+TD_API int td_dpi_transfer_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
+                                  const char **message)
+{
+    return plan(td_transfer_tensor, memory, tensor, layout, as, partial, message);
+}
+
+TD_API int td_dpi_transfer_load(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                                const char **message)
+{
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = tensor, .kind = TD_DPI_TENSOR},
+                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    td_status status = td_dpi_claim_all("backdoor_load_tensor", claims, 3, message);
+    if (status)
+        return (int)status;
+    status = td_transfer_load(claims[0].object, claims[1].object, claims[2].object, as);
+    td_dpi_release(claims, 3);
+    return td_dpi_done(status, message);
+}
+
+TD_API int td_dpi_transfer_dump(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                                const char **message)
+{
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = tensor, .kind = TD_DPI_TENSOR},
+                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    td_status status = td_dpi_claim_all("backdoor_dump_tensor", claims, 3, message);
+    if (status)
+        return (int)status;
+    status = td_transfer_dump(claims[0].object, claims[1].object, claims[2].object, as);
     td_dpi_release(claims, 3);
     return td_dpi_done(status, message);
 }

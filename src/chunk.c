@@ -63,6 +63,7 @@ static size_t cross(const td_memory *memory, const td_memory *storage, td_crossi
                     size_t chunk_words, action what)
 {
     const struct td_transfer *t = memory->transfer;
+    const bool dense = t->dense && storage == t->stage;
     const size_t bytes = memory->word_bytes, per = (bytes + 3) / 4;
     size_t runs = 0, used = 0;
     for (; place->run < t->count && chunk_words - used >= HEAD + per; runs++) {
@@ -70,8 +71,8 @@ static size_t cross(const td_memory *memory, const td_memory *storage, td_crossi
         const uint64_t left = run->count - place->done, most = (chunk_words - used - HEAD) / per;
         const uint64_t count = left < most ? left : most;
         const uint64_t first = run->first + place->done * (uint64_t)run->step;
-        const int64_t step_bytes = run->step * (int64_t)bytes;
-        unsigned char *at = storage->data + first * bytes;
+        const int64_t step_bytes = dense ? (int64_t)bytes : run->step * (int64_t)bytes;
+        unsigned char *at = storage->data + (dense ? place->words : first) * bytes;
         if (what == HAND_RUNS || what == HAND_WORDS) {
             chunk[used] = (uint32_t)first;
             chunk[used + 1] = (uint32_t)count;
@@ -88,8 +89,9 @@ static size_t cross(const td_memory *memory, const td_memory *storage, td_crossi
             return 1;
         used += HEAD + count * per;
         place->done += count;
+        place->words += count;
         if (place->done == run->count)
-            *place = (td_crossing){.run = place->run + 1};
+            *place = (td_crossing){.run = place->run + 1, .words = place->words};
     }
     return what == FIND ? 0 : runs;
 }
@@ -100,6 +102,11 @@ static size_t done(struct td_transfer *t, size_t runs)
     if (!runs)
         t->next = (td_crossing){0};
     return runs;
+}
+
+static td_memory *storage_of(td_memory *memory)
+{
+    return memory->transfer->dense ? memory->transfer->stage : memory;
 }
 
 size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown)
@@ -113,7 +120,7 @@ size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, i
     td_crossing seek = t->next;
     if (memory->unknown_any)
         *unknown = (int)cross(memory, memory->unknown, &seek, chunk, chunk_words, FIND);
-    return done(t, cross(memory, memory, &t->next, chunk, chunk_words, HAND_WORDS));
+    return done(t, cross(memory, storage_of(memory), &t->next, chunk, chunk_words, HAND_WORDS));
 }
 
 size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
@@ -123,12 +130,12 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
         return 0;
     td_crossing place = t->crossing;
     if (t->expected)
-        cross(memory, memory, &place, chunk, chunk_words, TAKE_WORDS);
+        cross(memory, storage_of(memory), &place, chunk, chunk_words, TAKE_WORDS);
     t->crossing = t->next;
     place = t->next;
     if (memory->unknown)
         cross(memory, memory->unknown, &place, chunk, chunk_words, CLEAR);
-    const size_t runs = cross(memory, memory, &t->next, chunk, chunk_words, HAND_RUNS);
+    const size_t runs = cross(memory, storage_of(memory), &t->next, chunk, chunk_words, HAND_RUNS);
     t->expected = runs > 0;
     return done(t, runs);
 }

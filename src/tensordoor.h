@@ -609,6 +609,12 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  * they are (fill=keep, tail=clip), so that words have to come in first. */
 TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                                     const char *as, int *partial);
+/* The same for one load or dump, which td_transfer_load or td_transfer_dump then makes, with the same arguments: the fast way. It may
+ * stage the words elsewhere than in the memory, whose own words are then not those of the transfer. */
+TD_API td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                                    int *partial);
+TD_API td_status td_transfer_load(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as);
+TD_API td_status td_transfer_dump(td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as);
 /* `count` words from `first` on: for matrices, single words, files that are written. */
 TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
 /* The words of td_backdoor_read and td_backdoor_write. */

@@ -13,7 +13,7 @@
 
 /* -- the list of runs -------------------------------------------------------------------------------------------------- */
 
-static td_status begin(td_memory *memory)
+td_status td_transfer_begin(td_memory *memory)
 {
     if (!memory->transfer) {
         memory->transfer = calloc(1, sizeof *memory->transfer);
@@ -25,6 +25,7 @@ static td_status begin(td_memory *memory)
     t->failed = false;
     t->next = (td_crossing){0};
     t->expected = false;
+    t->dense = false;
     memory->unknown_any = false;
     return TD_OK;
 }
@@ -45,7 +46,7 @@ static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_
 }
 
 /* Grows the last run where that says the same, so that addresses which come one by one still cross as runs. */
-static void add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
+void td_transfer_add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
 {
     td_word_run *last = t->count ? &t->run[t->count - 1] : NULL;
     if (last && last->count == 1 && (count == 1 || first - last->first == (uint64_t)step))
@@ -56,7 +57,7 @@ static void add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t s
         append(t, first, count, step);
 }
 
-static td_status end(td_memory *memory)
+td_status td_transfer_end(td_memory *memory)
 {
     struct td_transfer *t = memory->transfer;
     if (!t->failed)
@@ -72,19 +73,20 @@ typedef struct walk {
     td_memory *const *bank;
 } walk;
 
-static void walk_inner(const walk *w, const td_box *box, const td_node *node, size_t count, struct td_transfer *t, int64_t memory)
+static void walk_inner(const walk *w, const td_box *box, const td_node *node, size_t count, struct td_transfer *t,
+                       int64_t memory)
 {
     const int64_t word_bits = (int64_t)w->plan->geometry.word_bytes * 8;
     if (count == 0 || (count == 1 && node->memory == 0)) {
-        add(t, (uint64_t)(memory / word_bits), box->beats, 1);
+        td_transfer_add(t, (uint64_t)(memory / word_bits), box->beats, 1);
         return;
     }
     if (count == 1 && node->memory == word_bits * (int64_t)box->beats) {
-        add(t, (uint64_t)(memory / word_bits), node->extent * box->beats, 1);
+        td_transfer_add(t, (uint64_t)(memory / word_bits), node->extent * box->beats, 1);
         return;
     }
     if (count == 1 && box->beats == 1) {
-        add(t, (uint64_t)(memory / word_bits), node->extent, node->memory / word_bits);
+        td_transfer_add(t, (uint64_t)(memory / word_bits), node->extent, node->memory / word_bits);
         return;
     }
     for (uint64_t i = 0; i < node->extent; i++)
@@ -108,8 +110,8 @@ static void walk_box(const walk *w, const td_box *box, size_t level, int64_t sel
     walk_inner(w, box, node, box->node_count - level, w->bank[bank]->transfer, memory);
 }
 
-static bool find_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout, const char *as,
-                      td_plan **plan)
+bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
+                      const char *as, td_plan **plan)
 {
     td_as parsed = {0};
     if (!tensor || !layout || td_as_parse(as && *as ? as : td_layout_as(layout), tensor->dtype, &parsed))
@@ -134,14 +136,14 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     for (size_t i = 0; i < count; i++) {
         if (!banks[i])
             return td_fail(TD_ARGUMENT, "transfer_layout: bank %zu is NULL; create it first", i);
-        td_status status = begin(banks[i]);
+        td_status status = td_transfer_begin(banks[i]);
         if (status)
             return status;
         if (banks[i]->width_bits != banks[0]->width_bits || banks[i]->depth_words != banks[0]->depth_words)
             return TD_OK;
     }
     td_plan *plan = NULL;
-    if (!find_plan(banks, count, tensor, layout, as, &plan))
+    if (!td_transfer_plan(banks, count, tensor, layout, as, &plan))
         return TD_OK;
     const walk w = {.plan = plan, .bank = banks};
     for (size_t b = 0; b < plan->words_count; b++)
@@ -149,7 +151,7 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     td_plan_release(&plan);
     td_status status = TD_OK;
     for (size_t i = 0; i < count && !status; i++)
-        status = end(banks[i]);
+        status = td_transfer_end(banks[i]);
     return status;
 }
 
@@ -159,32 +161,33 @@ td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count)
 {
     if (!memory)
         return td_fail(TD_ARGUMENT, "transfer_span: the memory is NULL; create it first");
-    td_status status = begin(memory);
+    td_status status = td_transfer_begin(memory);
     if (status)
         return status;
     if (count && first < memory->depth_words && count <= memory->depth_words - first)
-        add(memory->transfer, first, count, 1);
-    return end(memory);
+        td_transfer_add(memory->transfer, first, count, 1);
+    return td_transfer_end(memory);
 }
 
 td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count)
 {
     if (!memory || (!addresses && count))
-        return td_fail(TD_ARGUMENT, "transfer_words: the %s NULL; pass one", memory ? "list of addresses is" : "memory is");
-    td_status status = begin(memory);
+        return td_fail(TD_ARGUMENT, "transfer_words: the %s NULL; pass one",
+                       memory ? "list of addresses is" : "memory is");
+    td_status status = td_transfer_begin(memory);
     if (status)
         return status;
     for (size_t i = 0; i < count; i++)
         if (addresses[i] < memory->depth_words)
-            add(memory->transfer, addresses[i], 1, 1);
-    return end(memory);
+            td_transfer_add(memory->transfer, addresses[i], 1, 1);
+    return td_transfer_end(memory);
 }
 
 td_status td_transfer_file(td_memory *memory, const char *path)
 {
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "transfer_file: the %s is NULL; pass one", memory ? "path" : "memory");
-    td_status status = begin(memory);
+    td_status status = td_transfer_begin(memory);
     if (status)
         return status;
     td_span *spans = NULL;
@@ -193,14 +196,17 @@ td_status td_transfer_file(td_memory *memory, const char *path)
         return TD_OK;
     for (size_t i = 0; i < count; i++)
         if (spans[i].first < memory->depth_words && spans[i].count <= memory->depth_words - spans[i].first)
-            add(memory->transfer, spans[i].first, spans[i].count, 1);
+            td_transfer_add(memory->transfer, spans[i].first, spans[i].count, 1);
     free(spans);
-    return end(memory);
+    return td_transfer_end(memory);
 }
 
 void td_transfer_free(td_memory *memory)
 {
-    if (memory->transfer)
+    if (memory->transfer) {
+        td_memory_destroy(&memory->transfer->stage);
+        td_layout_destroy(&memory->transfer->dense_layout);
         free(memory->transfer->run);
+    }
     free(memory->transfer);
 }

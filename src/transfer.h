@@ -3,6 +3,7 @@
 #define TD_TRANSFER_H
 
 #include "memory.h"
+#include "plan.h"
 
 /* Words first, first + step, ..., `count` of them. */
 typedef struct td_word_run {
@@ -11,10 +12,11 @@ typedef struct td_word_run {
     int64_t step;
 } td_word_run;
 
-/* Behind `done` words of a run. */
+/* Behind `done` words of a run, `words` in all. */
 typedef struct td_crossing {
     size_t run;
     uint64_t done;
+    uint64_t words;
 } td_crossing;
 
 struct td_transfer {
@@ -24,7 +26,21 @@ struct td_transfer {
     td_crossing next;     /* what crosses next */
     td_crossing crossing; /* what the last chunk began with */
     bool expected;        /* the words of the last chunk come back with the next call */
+
+    /* dense.c: the words lie one behind the other, in the order of the runs, in `stage` and not in the copy */
+    bool dense;
+    td_memory *stage;        /* grown as needed, and kept */
+    td_layout *dense_layout; /* the layout with no address, for which the stage is; kept for the next call */
 };
+
+/* The list of runs, for dense.c: emptied, grown by words first, first + step, ..., and TD_NO_MEMORY where it could not grow. */
+td_status td_transfer_begin(td_memory *memory);
+void td_transfer_add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step);
+td_status td_transfer_end(td_memory *memory);
+
+/* The plan of a load; false when it is refused. */
+bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
+                      const char *as, td_plan **plan);
 
 /* For td_memory_destroy. */
 void td_transfer_free(td_memory *memory);

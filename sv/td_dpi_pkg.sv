@@ -416,6 +416,29 @@ package td_dpi_pkg;
     output int              partial,
     output string           message
   );
+  // Before td_dpi_transfer_load and td_dpi_transfer_dump, which are the operations on such a memory.
+  import "DPI-C" function int td_dpi_transfer_tensor(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output int              partial,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_transfer_load(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_transfer_dump(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_transfer_span(
     input  longint unsigned memory,
     input  longint unsigned first,

@@ -109,9 +109,10 @@ class td_mem extends td_memory;
                                               input string as, output string message);
     td_status_e status;
     int         partial;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), tensor, layout, as, partial, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, partial, message));
     if (status == TD_OK && partial != 0) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_load_tensor(tensor, layout, as, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_load(handle(), tensor, layout, as, message));
     if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction
@@ -122,9 +123,10 @@ class td_mem extends td_memory;
                                               input string as, output string message);
     td_status_e status;
     int         partial;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), tensor, layout, as, partial, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, partial, message));
     if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_dump_tensor(tensor, layout, as, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_dump(handle(), tensor, layout, as, message));
     return status;
   endfunction
 
