@@ -7,7 +7,7 @@
 
 #define STAGE_BYTES 16384
 #define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */
-#define ROW_ELEMS 512 /* converted at a time; 8 bytes of each at most */
+#define ROW_ELEMS 512    /* converted at a time; 8 bytes of each at most */
 
 typedef struct stage {
     _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[ROW_ELEMS * 8];
@@ -58,12 +58,12 @@ static void choose_kernels(const td_plan *plan, td_rows *r)
         r->transpose = m.transpose_x64;
     }
     switch (plan->memory_dtype.bytes) {
-#define X(size)                                                                                                         \
-    case size / 8:                                                                                                      \
-        r->pack = p.pack_x##size;                                                                                       \
-        r->unpack = p.unpack_x##size;                                                                                   \
-        r->put = p.put_x##size;                                                                                         \
-        r->get = p.get_x##size;                                                                                         \
+#define X(size)                                                                                                        \
+    case size / 8:                                                                                                     \
+        r->pack = p.pack_x##size;                                                                                      \
+        r->unpack = p.unpack_x##size;                                                                                  \
+        r->put = p.put_x##size;                                                                                        \
+        r->get = p.get_x##size;                                                                                        \
         break;
         TD_PACK_KERNELS(X)
 #undef X
@@ -77,7 +77,8 @@ static void choose_kernels(const td_plan *plan, td_rows *r)
 static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
 {
     const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
-    return node->extent > 1 && node->tensor && !plan->slides && (r->way == TD_ROWS_CELLS || (node->memory && node->memory % word_bits == 0));
+    return node->extent > 1 && node->tensor && !plan->slides &&
+           (r->way == TD_ROWS_CELLS || (node->memory && node->memory % word_bits == 0));
 }
 
 static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
@@ -89,7 +90,8 @@ static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
     if (r->split < 0 && may_split(plan, r, &r->across) && r->across.extent >= 256)
         r->split = TD_ROWS_SPLIT_ACROSS;
     /* Blocks of the row are multiples of 8 elements: whole bytes, from a whole byte on. */
-    if (r->split < 0 && r->row.tensor && !plan->slides && (r->way == TD_ROWS_CELLS || (r->way == TD_ROWS_PACKED && on_bytes_from(plan, box))))
+    if (r->split < 0 && r->row.tensor && !plan->slides &&
+        (r->way == TD_ROWS_CELLS || (r->way == TD_ROWS_PACKED && on_bytes_from(plan, box))))
         r->split = TD_ROWS_SPLIT_ROW;
 }
 
@@ -98,7 +100,8 @@ void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *
     const size_t count = box->node_count - box->selectors;
     const td_node single = {.extent = 1, .tensor = 1, .memory = plan->memory_dtype.bits};
     td_node node[TD_ROWS_LOOPS];
-    *r = (td_rows){.row = single, .across = single, .elem_bytes = pad ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes};
+    *r = (td_rows){
+        .row = single, .across = single, .elem_bytes = pad ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes};
     if (box->piece_count || count > TD_ROWS_LOOPS)
         return;
     for (size_t i = 0; i < count; i++) {
@@ -209,7 +212,8 @@ static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
         if (!j->run->convert || !r->straight)
             fetch(j, memory, j->run->convert ? j->stage->memory : out, count);
         if (j->run->convert)
-            td_convert_run(j->run->convert, out, stored, count, (uint64_t)(tensor + (int64_t)a * r->across.tensor), r->row.tensor);
+            td_convert_run(j->run->convert, out, stored, count, (uint64_t)(tensor + (int64_t)a * r->across.tensor),
+                           r->row.tensor);
     }
     if (r->gathers && across > 1)
         r->transpose(elems, r->row.tensor * bytes, j->stage->tensor, next, across, count, false);
@@ -237,14 +241,16 @@ static range part_of(const job *j, int what, uint64_t count, uint64_t unit)
 {
     if (what != j->rows->split || j->pieces == 1)
         return (range){0, count};
-    const uint64_t units = (count + unit - 1) / unit, begin = units * j->piece / j->pieces * unit, end = units * (j->piece + 1) / j->pieces * unit;
+    const uint64_t units = (count + unit - 1) / unit, begin = units * j->piece / j->pieces * unit,
+                   end = units * (j->piece + 1) / j->pieces * unit;
     return (range){begin, least(end, count)};
 }
 
 static void run_rows(const job *j, int64_t memory, int64_t tensor)
 {
     const td_node *row = &j->rows->row, *across = &j->rows->across;
-    const range rows = part_of(j, TD_ROWS_SPLIT_ROW, steps(j, row), SPLIT_ELEMS), wide = part_of(j, TD_ROWS_SPLIT_ACROSS, across->extent, 16);
+    const range rows = part_of(j, TD_ROWS_SPLIT_ROW, steps(j, row), SPLIT_ELEMS),
+                wide = part_of(j, TD_ROWS_SPLIT_ACROSS, across->extent, 16);
     for (uint64_t i = rows.begin; i < rows.end; i += j->row_block)
         for (uint64_t a = wide.begin; a < wide.end; a += j->across_block) {
             const int64_t at = memory + (int64_t)i * row->memory + (int64_t)a * across->memory;
@@ -295,10 +301,12 @@ static unsigned pieces_of(const td_rows *r)
     return td_pool_pieces(elems * r->elem_bytes, count);
 }
 
-void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory, int64_t tensor)
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory,
+                 int64_t tensor)
 {
-    job j = {.rows = r, .run = run, .dump = dump, .ground = ground, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
+    job j = {.rows = r, .run = run, .dump = dump, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
     const uint64_t bytes = r->elem_bytes;
+    j.ground = ground;
     if (r->gathers) {
         j.row_block = r->across.extent > 1 ? 256 / bytes < 64 ? 64 : 256 / bytes : ROW_ELEMS;
         j.across_block = STAGE_BYTES / bytes / j.row_block;

@@ -22,11 +22,11 @@ typedef enum td_rows_way {
 #define TD_ROWS_SPLIT_ROW (TD_ROWS_LOOPS + 1)
 
 typedef struct td_rows {
-    uint8_t way;    /* td_rows_way */
+    uint8_t way;        /* td_rows_way */
     uint8_t elem_bytes; /* of a container in the tensor */
-    uint8_t loops;  /* around the row and `across`, outermost first */
-    bool gathers;   /* the row's elements are apart in the tensor */
-    bool straight;  /* the memory has a row as containers side by side: conversion reads and writes it there */
+    uint8_t loops;      /* around the row and `across`, outermost first */
+    bool gathers;       /* the row's elements are apart in the tensor */
+    bool straight;      /* the memory has a row as containers side by side: conversion reads and writes it there */
     td_node row;
     td_node across; /* neighbours in the tensor that lie in other rows; extent 1 when there are none */
     td_node loop[TD_ROWS_LOOPS];
@@ -40,9 +40,10 @@ typedef struct td_rows {
 
 /* The rows of one box; way NONE when it has pieces or too many loops. Those of a pad stay on one element, which has the
  * memory's dtype. */
-void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *out);
+void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *r);
 
 /* One box at one ground; `alone` keeps it on this thread. */
-void td_rows_run(const td_rows *rows, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory, int64_t tensor);
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory,
+                 int64_t tensor);
 
 #endif

@@ -25,7 +25,8 @@ INLINE __m128i load16_upto(const unsigned char *p, size_t bytes)
 INLINE vec load_halves(const unsigned char *p, ptrdiff_t stride)
 {
     const __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(a), _mm256_loadu_si256((const __m256i *)(const void *)(p + stride)), 1);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(a),
+                              _mm256_loadu_si256((const __m256i *)(const void *)(p + stride)), 1);
 }
 
 INLINE vec load_lanes(const unsigned char *p, ptrdiff_t stride)
@@ -124,8 +125,8 @@ TRANSPOSE(64)
 TRANSPOSE(128)
 
 /* Elements of half a vector: two rows are one. */
-static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                                  size_t cols, bool stream)
+static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
+                                  ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)
 {
     stream = stream && (uintptr_t)dst % VEC_BYTES == 0 && dst_stride % VEC_BYTES == 0;
     for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
@@ -154,10 +155,14 @@ INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_
     _Pragma("GCC unroll 8") for (size_t i = 0; i < bytes / 64; i++) store(dst + 64 * i, z[i]);
 }
 
-#define RUNS(size, step)                                                                                                    case size:                                                                                                                  for (; rows; rows--, dst += dst_stride, src += src_stride)                                                                  step;                                                                                                               break;
+#define RUNS(size, copy_one)                                                                                           \
+    case size:                                                                                                         \
+        for (; rows; rows--, dst += dst_stride, src += src_stride)                                                     \
+            copy_one(dst, src, size);                                                                                  \
+        break;
 
-static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                        size_t cols, bool stream)
+static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
+                        size_t rows, size_t cols, bool stream)
 {
     if (stream) {
         for (; rows; rows--, dst += dst_stride, src += src_stride)
@@ -165,15 +170,15 @@ static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned
         return;
     }
     switch (cols) {
-        RUNS(1, *dst = *src)
-        RUNS(2, memcpy(dst, src, 2))
-        RUNS(4, memcpy(dst, src, 4))
-        RUNS(8, memcpy(dst, src, 8))
-        RUNS(16, memcpy(dst, src, 16))
-        RUNS(32, memcpy(dst, src, 32))
-        RUNS(64, copy_lines(dst, src, 64))
-        RUNS(128, copy_lines(dst, src, 128))
-        RUNS(256, copy_lines(dst, src, 256))
+        RUNS(1, memcpy)
+        RUNS(2, memcpy)
+        RUNS(4, memcpy)
+        RUNS(8, memcpy)
+        RUNS(16, memcpy)
+        RUNS(32, memcpy)
+        RUNS(64, copy_lines)
+        RUNS(128, copy_lines)
+        RUNS(256, copy_lines)
     default:
         if (cols < 64) {
             const __mmask64 mask = ((__mmask64)1 << cols) - 1;

@@ -10,15 +10,16 @@
 
 #include "pack_bmi2.inc"
 
-#define X(container)                                                                                                    \
-    static KERNEL void pack_x##container(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)    \
-    {                                                                                                                   \
-        pack(memory, at, elems, n, bits, container / 8);                                                                \
-    }                                                                                                                   \
-    static KERNEL void unpack_x##container(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,  \
-                                           bool sign)                                                                   \
-    {                                                                                                                   \
-        unpack(elems, memory, at, n, bits, sign, container / 8);                                                        \
+#define X(container)                                                                                                   \
+    static KERNEL void pack_x##container(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n,     \
+                                         unsigned bits)                                                                \
+    {                                                                                                                  \
+        pack(memory, at, elems, n, bits, (container) / 8);                                                             \
+    }                                                                                                                  \
+    static KERNEL void unpack_x##container(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n,   \
+                                           unsigned bits, bool sign)                                                   \
+    {                                                                                                                  \
+        unpack(elems, memory, at, n, bits, sign, (container) / 8);                                                     \
     }
 TD_PACK_KERNELS(X)
 #undef X
@@ -47,7 +48,8 @@ static KERNEL void pack_nibbles(unsigned char *memory, unsigned at, const unsign
         pack(memory + i * bits / 8, at, elems + i, n - i, bits, 1);
 }
 
-static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign)
+static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n,
+                                  unsigned bits, bool sign)
 {
     size_t i = 0;
     if (bits == 4 && at == 0) {
@@ -64,8 +66,8 @@ static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *mem
 
 void td_pack_init_avx2(td_pack_kernels *kernels)
 {
-#define X(size)                                                                                                         \
-    kernels->pack_x##size = pack_x##size;                                                                               \
+#define X(size)                                                                                                        \
+    kernels->pack_x##size = pack_x##size;                                                                              \
     kernels->unpack_x##size = unpack_x##size;
     TD_PACK_KERNELS(X)
 #undef X

@@ -51,7 +51,10 @@ static KERNEL void pack_x8(unsigned char *memory, unsigned at, const unsigned ch
 {
     size_t i = 0;
     if (at == 0)
-        i = bits == 4 ? pack_x4(memory, elems, n) : bits == 1 ? pack_x1(memory, elems, n) : bits == 2 ? pack_x2(memory, elems, n) : 0;
+        i = bits == 4   ? pack_x4(memory, elems, n)
+            : bits == 1 ? pack_x1(memory, elems, n)
+            : bits == 2 ? pack_x2(memory, elems, n)
+                        : 0;
     if (i < n)
         pack(memory + i * bits / 8, at, elems + i, n - i, bits, 1);
 }
@@ -80,7 +83,8 @@ static KERNEL size_t unpack_x4(unsigned char *elems, const unsigned char *memory
     return i;
 }
 
-static KERNEL void unpack_x8(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign)
+static KERNEL void unpack_x8(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,
+                             bool sign)
 {
     size_t i = 0;
     if (at == 0)
@@ -101,14 +105,15 @@ static KERNEL void put_cells(unsigned char *memory, const unsigned char *elems, 
     }
 }
 
-#define PUT(size, set)                                                                                          \
-    static KERNEL void put_x##size(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t n, unsigned bits)     \
-    {                                                                                                                   \
-        if (stride == size / 8)                                                                                         \
-            put_cells(memory, elems, n * (size / 8), set);                                                              \
-        else                                                                                                            \
-            for (; n; n--, memory += stride, elems += size / 8)                                                         \
-                td_put_elem(memory, size / 8, td_get_elem(elems, size / 8) & td_low_bits(bits));                                                           \
+#define PUT(size, set)                                                                                                 \
+    static KERNEL void put_x##size(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t n,      \
+                                   unsigned bits)                                                                      \
+    {                                                                                                                  \
+        if (stride == (size) / 8)                                                                                      \
+            put_cells(memory, elems, n *((size) / 8), set);                                                            \
+        else                                                                                                           \
+            for (; n; n--, memory += stride, elems += (size) / 8)                                                      \
+                td_put_elem(memory, (size) / 8, td_get_elem(elems, (size) / 8) & td_low_bits(bits));                   \
     }
 PUT(8, _mm512_set1_epi8((char)td_low_bits(bits)))
 PUT(16, _mm512_set1_epi16((short)td_low_bits(bits)))
