@@ -196,7 +196,7 @@ static td_status parse_primary(parser *p, int *out)
                 which = i;
         status = which < FUNCTIONS ? parse_function(p, which, out) : parse_name(p, out);
     } else {
-        status = fail_at(p, start, 1, td_text_unexpected(*start == ';' ? '\0' : *start, (char[TD_UNEXPECTED_BYTES]){0}),
+        status = fail_at(p, start, 1, td_text_unexpected(*start == ';' ? "" : start, (char[TD_UNEXPECTED_BYTES]){0}),
                          "write constants, time axes, index, and + - * / % & | ^ << >> ( )");
     }
     p->depth--;
@@ -239,7 +239,7 @@ td_status td_expr_parse(const char *text, const char **at, const td_pattern *pat
     td_status status = parse_level(&p, 0, &root);
     skip_space(&p);
     if (!status && *p.at && *p.at != ';')
-        status = fail_at(&p, p.at, 1, td_text_unexpected(*p.at, (char[TD_UNEXPECTED_BYTES]){0}),
+        status = fail_at(&p, p.at, 1, td_text_unexpected(p.at, (char[TD_UNEXPECTED_BYTES]){0}),
                          "write constants, time axes, index, and + - * / % & | ^ << >> ( )");
     if (status) {
         free(expr);

@@ -126,7 +126,7 @@ static td_status parse_term(parser *p, bool left, int group, bool inside)
         skip_space(p);
     }
     if (!td_is_name_start(*p->at))
-        return fail_at(p, p->at, 1, td_text_unexpected(*p->at, (char[TD_UNEXPECTED_BYTES]){0}),
+        return fail_at(p, p->at, 1, td_text_unexpected(p->at, (char[TD_UNEXPECTED_BYTES]){0}),
                        "write axes, `1`, `...`, groups in ( ), and one ->");
     return parse_axis(p, left, group, step);
 }

@@ -34,15 +34,15 @@ void td_text_add(td_text *t, const char *fmt, ...)
     t->used += (size_t)need;
 }
 
-const char *td_text_unexpected(char c, char *text)
+const char *td_text_unexpected(const char *at, char *text)
 {
-    const unsigned char byte = (unsigned char)c;
-    if (c == '\0')
+    const unsigned char byte = (unsigned char)*at;
+    if (!byte)
         snprintf(text, TD_UNEXPECTED_BYTES, "unexpected end");
     else if (byte < 0x20 || byte > 0x7e)
         snprintf(text, TD_UNEXPECTED_BYTES, "unexpected byte 0x%02x", (unsigned)byte);
     else
-        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected character '%c'", c);
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected character '%c'", byte);
     return text;
 }
 

@@ -14,9 +14,9 @@ typedef struct td_text {
 
 void td_text_add(td_text *t, const char *fmt, ...) TD_PRINTF(2, 3);
 
-/* "unexpected character '!'", "unexpected byte 0x07" or, for '\0', "unexpected end". Returns text. */
+/* "unexpected character '!'", "unexpected byte 0x07" or, at the end, "unexpected end". Returns text. */
 #define TD_UNEXPECTED_BYTES 32
-const char *td_text_unexpected(char c, char *text);
+const char *td_text_unexpected(const char *at, char *text);
 
 bool td_is_name_start(char c);
 bool td_is_name_char(char c);
