@@ -21,11 +21,15 @@
 
 #define CONVERTS(name, dtype, as)                                                                                       \
     CONVERT(name, dtype, as, "100", "25 4"), CONVERT(name, dtype, as, "1k", "250 4"), CONVERT(name, dtype, as, "10k", "2500 4"),             \
-        CONVERT(name, dtype, as, "100k", "25000 4"), CONVERT(name, dtype, as, "512x512", "512 512"),                   \
+        CONVERT(name, dtype, as, "100k", "25000 4"), CONVERT(name, dtype, as, "1M", "250000 4"),                       \
+        CONVERT(name, dtype, as, "512x512", "512 512"),                   \
         CONVERT(name, dtype, as, "1024x1024", "1024 1024"), CONVERT(name, dtype, as, "2048x2048", "2048 2048")
 
 #define FUSED(size)                                                                                                     \
     {"convert_transpose_f32_i8_" #size "x" #size, "f32", #size " " #size, "10", 1, "i8 scale=0.05", 0, NULL}
+
+#define FUSED_TILE(size, rows)                                                                                          \
+    {"convert_tile16_f32_i8_" #size "x" #size, "f32", #rows " 16 " #rows " 16", "0213", 2, "i8 scale=0.05", 0, NULL}
 
 const bench_case bench_cases[] = {
     SQUARES(u8),
@@ -99,9 +103,14 @@ const bench_case bench_cases[] = {
     CONVERTS("f32_bf16", "f32", "bf16"),
     CONVERTS("f32_f16", "f32", "f16"),
     CONVERTS("f32_i8", "f32", "i8 scale=0.05 round=even sat"),
+    CONVERTS("f32_e4m3", "f32", "e4m3"),
     CONVERTS("i8_f32", "i8", "f32 scale=0.05"),
+    CONVERTS("f32_scaled", "f32", "f32 scale=0.37"),
     FUSED(512),
     FUSED(1024),
     FUSED(2048),
+    FUSED_TILE(512, 32),
+    FUSED_TILE(1024, 64),
+    FUSED_TILE(2048, 128),
 };
 const size_t bench_case_count = sizeof bench_cases / sizeof bench_cases[0];

@@ -61,13 +61,15 @@ bool bench_numpy_start(void)
 
 bool bench_numpy_case(const bench_job *job)
 {
-    if (!ask || job->of->as)
+    if (!ask)
         return false;
     fprintf(ask, "case %zu %u ", job->elem_bytes, td_tensor_elem_bits(job->tensor));
     for (int i = 0; i < job->rank; i++)
         fprintf(ask, "%s%llu", i ? "," : "", (unsigned long long)job->dim[i]);
     for (int i = 0; i < job->rank; i++)
         fprintf(ask, "%s%d", i ? "," : " ", job->perm[i]);
+    if (job->of->as)
+        fprintf(ask, " %s %s", job->of->dtype, job->of->as);
     fprintf(ask, "\n");
     fflush(ask);
     char line[64];

@@ -1,4 +1,4 @@
-"""NumPy's side of the bench: lines in, one line out for each. `case DTYPE DIMS PERM BITS`, `time REPETITIONS`."""
+"""NumPy's side of the bench: lines in, one line out for each: `case BYTES BITS DIMS PERM [DTYPE AS...]`, `time REPETITIONS`."""
 import sys
 import time
 
@@ -23,12 +23,45 @@ def make(elem_bytes, bits, dims, perm):
     return lambda: numpy.copyto(out, view)
 
 
+def to_bf16(out, view):
+    bits = view.view(numpy.uint32)
+    numpy.copyto(out, ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(numpy.uint16))
+
+
+def make_conversion(dims, perm, dtype, target, words):
+    """The same conversion as NumPy's users write it; None for types that NumPy does not have."""
+    scale = numpy.float32(next((w[6:] for w in words if w.startswith("scale=")), 1))
+    rng = numpy.random.default_rng(1)
+    if (dtype, target) == ("i8", "f32"):
+        view = rng.integers(-128, 128, size=dims).astype(numpy.int8).transpose(perm)
+        out = numpy.zeros(view.shape, dtype=numpy.float32)
+        return lambda: numpy.multiply(view, scale, out=out)
+    src = rng.uniform(-5, 5, size=dims).astype(numpy.float32)
+    view = src.transpose(perm)
+    if target == "bf16":
+        out = numpy.zeros(view.shape, dtype=numpy.uint16)
+        return lambda: to_bf16(out, view)
+    if target == "f16":
+        out = numpy.zeros(view.shape, dtype=numpy.float16)
+        return lambda: numpy.copyto(out, view, casting="same_kind")
+    if target == "i8":
+        out = numpy.zeros(view.shape, dtype=numpy.int8)
+        return lambda: numpy.copyto(out, numpy.clip(numpy.rint(view / scale), -128, 127), casting="unsafe")
+    if target == "f32":
+        out = numpy.zeros(view.shape, dtype=numpy.float32)
+        return lambda: numpy.divide(view, scale, out=out)
+    return None
+
+
 for line in sys.stdin:
     word = line.split()
     if word[0] == "case":
         dims = [int(n) for n in word[3].split(",")]
         perm = [int(n) for n in word[4].split(",")]
-        move = make(int(word[1]), int(word[2]), dims, perm)
+        if len(word) > 5:
+            move = make_conversion(dims, perm, word[5], word[6], word[7:])
+        else:
+            move = make(int(word[1]), int(word[2]), dims, perm)
         print(1 if move else 0, flush=True)
     else:
         count = int(word[1])
