@@ -91,8 +91,11 @@ static int compare(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
+/* A load writes at least one word, so there is at least one span. */
 static void sort_and_merge(collected *c)
 {
+    if (!c->span)
+        return;
     qsort(c->span, c->count, sizeof *c->span, compare);
     size_t kept = 0;
     for (size_t i = 1; i < c->count; i++) {

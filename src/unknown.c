@@ -43,10 +43,10 @@ static td_status open_planes(const td_call *c, td_dtype memory_dtype, planes *p)
 {
     *p = (planes){.call = *c};
     td_dtype_print(memory_dtype, p->dtype);
-    p->bank = calloc(c->banks, sizeof *p->bank);
+    p->bank = calloc(c->banks, sizeof(void *));
     p->data = calloc(c->banks, sizeof *p->data);
     td_status status = p->bank && p->data ? td_tensor_create(p->dtype, c->tensor->shape, &p->tensor)
-                                          : td_fail_alloc(c->banks * (sizeof *p->bank + sizeof *p->data));
+                                          : td_fail_alloc(c->banks * 2 * sizeof(void *));
     if (!status)
         status = td_memory_create("none", c->bank[0]->width_bits, c->bank[0]->depth_words, &p->none);
     for (size_t i = 0; i < c->banks && !status; i++) {
