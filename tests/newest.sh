@@ -11,8 +11,11 @@ skip() { echo "skipped: $1"; exit 77; }
 
 test "$(id -u)" = 0 || skip "a container is made by root"
 if ! test -e "$sid/usr/bin/verilator"; then
-  command -v mmdebstrap >/dev/null || apt-get install -y --no-install-recommends -q mmdebstrap >/dev/null ||
-    skip "mmdebstrap is not installed"
+  command -v mmdebstrap >/dev/null || {
+    echo "installing what is missing: mmdebstrap"
+    apt-get install -y --no-install-recommends -q mmdebstrap >/dev/null || skip "mmdebstrap is not installed"
+  }
+  echo "making a container of Debian sid in $sid"
   mkdir -p "$cache"
   rm -rf "$sid.new"
   mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include=$packages sid "$sid.new" \
@@ -20,8 +23,13 @@ if ! test -e "$sid/usr/bin/verilator"; then
   mv "$sid.new" "$sid"
 fi
 
-# A copy, with the times of the files, so that a second run builds only what has changed.
+# A copy, with the times of the files, so that a second run of one commit builds only what has changed; another commit, or
+# another clone of it, starts anew.
 mkdir -p "$sid/tensordoor"
+stamp="$PWD $(git rev-parse HEAD)"
+test "$(cat "$sid/tensordoor/build/stamp" 2>/dev/null)" = "$stamp" || rm -rf "$sid/tensordoor/build"
+mkdir -p "$sid/tensordoor/build"
+echo "$stamp" >"$sid/tensordoor/build/stamp"
 find "$sid/tensordoor" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 git ls-files -co --exclude-standard | while read -r file; do test ! -e "$file" || echo "$file"; done |
   tar -cf - -T - | tar -xf - -C "$sid/tensordoor"
