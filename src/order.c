@@ -75,6 +75,7 @@ static double touched(const estimate *e, unsigned set, double unit, int side)
 typedef struct search {
     const estimate *e;
     double total; /* steps of all loops */
+    double once[STORES]; /* what each store costs at least: everything is brought in once */
     int order[TRIED], best[TRIED];
     double least;
 } search;
@@ -124,7 +125,10 @@ static void keep_best(search *s, unsigned set, double cost)
 static void try_orders(search *s, unsigned set, int depth, double steps, unsigned open, double cost)
 {
     const estimate *e = s->e;
-    if (cost >= s->least * 0.999)
+    double least = cost;
+    for (size_t k = 0; k < STORES; k++)
+        least += open >> k & 1 ? s->once[k] : 0;
+    if (least >= s->least * 0.999)
         return;
     if (!open || depth == e->loops) {
         for (size_t k = 0; k < STORES; k++)
@@ -201,6 +205,8 @@ void td_order_loops(td_move *m)
     search s = {.e = &e, .total = 1, .least = DBL_MAX};
     for (int i = 0; i < e.loops; i++)
         s.total *= e.loop[i].extent;
+    for (size_t k = 0; k < STORES; k++)
+        s.once[k] = cost_at(&s, k, (1u << e.loops) - 1, s.total);
     try_orders(&s, 0, 0, 1, (1u << STORES) - 1, 0);
     for (int i = 0; i < e.loops; i++)
         m->loop[first + (size_t)i] = loop[s.best[i]];
