@@ -3,37 +3,15 @@
 Speaks TAP. Needs the standard library only; where numpy is there, its files and ours are read by each other too."""
 import os
 import struct
-import subprocess
-import sys
-import tempfile
+
+from harness import main, refuse, run, succeed
 
 try:
     import numpy
 except ImportError:
     numpy = None
 
-TOOL = os.path.abspath(sys.argv[1])
 PATTERN = "b w (ct cs) -> (b w ct) cs"
-
-
-def run(*args):
-    done = subprocess.run([TOOL, *args], capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
-
-
-def succeed(*args):
-    code, out, err = run(*args)
-    assert code == 0 and err == "", (args, code, out, err)
-    return out
-
-
-def refuse(message, *args):
-    before = sorted(os.listdir("."))
-    code, out, err = run(*args)
-    assert code == 2, (args, code, out, err)
-    assert out == "", out
-    assert err == message + "\n", (err, message)
-    assert sorted(os.listdir(".")) == before, "a refused call left files behind"
 
 
 def npy(name, descr, shape, data, fortran=False):
@@ -220,7 +198,7 @@ def numpy_and_we_read_each_other():
     return None
 
 
-TESTS = [
+main([
     pack_writes_readmem_text,
     pack_marks_gaps,
     words_of_odd_widths_are_padded_with_zeros,
@@ -232,23 +210,4 @@ TESTS = [
     slips_get_a_suggestion,
     what_the_library_refuses_leaves_nothing,
     numpy_and_we_read_each_other,
-]
-
-
-def main():
-    failed = 0
-    print("1..%d" % len(TESTS))
-    for number, test in enumerate(TESTS, 1):
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                skipped = test()
-                print("ok %d - %s%s" % (number, test.__name__, " # SKIP " + skipped if skipped else ""))
-            except AssertionError as error:
-                failed += 1
-                print("not ok %d - %s\n# %s" % (number, test.__name__, str(error).replace("\n", "\n# ")))
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+])
