@@ -9,22 +9,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Huge pages save faults on what is filled densely, but one touched word then costs 2 MiB: above the upper bound a
- * mapping is more likely a sparse address space than data, and the system's own policy stays. */
-#define HUGE_FROM_BYTES ((size_t)4 << 20)
+/* Huge pages save faults and TLB misses on what is filled densely, but one touched word then costs 2 MiB. Below the lower
+ * bound that would be more than twice the mapping; above the upper one a mapping is more likely a sparse address space
+ * than data. Outside of them the system's own policy stays. */
+#define HUGE_BYTES ((size_t)2 << 20)
+#define HUGE_FROM_BYTES (HUGE_BYTES / 2)
 #define HUGE_UPTO_BYTES ((size_t)1 << 30)
 
-void *td_pages_map(size_t bytes, bool reserve)
+static void *map(size_t bytes, bool reserve)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (reserve ? 0 : MAP_NORESERVE);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (reserve ? 0 : MAP_NORESERVE);
     void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (pages == MAP_FAILED)
-        return NULL;
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
 #ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_FROM_BYTES && bytes <= HUGE_UPTO_BYTES)
-        (void)madvise(pages, bytes, MADV_HUGEPAGE); /* a hint: refusal costs speed only */
+/* A last part of half a huge page or more gets a whole one. The system gives them at their own alignment alone: one more
+ * is asked for, and both ends go back. */
+static void *map_huge(size_t *bytes, bool reserve)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), rest = *bytes % HUGE_BYTES;
+    const size_t kept = rest >= HUGE_BYTES / 2 ? *bytes - rest + HUGE_BYTES : (*bytes + page - 1) / page * page;
+    unsigned char *pages = map(kept + HUGE_BYTES, reserve);
+    if (!pages)
+        return NULL;
+    const size_t before = -(uintptr_t)pages % HUGE_BYTES;
+    if (before)
+        (void)munmap(pages, before);
+    (void)munmap(pages + before + kept, HUGE_BYTES - before);
+    (void)madvise(pages + before, kept, MADV_HUGEPAGE); /* a hint: refusal costs speed only */
+    *bytes = kept;
+    return pages + before;
+}
 #endif
-    return pages;
+
+void *td_pages_map(size_t *bytes, bool reserve)
+{
+#ifdef MADV_HUGEPAGE
+    if (*bytes >= HUGE_FROM_BYTES && *bytes <= HUGE_UPTO_BYTES)
+        return map_huge(bytes, reserve);
+#endif
+    return map(*bytes, reserve);
 }
 
 void td_pages_unmap(void *pages, size_t bytes)

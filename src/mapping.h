@@ -5,8 +5,9 @@
 #include "status.h"
 
 /* Zero pages that cost nothing until they are touched, or NULL. With `reserve` the system may refuse more than it could
- * ever back; without it address space is the only limit. */
-void *td_pages_map(size_t bytes, bool reserve);
+ * ever back; without it address space is the only limit. `bytes` becomes what is to be unmapped: more where a huge page
+ * ends later. */
+void *td_pages_map(size_t *bytes, bool reserve);
 void td_pages_unmap(void *pages, size_t bytes);
 
 /* Zero again, and the pages back to the system. */

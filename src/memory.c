@@ -61,7 +61,7 @@ td_status td_memory_create(const char *name, uint64_t width_bits, uint64_t depth
         status = td_fail_alloc(strlen(name) + 1);
         goto fail;
     }
-    m->data = td_pages_map(m->map_bytes, false);
+    m->data = td_pages_map(&m->map_bytes, false);
     if (!m->data) {
         status = td_fail(TD_NO_MEMORY,
                          "memory_create \"%s\": no address space for %" PRIu64 " words of %" PRIu64

@@ -13,7 +13,7 @@ struct td_memory {
     uint64_t depth_words;
     size_t word_bytes;
     unsigned char *data; /* depth_words * word_bytes, from mmap */
-    size_t map_bytes;
+    size_t map_bytes;    /* at least those */
 
     struct td_transfer *transfer; /* of a copy: the words that cross now; NULL at first */
     td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL while there were none */

@@ -189,18 +189,19 @@ static td_status inflate_member(const td_zip *zip, const td_zip_entry *entry, si
                        "the member claims %" PRIu64 " bytes from %" PRIu64
                        ", which deflate cannot do; the file is damaged, or made to do harm",
                        entry->bytes, entry->stored_bytes);
-    size_t bytes = (size_t)entry->bytes;
-    unsigned char *pages = td_pages_map(bytes, true);
+    const size_t bytes = (size_t)entry->bytes;
+    size_t mapped = bytes;
+    unsigned char *pages = td_pages_map(&mapped, true);
     if (!pages)
         return td_fail_alloc(bytes);
     td_status status = inflate_all(zip->bytes + offset, (size_t)entry->stored_bytes, pages, bytes);
     if (status == TD_OK && crc32_z(crc32_z(0, NULL, 0), pages, bytes) != entry->crc)
         status = fail_damaged("the sum of a member is another");
     if (status != TD_OK) {
-        td_pages_unmap(pages, bytes);
+        td_pages_unmap(pages, mapped);
         return status;
     }
-    *out = (td_file_map){pages, bytes, pages, bytes};
+    *out = (td_file_map){pages, bytes, pages, mapped};
     return TD_OK;
 }
 
