@@ -33,10 +33,11 @@ static void coordinates(const td_bound *bound, const td_words *words, uint64_t n
         at[a] = bound->axis[a].role == TD_ROLE_LANE ? 0 : number / words->number_stride[a] % bound->axis[a].size;
 }
 
-static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address)
+static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address,
+                              uint64_t beats)
 {
     char text[WHERE_BYTES];
-    const uint64_t last = bound->layout->beats - 1, depth = plan->geometry.depth_words;
+    const uint64_t last = beats - 1, depth = plan->geometry.depth_words;
     if (address < 0)
         td_fail(TD_RANGE, "address %" PRId64 " of word %s of \"%s\" is below 0; add %" PRIu64 " to the address",
                 address, where(bound, at, text), bound->layout->pattern.text, (uint64_t)0 - (uint64_t)address);
@@ -102,11 +103,11 @@ static td_status range_by_strides(const td_bound *bound, const td_words *words, 
     for (int greatest = 0; greatest < 2; greatest++) {
         int64_t address = 0, bank = 0, end = 0;
         if (!extreme(bound, region, words->address, words->address_stride, greatest, at, &address) ||
-            __builtin_add_overflow(address, (int64_t)plan->beats, &end))
+            __builtin_add_overflow(address, (int64_t)region->beats, &end))
             return td_fail(TD_OVERFLOW, "the addresses of \"%s\" do not fit in 63 bits; use smaller factors",
                            bound->layout->pattern.text);
         if (address < 0 || (uint64_t)end > g->depth_words)
-            return fail_address(bound, plan, at, address);
+            return fail_address(bound, plan, at, address, region->beats);
         if (!extreme(bound, region, words->bank, words->bank_stride, greatest, at, &bank))
             return td_fail(TD_OVERFLOW, "the banks of \"%s\" do not fit in 63 bits; use smaller factors",
                            bound->layout->pattern.text);
@@ -200,17 +201,19 @@ static verdict apart_by_strides(const td_bound *bound, const td_words *words, co
 
 /* -- by table ---------------------------------------------------------------------------------------------------------- */
 
-static bool inside(const td_bound *bound, const td_region *regions, size_t count, const uint64_t *at)
+/* The beats that the word at these coordinates writes into, 0 for a word of no region. */
+static uint64_t beats_written(const td_bound *bound, const td_region *regions, size_t count, const uint64_t *at)
 {
+    uint64_t beats = 0;
     for (size_t r = 0; r < count; r++) {
-        bool in = true;
+        bool in = regions[r].beats > beats;
         for (int a = 0; a < bound->axis_count && in; a++)
             in = bound->axis[a].role == TD_ROLE_LANE ||
                  (at[a] >= regions[r].start[a] && at[a] < regions[r].start[a] + regions[r].extent[a]);
         if (in)
-            return true;
+            beats = regions[r].beats;
     }
-    return false;
+    return beats;
 }
 
 static void drop_unused(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
@@ -219,27 +222,31 @@ static void drop_unused(const td_bound *bound, const td_words *words, td_plan *p
     uint64_t at[TD_MAX_BOUND];
     for (uint64_t number = 0; number < plan->table_count; number++) {
         coordinates(bound, words, number, at);
-        if (!inside(bound, regions, count, at))
+        if (!beats_written(bound, regions, count, at))
             plan->table[number] = TD_NO_WORD;
     }
 }
 
-static td_status range_by_table(const td_bound *bound, const td_words *words, const td_plan *plan)
+static td_status range_by_table(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                const td_region *regions, size_t count)
 {
     const td_geometry *g = &plan->geometry;
     for (uint64_t number = 0; number < plan->table_count; number++) {
         const uint64_t entry = plan->table[number];
-        if (entry == TD_NO_WORD ||
-            (TD_TABLE_WORD(entry) + plan->beats <= g->depth_words && TD_TABLE_BANK(entry) < g->banks))
+        const bool known_bank = TD_TABLE_BANK(entry) < g->banks;
+        if (entry == TD_NO_WORD || (TD_TABLE_WORD(entry) + plan->beats <= g->depth_words && known_bank))
             continue;
         uint64_t at[TD_MAX_BOUND];
         int64_t address = 0, bank = 0;
         coordinates(bound, words, number, at);
+        const uint64_t beats = beats_written(bound, regions, count, at);
+        if (TD_TABLE_WORD(entry) + beats <= g->depth_words && known_bank)
+            continue;
         td_status status = td_places_at(bound, words, number, &address, &bank);
         if (status)
             return status;
         return bank < 0 || (uint64_t)bank >= g->banks ? fail_bank(bound, plan, at, bank)
-                                                      : fail_address(bound, plan, at, address);
+                                                      : fail_address(bound, plan, at, address, beats);
     }
     return TD_OK;
 }
@@ -363,7 +370,7 @@ td_status td_check_words(const td_bound *bound, const td_words *words, td_plan *
     if (!words->by_strides) {
         if (bound->layout->clip && bound->ragged)
             drop_unused(bound, words, plan, regions, count);
-        status = range_by_table(bound, words, plan);
+        status = range_by_table(bound, words, plan, regions, count);
         if (!status && !bound->layout->alias_last)
             status = apart_by_table(bound, words, plan);
         return status;

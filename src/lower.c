@@ -252,28 +252,42 @@ static bool beat_has_lanes(const lowering *l, const td_region *region, uint64_t 
     return false;
 }
 
+/* The region of words that differs from this one in lanes alone, or NULL. */
+static td_region *same_words(const lowering *l, const td_region *region)
+{
+    for (size_t r = 0; r < l->word_region_count; r++) {
+        bool same = true;
+        for (int a = 0; a < l->bound->axis_count && same; a++)
+            same = l->bound->axis[a].role == TD_ROLE_LANE || (l->word_regions[r].start[a] == region->start[a] &&
+                                                              l->word_regions[r].extent[a] == region->extent[a]);
+        if (same)
+            return &l->word_regions[r];
+    }
+    return NULL;
+}
+
 /* The words of a region. A clipped vector writes only the beats that it has lanes in; regions that differ in lanes alone
  * share their words where the vector is one word. */
 static td_status add_words(lowering *l, const td_region *region)
 {
     const uint64_t beats = l->plan->beats;
-    bool known = false;
-    for (size_t r = 0; r < l->word_region_count && !known; r++) {
-        known = true;
-        for (int a = 0; a < l->bound->axis_count && known; a++)
-            known = l->bound->axis[a].role == TD_ROLE_LANE || (l->word_regions[r].start[a] == region->start[a] &&
-                                                               l->word_regions[r].extent[a] == region->extent[a]);
-    }
-    if (known && beats == 1)
+    td_region *words = same_words(l, region);
+    if (words && beats == 1)
         return TD_OK;
-    if (!known)
+    if (!words) {
         APPEND(l->word_regions, l->word_region_count, *region);
-    if (beats == 1 || !l->bound->layout->clip || !l->bound->ragged)
+        words = &l->word_regions[l->word_region_count - 1];
+    }
+    if (beats == 1 || !l->bound->layout->clip || !l->bound->ragged) {
+        words->beats = beats;
         return add_word_box(l, region, 0, beats);
+    }
     td_status status = TD_OK;
     for (uint64_t beat = 0; beat < beats && !status; beat++)
-        if (beat_has_lanes(l, region, beat))
+        if (beat_has_lanes(l, region, beat)) {
+            words->beats = beat + 1 > words->beats ? beat + 1 : words->beats;
             status = add_word_box(l, region, beat, 1);
+        }
     return status;
 }
 

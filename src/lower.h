@@ -37,6 +37,7 @@ td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t nu
 
 /* A rectangle of the bound axes: what one box covers. */
 typedef struct td_region {
+    uint64_t beats; /* that its vectors reach into: the last beat written, plus one */
     uint64_t start[TD_MAX_BOUND];
     uint64_t extent[TD_MAX_BOUND];
 } td_region;

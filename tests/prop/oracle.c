@@ -200,7 +200,7 @@ static oracle_verdict check_aliases(oracle *o)
     return result;
 }
 
-/* Every vector's address and the element in each of its lanes. Vectors without any element (tail=clip) may lie
+/* Every vector's address and the element in each of its lanes. What a vector does not write (tail=clip) may lie
  * anywhere. */
 static oracle_verdict place_vectors(oracle *o)
 {
@@ -221,8 +221,11 @@ static oracle_verdict place_vectors(oracle *o)
             any = any || e != ORACLE_CLIP;
             o->elems[n * o->lanes + lane++] = e;
         } while (step(o, &o->lane));
+        uint64_t beats = 0;
+        for (uint64_t beat = 0; beat < o->beats; beat++)
+            beats = oracle_writes(o, n, beat) ? beat + 1 : beats;
         bool outside = bank < 0 || (uint64_t)bank >= o->in.banks || address < 0 || (uint64_t)address >= o->in.depth ||
-                       o->in.depth - (uint64_t)address < o->beats;
+                       o->in.depth - (uint64_t)address < beats;
         if (outside && any)
             return verdict(o, ORACLE_REFUSED, "address past the memory", (uint64_t)address);
         o->vectors[n++] = outside ? (oracle_vector){0, 0} : (oracle_vector){(uint64_t)bank, (uint64_t)address};

@@ -97,6 +97,16 @@ static const struct {
      {"i16", {2, {4, 3}}, 64, 64, "r c -> r c", "beats=3", ""},
      TD_OPTION,
      "beats=5 does not divide the vector of 48 bits (3 lanes of 16); pass beats that divide it"},
+    {{"i8", {1, {13}}, 16, 6, "(r c) -> r c", "c=4 beats=2 tail=clip", ""},
+     {"i8", {1, {13}}, 16, 7, "(r c) -> r c", "c=4 beats=2 tail=clip", ""},
+     TD_RANGE,
+     "address 6 of word r=3 of \"(r c) -> r c\" is past the memory of 6 words; use smaller addresses, or a depth of at "
+     "least 7"},
+    {{"i8", {1, {13}}, 16, 6, "(r c) -> r c", "c=4 beats=2 tail=clip", "2*r ^ 0"},
+     {"i8", {1, {13}}, 16, 7, "(r c) -> r c", "c=4 beats=2 tail=clip", "2*r ^ 0"},
+     TD_RANGE,
+     "address 6 of word r=3 of \"(r c) -> r c\" is past the memory of 6 words; use smaller addresses, or a depth of at "
+     "least 7"},
     {{"i16", {2, {65, 4}}, 64, 64, "r c -> r c", "", ""},
      {"i16", {2, {64, 4}}, 64, 64, "r c -> r c", "", ""},
      TD_RANGE,
