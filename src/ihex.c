@@ -8,30 +8,27 @@
 enum { DATA, END, SEGMENT, START_SEGMENT, LINEAR, START_LINEAR };
 
 typedef struct reader {
-    const td_file_options *options;
-    td_image *image;
+    td_record_reader base;
     uint64_t upper; /* what extended address records add */
     bool segmented; /* the offset wraps inside 64 KiB */
-    bool ended;
 } reader;
 
 static td_status put_data(reader *r, unsigned offset, const unsigned char *bytes, unsigned count)
 {
     unsigned first = r->segmented && offset + count > 0x10000 ? 0x10000 - offset : count;
-    td_status status = td_image_put_bytes(r->image, r->options, r->upper + offset, bytes, first);
+    td_status status = td_image_put_bytes(r->base.image, r->base.options, r->upper + offset, bytes, first);
     if (status == TD_OK)
-        status = td_image_put_bytes(r->image, r->options, r->upper, bytes + first, count - first);
+        status = td_image_put_bytes(r->base.image, r->base.options, r->upper, bytes + first, count - first);
     return status;
 }
 
-static td_status take_record(reader *r, const unsigned char *text, size_t length)
+static td_status take_record(td_record_reader *base, const unsigned char *text, size_t length)
 {
+    reader *r = (reader *)base;
     static const unsigned char needed[] = {
         [END] = 0, [SEGMENT] = 2, [START_SEGMENT] = 4, [LINEAR] = 2, [START_LINEAR] = 4};
     unsigned char b[TD_RECORD_BYTES + 8];
     size_t count = 0;
-    if (r->ended)
-        return td_fail(TD_FORMAT, "text behind the end record; nothing may follow it");
     if (text[0] != ':')
         return td_fail(TD_FORMAT, "a record begins with ':', this line with 0x%02x; the file is not Intel hex",
                        text[0]);
@@ -53,7 +50,7 @@ static td_status take_record(reader *r, const unsigned char *text, size_t length
     case DATA:
         return put_data(r, (unsigned)b[1] << 8 | b[2], b + 4, b[0]);
     case END:
-        r->ended = true;
+        r->base.ended = true;
         break;
     case SEGMENT:
     case LINEAR:
@@ -68,22 +65,8 @@ static td_status take_record(reader *r, const unsigned char *text, size_t length
 
 static td_status ihex_scan(const td_file_map *file, const td_file_options *options, td_image *image)
 {
-    td_record_lines lines = {file->bytes, file->bytes + file->size, 0};
-    reader r = {.options = options, .image = image};
-    const unsigned char *text = NULL;
-    size_t length = 0;
-    while (td_record_line(&lines, &text, &length)) {
-        td_status status = take_record(&r, text, length);
-        if (status != TD_OK) {
-            td_fail_prefix("line %zu: ", lines.line);
-            return status;
-        }
-    }
-    if (!r.ended)
-        return td_fail(TD_FORMAT, "the file has no end record (:00000001FF); it is cut short");
-    if (image->top_words == 0)
-        return td_fail(TD_FORMAT, "the file holds no words; an image has at least one");
-    return TD_OK;
+    reader r = {.base = {.options = options, .image = image}};
+    return td_record_scan(file, &r.base, take_record, ":00000001FF");
 }
 
 static void put_record(td_sink *sink, unsigned type, unsigned offset, const unsigned char *bytes, size_t count)

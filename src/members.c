@@ -63,7 +63,7 @@ const char *td_member_shown(const char *name, char *text, size_t room)
     return text;
 }
 
-td_status td_member_list_fail(const td_member_list *list, const char *member)
+static td_status fail_of_list(const td_member_list *list, const char *member)
 {
     char shown[512] = "";
     char **names = NULL;
@@ -92,5 +92,15 @@ td_status td_member_list_fail(const td_member_list *list, const char *member)
                          td_member_shown(list->text, word, sizeof word));
     }
     free(names);
+    return status;
+}
+
+td_status td_member_fail_missing(const td_container_format *format, const td_file_map *file, const char *member)
+{
+    td_member_list list = {0};
+    td_status status = format->list(file, &list);
+    if (status == TD_OK)
+        status = fail_of_list(&list, member);
+    td_member_list_free(&list);
     return status;
 }

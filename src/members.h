@@ -22,9 +22,6 @@ td_status td_member_list_take(td_member_list *list, char ***names, size_t *count
 /* A name from a file, for a message: what a terminal could take for a command is a dot. Returns text. */
 const char *td_member_shown(const char *name, char *text, size_t room);
 
-/* TD_ARGUMENT: `member` is not in the list, or is NULL and there is not exactly one; names what there is. */
-td_status td_member_list_fail(const td_member_list *list, const char *member);
-
 /* What a file of several tensors can do. Names are given without their end. */
 typedef struct td_container_format {
     td_status (*list)(const td_file_map *file, td_member_list *list);
@@ -32,6 +29,9 @@ typedef struct td_container_format {
     td_status (*write)(const char *const *names, const td_tensor *const *tensors, size_t count, td_sink *sink);
     const char *default_member; /* of a file that is saved without a name */
 } td_container_format;
+
+/* TD_ARGUMENT: `member` is not in the file, or is NULL and there is not exactly one; names what there is. */
+td_status td_member_fail_missing(const td_container_format *format, const td_file_map *file, const char *member);
 
 extern const td_container_format td_container_npz;
 extern const td_container_format td_container_safetensors;

@@ -36,16 +36,6 @@ static td_status list_members(const td_file_map *file, td_member_list *list)
     return status;
 }
 
-static td_status fail_missing(const td_file_map *file, const char *member)
-{
-    td_member_list list = {0};
-    td_status status = list_members(file, &list);
-    if (status == TD_OK)
-        status = td_member_list_fail(&list, member);
-    td_member_list_free(&list);
-    return status;
-}
-
 static td_status find_member(const td_file_map *file, const td_zip *zip, const char *member, td_zip_entry *out)
 {
     size_t found = 0;
@@ -64,7 +54,7 @@ static td_status find_member(const td_file_map *file, const td_zip *zip, const c
         return TD_OK;
     if (found > 1 && member)
         return td_fail(TD_FORMAT, "the name \"%s\" stands %zu times in the file; write it again", member, found);
-    return fail_missing(file, member);
+    return td_member_fail_missing(&td_container_npz, file, member);
 }
 
 static td_status npz_read(td_file_map *file, const char *member, const td_dtype *as, td_tensor **out)

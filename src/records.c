@@ -5,7 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-bool td_record_line(td_record_lines *lines, const unsigned char **text, size_t *length)
+typedef struct record_lines {
+    const unsigned char *at;
+    const unsigned char *end;
+    size_t line; /* of the record that was taken last, from 1 */
+} record_lines;
+
+static bool next_line(record_lines *lines, const unsigned char **text, size_t *length)
 {
     while (lines->at < lines->end) {
         const unsigned char *begin = lines->at;
@@ -22,6 +28,27 @@ bool td_record_line(td_record_lines *lines, const unsigned char **text, size_t *
         return true;
     }
     return false;
+}
+
+td_status td_record_scan(const td_file_map *file, td_record_reader *reader, td_record_take *take,
+                         const char *end_record)
+{
+    record_lines lines = {file->bytes, file->bytes + file->size, 0};
+    const unsigned char *text = NULL;
+    size_t length = 0;
+    while (next_line(&lines, &text, &length)) {
+        td_status status = reader->ended ? td_fail(TD_FORMAT, "text behind the end record; nothing may follow it")
+                                         : take(reader, text, length);
+        if (status != TD_OK) {
+            td_fail_prefix("line %zu: ", lines.line);
+            return status;
+        }
+    }
+    if (!reader->ended)
+        return td_fail(TD_FORMAT, "the file has no end record (%s); it is cut short", end_record);
+    if (reader->image->top_words == 0)
+        return td_fail(TD_FORMAT, "the file holds no words; an image has at least one");
+    return TD_OK;
 }
 
 static int digit(unsigned char c)

@@ -8,14 +8,18 @@
 /* The most that a count byte can say. */
 #define TD_RECORD_BYTES 256
 
-typedef struct td_record_lines {
-    const unsigned char *at;
-    const unsigned char *end;
-    size_t line; /* of the record that was taken last, from 1 */
-} td_record_lines;
+/* What has been read of a file of records. A format's own reader begins with it. */
+typedef struct td_record_reader {
+    const td_file_options *options;
+    td_image *image;
+    bool ended; /* the end record was taken: no other may follow */
+} td_record_reader;
 
-/* The next line that is not blank, without its end: false at the end of the file. */
-bool td_record_line(td_record_lines *lines, const unsigned char **text, size_t *length);
+/* Calls `take` for every line that is not blank, without its end, and names the line in its message. TD_FORMAT for a line
+ * behind the end record, for a file without one (`end_record` is how it looks), and for an image of no words. */
+typedef td_status td_record_take(td_record_reader *reader, const unsigned char *text, size_t length);
+td_status td_record_scan(const td_file_map *file, td_record_reader *reader, td_record_take *take,
+                         const char *end_record);
 
 /* The pairs of hex digits of `text`, at most TD_RECORD_BYTES. TD_FORMAT for another character, an odd digit, or more.
  */

@@ -29,16 +29,6 @@ static const td_st_entry *find_entry(const td_st_header *header, const char *mem
     return NULL;
 }
 
-static td_status fail_missing(const td_file_map *file, const char *member)
-{
-    td_member_list list = {0};
-    td_status status = list_members(file, &list);
-    if (status == TD_OK)
-        status = td_member_list_fail(&list, member);
-    td_member_list_free(&list);
-    return status;
-}
-
 static td_status choose_elements(const td_st_entry *entry, const td_dtype *as, td_elements *out)
 {
     const td_st_type *type = entry->type;
@@ -74,7 +64,7 @@ static td_status st_read(td_file_map *file, const char *member, const td_dtype *
         return status;
     const td_st_entry *entry = find_entry(&header, member);
     size_t offset = entry ? header.data_offset + (size_t)entry->begin : 0;
-    status = entry ? choose_elements(entry, as, &e) : fail_missing(file, member);
+    status = entry ? choose_elements(entry, as, &e) : td_member_fail_missing(&td_container_safetensors, file, member);
     td_st_header_free(&header);
     return status == TD_OK ? td_elements_open(file, offset, &e, out) : status;
 }

@@ -6,10 +6,8 @@
 #include <inttypes.h>
 
 typedef struct reader {
-    const td_file_options *options;
-    td_image *image;
+    td_record_reader base;
     uint64_t data_records;
-    bool ended;
 } reader;
 
 static td_status take_count(const reader *r, uint64_t said)
@@ -21,14 +19,13 @@ static td_status take_count(const reader *r, uint64_t said)
     return TD_OK;
 }
 
-static td_status take_record(reader *r, const unsigned char *text, size_t length)
+static td_status take_record(td_record_reader *base, const unsigned char *text, size_t length)
 {
+    reader *r = (reader *)base;
     /* bytes of the address by type; 0: no such record */
     static const unsigned char address_bytes[10] = {2, 2, 3, 4, 0, 2, 3, 4, 3, 2};
     unsigned char b[TD_RECORD_BYTES + 8];
     size_t count = 0;
-    if (r->ended)
-        return td_fail(TD_FORMAT, "text behind the end record; nothing may follow it");
     if (text[0] != 'S' || length < 2 || text[1] < '0' || text[1] > '9' || address_bytes[text[1] - '0'] == 0)
         return td_fail(TD_FORMAT, "a record begins with S0 to S3 or S5 to S9; the line is damaged, or the file is not "
                                   "of S-records");
@@ -51,36 +48,22 @@ static td_status take_record(reader *r, const unsigned char *text, size_t length
     case 2:
     case 3:
         r->data_records++;
-        return td_image_put_bytes(r->image, r->options, address, b + head, count - head - 1);
+        return td_image_put_bytes(r->base.image, r->base.options, address, b + head, count - head - 1);
     case 5:
     case 6:
         return take_count(r, address);
     case 0:
         return TD_OK; /* a name, for people */
     default:
-        r->ended = true;
+        r->base.ended = true;
         return TD_OK;
     }
 }
 
 static td_status srec_scan(const td_file_map *file, const td_file_options *options, td_image *image)
 {
-    td_record_lines lines = {file->bytes, file->bytes + file->size, 0};
-    reader r = {.options = options, .image = image};
-    const unsigned char *text = NULL;
-    size_t length = 0;
-    while (td_record_line(&lines, &text, &length)) {
-        td_status status = take_record(&r, text, length);
-        if (status != TD_OK) {
-            td_fail_prefix("line %zu: ", lines.line);
-            return status;
-        }
-    }
-    if (!r.ended)
-        return td_fail(TD_FORMAT, "the file has no end record (S7, S8 or S9); it is cut short");
-    if (image->top_words == 0)
-        return td_fail(TD_FORMAT, "the file holds no words; an image has at least one");
-    return TD_OK;
+    reader r = {.base = {.options = options, .image = image}};
+    return td_record_scan(file, &r.base, take_record, "S7, S8 or S9");
 }
 
 static void put_record(td_sink *sink, unsigned type, unsigned address_bytes, uint64_t address,

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { WIDTH = TOOL_LAYOUT_FLAGS, DEPTH, BANKS, DTYPE, AS, POLICY, MASK, SNAPSHOT, JSON, HTML, FLAGS };
+enum { DTYPE = TOOL_PLACE_FLAGS, POLICY, MASK, SNAPSHOT, JSON, HTML, FLAGS };
 
 static const tool_usage usage = {
     .command = "compare",
@@ -16,11 +16,11 @@ static const tool_usage usage = {
              "--banks N there is one image per bank, and IMAGE holds %d for its number.",
 };
 
-static bool open_banks(const tool_flag *flags, const char *path, uint64_t width_bits, uint64_t depth_words,
-                       tool_banks *banks)
+/* The image of before has the depth of the one that is compared. */
+static bool load_snapshot(const tool_place *place, const char *path, tool_banks *before)
 {
-    return tool_banks_open(&usage, &flags[BANKS], path, banks) && tool_banks_create(banks, width_bits, depth_words) &&
-           tool_banks_load(banks);
+    return tool_banks_open(&usage, &place->flags[TOOL_BANKS], path, before) &&
+           tool_banks_create(before, place->width_bits, place->depth_words) && tool_banks_load(before);
 }
 
 static int compare(const char *image, const char *golden_path, const tool_flag *flags)
@@ -28,43 +28,28 @@ static int compare(const char *image, const char *golden_path, const tool_flag *
     int code = TOOL_FAILED;
     td_tensor *golden = NULL;
     td_tensor *mask = NULL;
-    td_layout *layout = NULL;
     td_report *report = NULL;
-    td_span *spans = NULL;
-    size_t count = 0;
-    tool_banks banks = {0};
+    tool_place place;
     tool_banks before = {0};
-    uint64_t width_bits = 0;
-    uint64_t depth_words = 0;
     tool_progress progress;
 
-    if (!tool_number(&usage, &flags[WIDTH], &width_bits) ||
-        (flags[DEPTH].value && !tool_number(&usage, &flags[DEPTH], &depth_words)) ||
-        !tool_banks_open(&usage, &flags[BANKS], image, &banks))
+    if (!tool_place_open(&usage, flags, image, &place))
         goto done;
     if (td_tensor_open(golden_path, flags[DTYPE].value, &golden) != TD_OK ||
         (flags[MASK].value && td_tensor_open(flags[MASK].value, NULL, &mask) != TD_OK)) {
         tool_fail_library(usage.command);
         goto done;
     }
-    if (!tool_layout(&usage, flags, &layout))
-        goto done;
-    if (td_layout_spans(layout, golden, flags[AS].value, width_bits, NULL, &spans, &count) != TD_OK) {
-        tool_fail_library(usage.command);
-        goto done;
-    }
-    if (!flags[DEPTH].value && !tool_banks_depth(&banks, width_bits, spans, count, &depth_words))
-        goto done;
-    if (!tool_banks_create(&banks, width_bits, depth_words) || !tool_banks_load(&banks) ||
-        (flags[SNAPSHOT].value && !open_banks(flags, flags[SNAPSHOT].value, width_bits, depth_words, &before)))
+    if (!tool_place_find(&place, golden) || !tool_place_load(&place) ||
+        (flags[SNAPSHOT].value && !load_snapshot(&place, flags[SNAPSHOT].value, &before)))
         goto done;
     tool_progress_start(&progress, usage.command);
-    const td_comparison what = {.banks = banks.memory,
-                                .bank_count = banks.count,
+    const td_comparison what = {.banks = place.banks.memory,
+                                .bank_count = place.banks.count,
                                 .golden = golden,
-                                .layout = layout,
+                                .layout = place.layout,
                                 .policy = flags[POLICY].value,
-                                .as = flags[AS].value,
+                                .as = flags[TOOL_AS].value,
                                 .mask = mask,
                                 .snapshot = before.memory,
                                 .progress = tool_progress_at,
@@ -75,10 +60,8 @@ static int compare(const char *image, const char *golden_path, const tool_flag *
                            : tool_fail_library(usage.command);
 
 done:
-    td_free(spans);
-    tool_banks_close(&banks);
+    tool_place_close(&place);
     tool_banks_close(&before);
-    td_layout_destroy(&layout);
     td_tensor_destroy(&golden);
     td_tensor_destroy(&mask);
     return code;
@@ -87,12 +70,8 @@ done:
 int tool_compare(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
-        TOOL_LAYOUT_FLAG_TABLE,
-        [WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},
-        [DEPTH] = {"depth", 'd', false, "D", "words of the memory; default: those of the image", NULL},
-        [BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each", NULL},
+        TOOL_PLACE_FLAG_TABLE("those of the image"),
         [DTYPE] = {"dtype", 0, false, "T", "what the bytes of the golden tensor mean", NULL},
-        [AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL},
         [POLICY] = {"policy", 0, false, "P",
                     "what counts as equal, as \"ulp=1\" or \"atol=0.1 max=50\"; default: exact", NULL},
         [MASK] = {"mask", 0, false, "MASK.npy", "elements where this tensor is 0 are not compared", NULL},

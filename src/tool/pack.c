@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { OUT = TOOL_LAYOUT_FLAGS, WIDTH, DEPTH, BANKS, DTYPE, AS, FLAGS };
+enum { OUT = TOOL_PLACE_FLAGS, DTYPE, FLAGS };
 
 static const tool_usage usage = {
     .command = "pack",
@@ -21,44 +21,24 @@ static int pack(const char *in, const tool_flag *flags)
 {
     int code = TOOL_FAILED;
     td_tensor *tensor = NULL;
-    td_layout *layout = NULL;
-    tool_banks banks = {0};
-    td_span *spans = NULL;
-    size_t count = 0;
-    uint64_t width_bits = 0;
-    uint64_t depth_words = 0;
-    const char *as = flags[AS].value;
+    tool_place place;
 
-    if (!tool_number(&usage, &flags[WIDTH], &width_bits) ||
-        (flags[DEPTH].value && !tool_number(&usage, &flags[DEPTH], &depth_words)) ||
-        !tool_banks_open(&usage, &flags[BANKS], flags[OUT].value, &banks))
+    if (!tool_place_open(&usage, flags, flags[OUT].value, &place))
         goto done;
     if (td_tensor_open(in, flags[DTYPE].value, &tensor) != TD_OK) {
         tool_fail_library(usage.command);
         goto done;
     }
-    if (!tool_layout(&usage, flags, &layout))
+    if (!tool_place_find(&place, tensor) || !tool_place_create(&place))
         goto done;
-    if (td_layout_spans(layout, tensor, as, width_bits, NULL, &spans, &count) != TD_OK) {
+    if (td_backdoor_load_tensor_banks(place.banks.memory, place.banks.count, tensor, place.layout,
+                                      flags[TOOL_AS].value) != TD_OK)
         tool_fail_library(usage.command);
-        goto done;
-    }
-    for (size_t i = 0; i < count && !flags[DEPTH].value; i++)
-        if (spans[i].first + spans[i].count > depth_words)
-            depth_words = spans[i].first + spans[i].count;
-    if (!tool_banks_create(&banks, width_bits, depth_words))
-        goto done;
-    if (td_backdoor_load_tensor_banks(banks.memory, banks.count, tensor, layout, as) != TD_OK) {
-        tool_fail_library(usage.command);
-        goto done;
-    }
-    if (tool_banks_save(&banks, spans, count))
+    else if (tool_banks_save(&place.banks, place.spans, place.span_count))
         code = TOOL_OK;
 
 done:
-    td_free(spans);
-    tool_banks_close(&banks);
-    td_layout_destroy(&layout);
+    tool_place_close(&place);
     td_tensor_destroy(&tensor);
     return code;
 }
@@ -66,13 +46,9 @@ done:
 int tool_pack(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
-        TOOL_LAYOUT_FLAG_TABLE,
+        TOOL_PLACE_FLAG_TABLE("what the layout needs"),
         [OUT] = {"out", 'o', true, "OUT.hex", "the image to write: .hex .mem .vmem or .bin", NULL},
-        [WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},
-        [DEPTH] = {"depth", 'd', false, "D", "words of the memory; default: what the layout needs", NULL},
-        [BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each", NULL},
         [DTYPE] = {"dtype", 0, false, "T", "what the file's bytes mean, as bf16 for a V2 file", NULL},
-        [AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL},
     };
     const char *in = NULL;
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, &in);

@@ -82,6 +82,34 @@ bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_spa
                       uint64_t *depth_words);
 void tool_banks_close(tool_banks *banks);
 
+/* The flags that say how a tensor lies in images stand behind those of the layout, again with the same numbers everywhere. */
+enum { TOOL_WIDTH = TOOL_LAYOUT_FLAGS, TOOL_DEPTH, TOOL_BANKS, TOOL_AS, TOOL_PLACE_FLAGS };
+
+#define TOOL_PLACE_FLAG_TABLE(default_depth)                                                                           \
+    TOOL_LAYOUT_FLAG_TABLE, [TOOL_WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},                          \
+                            [TOOL_DEPTH] = {"depth", 'd', false, "D",                                                  \
+                                            "words of the memory; default: " default_depth, NULL},                     \
+                            [TOOL_BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each",   \
+                                            NULL},                                                                     \
+                            [TOOL_AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL}
+
+typedef struct tool_place {
+    const tool_usage *usage;
+    const tool_flag *flags;
+    td_layout *layout;
+    tool_banks banks;
+    td_span *spans; /* the words that the tensor takes */
+    size_t span_count;
+    uint64_t width_bits, depth_words;
+} tool_place;
+
+/* In this order: what the flags say, the words of that tensor, then new memories for them or those of the images. */
+bool tool_place_open(const tool_usage *usage, const tool_flag *flags, const char *path, tool_place *place);
+bool tool_place_find(tool_place *place, const td_tensor *tensor);
+bool tool_place_create(tool_place *place);
+bool tool_place_load(tool_place *place);
+void tool_place_close(tool_place *place);
+
 /* A bar on stderr while a comparison goes on; nothing when stderr is no terminal, or when the work is short. */
 typedef struct tool_progress {
     const char *command;

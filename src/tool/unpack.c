@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { OUT = TOOL_LAYOUT_FLAGS, WIDTH, DEPTH, BANKS, SHAPE, DTYPE, AS, FLAGS };
+enum { OUT = TOOL_PLACE_FLAGS, SHAPE, DTYPE, FLAGS };
 
 static const tool_usage usage = {
     .command = "unpack",
@@ -23,44 +23,26 @@ static int unpack(const char *in, const tool_flag *flags)
     int code = TOOL_FAILED;
     td_shape shape;
     td_tensor *tensor = NULL;
-    td_layout *layout = NULL;
-    tool_banks banks = {0};
-    td_span *spans = NULL;
-    size_t count = 0;
-    uint64_t width_bits = 0;
-    uint64_t depth_words = 0;
-    const char *as = flags[AS].value;
+    tool_place place;
 
-    if (!tool_number(&usage, &flags[WIDTH], &width_bits) ||
-        (flags[DEPTH].value && !tool_number(&usage, &flags[DEPTH], &depth_words)) ||
-        !tool_banks_open(&usage, &flags[BANKS], in, &banks))
+    if (!tool_place_open(&usage, flags, in, &place))
         goto done;
     if (td_shape_parse(flags[SHAPE].value, &shape) != TD_OK ||
         td_tensor_create(flags[DTYPE].value, shape, &tensor) != TD_OK) {
         tool_fail_library(usage.command);
         goto done;
     }
-    if (!tool_layout(&usage, flags, &layout))
+    if (!tool_place_find(&place, tensor) || !tool_place_load(&place))
         goto done;
-    if (td_layout_spans(layout, tensor, as, width_bits, NULL, &spans, &count) != TD_OK) {
+    if (td_backdoor_dump_tensor_banks(place.banks.memory, place.banks.count, tensor, place.layout,
+                                      flags[TOOL_AS].value) != TD_OK ||
+        td_tensor_save(tensor, flags[OUT].value) != TD_OK)
         tool_fail_library(usage.command);
-        goto done;
-    }
-    if (!flags[DEPTH].value && !tool_banks_depth(&banks, width_bits, spans, count, &depth_words))
-        goto done;
-    if (!tool_banks_create(&banks, width_bits, depth_words) || !tool_banks_load(&banks))
-        goto done;
-    if (td_backdoor_dump_tensor_banks(banks.memory, banks.count, tensor, layout, as) != TD_OK ||
-        td_tensor_save(tensor, flags[OUT].value) != TD_OK) {
-        tool_fail_library(usage.command);
-        goto done;
-    }
-    code = TOOL_OK;
+    else
+        code = TOOL_OK;
 
 done:
-    td_free(spans);
-    tool_banks_close(&banks);
-    td_layout_destroy(&layout);
+    tool_place_close(&place);
     td_tensor_destroy(&tensor);
     return code;
 }
@@ -68,14 +50,10 @@ done:
 int tool_unpack(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
-        TOOL_LAYOUT_FLAG_TABLE,
+        TOOL_PLACE_FLAG_TABLE("those of the image"),
         [OUT] = {"out", 'o', true, "OUT.npy", "the tensor to write", NULL},
-        [WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},
-        [DEPTH] = {"depth", 'd', false, "D", "words of the memory; default: those of the image", NULL},
-        [BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each", NULL},
         [SHAPE] = {"shape", 's', true, "\"2 3 4\"", "the shape of the tensor", NULL},
         [DTYPE] = {"dtype", 0, true, "T", "the dtype of the tensor, as i16", NULL},
-        [AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL},
     };
     const char *in = NULL;
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, &in);

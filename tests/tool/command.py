@@ -127,7 +127,9 @@ def slips_get_a_suggestion():
     refuse("tensordoor pack: --width needs a value: --width W", "pack", "--width")
     refuse('tensordoor pack: one argument too many: "b.npy"; see tensordoor pack --help', "pack", "a.npy", "b.npy")
     refuse("tensordoor pack: no IN.npy; see tensordoor pack --help", "pack")
-    refuse("tensordoor pack: no --out; pass --out OUT.hex, the image to write: .hex .mem .vmem or .bin", "pack", "a.npy")
+    refuse("tensordoor pack: no --width; pass --width W, bits of a word", "pack", "a.npy")
+    refuse("tensordoor pack: no --out; pass --out OUT.hex, the image to write: .hex .mem .vmem or .bin", "pack", "a.npy",
+           "-w", "8")
     refuse("tensordoor unpack: no --shape; pass --shape \"2 3 4\", the shape of the tensor", "unpack", "a.hex", "-o",
            "b.npy", "-w", "8", "-p", "n -> n ()")
     for value in "", "0", "-8", "8x", "0x", "99999999999999999999", "0b1":

@@ -1,46 +1,15 @@
-"""The command's layouts: explain, presets, layout files and images of several banks. Speaks TAP, like command.py."""
+"""The command's layouts: explain, presets, layout files and images of several banks."""
 import os
 import struct
-import subprocess
-import sys
-import tempfile
 import xml.dom.minidom
 
-TOOL = os.path.abspath(sys.argv[1])
-
-
-def run(*args):
-    done = subprocess.run([TOOL, *args], capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
-
-
-def succeed(*args):
-    code, out, err = run(*args)
-    assert code == 0 and err == "", (args, code, out, err)
-    return out
-
-
-def refuse(message, *args):
-    before = sorted(os.listdir("."))
-    code, out, err = run(*args)
-    assert code == 2 and out == "" and err == message + "\n", (args, code, out, err, message)
-    assert sorted(os.listdir(".")) == before, "a refused call left files behind"
+from harness import main, read, refuse, run, succeed, write
 
 
 def npy(name, descr, shape, data):
     header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, tuple(shape))
     with open(name, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + (header.ljust(117) + "\n").encode() + data)
-
-
-def write(name, text):
-    with open(name, "w") as file:
-        file.write(text)
-
-
-def read(name, mode="r"):
-    with open(name, mode) as file:
-        return file.read()
 
 
 SPEC = """# shared with the golden model
@@ -153,21 +122,4 @@ TESTS = [
     explain_draws,
 ]
 
-
-def main():
-    failed = 0
-    print("1..%d" % len(TESTS))
-    for number, test in enumerate(TESTS, 1):
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print("ok %d - %s" % (number, test.__name__))
-            except AssertionError as error:
-                failed += 1
-                print("not ok %d - %s\n# %s" % (number, test.__name__, str(error).replace("\n", "\n# ")))
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+main(TESTS)

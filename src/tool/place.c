@@ -1,0 +1,44 @@
+/* Where a tensor lies in images: the layout, the words of the memory and one memory per image, as the flags that pack, unpack and
+ * compare share say it. Functions that return false have printed one line; the caller closes the place either way. */
+#include "tool.h"
+
+bool tool_place_open(const tool_usage *usage, const tool_flag *flags, const char *path, tool_place *place)
+{
+    *place = (tool_place){.usage = usage, .flags = flags};
+    return tool_number(usage, &flags[TOOL_WIDTH], &place->width_bits) &&
+           (!flags[TOOL_DEPTH].value || tool_number(usage, &flags[TOOL_DEPTH], &place->depth_words)) &&
+           tool_banks_open(usage, &flags[TOOL_BANKS], path, &place->banks) && tool_layout(usage, flags, &place->layout);
+}
+
+bool tool_place_find(tool_place *place, const td_tensor *tensor)
+{
+    if (td_layout_spans(place->layout, tensor, place->flags[TOOL_AS].value, place->width_bits, NULL, &place->spans,
+                        &place->span_count) == TD_OK)
+        return true;
+    tool_fail_library(place->usage->command);
+    return false;
+}
+
+bool tool_place_create(tool_place *place)
+{
+    for (size_t i = 0; i < place->span_count && !place->flags[TOOL_DEPTH].value; i++)
+        if (place->spans[i].first + place->spans[i].count > place->depth_words)
+            place->depth_words = place->spans[i].first + place->spans[i].count;
+    return tool_banks_create(&place->banks, place->width_bits, place->depth_words);
+}
+
+bool tool_place_load(tool_place *place)
+{
+    if (!place->flags[TOOL_DEPTH].value &&
+        !tool_banks_depth(&place->banks, place->width_bits, place->spans, place->span_count, &place->depth_words))
+        return false;
+    return tool_banks_create(&place->banks, place->width_bits, place->depth_words) && tool_banks_load(&place->banks);
+}
+
+void tool_place_close(tool_place *place)
+{
+    td_free(place->spans);
+    tool_banks_close(&place->banks);
+    td_layout_destroy(&place->layout);
+    *place = (tool_place){0};
+}
