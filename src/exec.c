@@ -132,14 +132,14 @@ typedef struct shared_steps {
     unsigned pieces;
 } shared_steps;
 
-static void run_steps(void *context, unsigned piece)
+static void run_steps(void *context, unsigned begin, unsigned end)
 {
     const shared_steps *s = context;
     const td_plan *plan = s->run->plan;
     const td_box *box = &plan->data[s->box];
     const td_node *node = &plan->node[box->first_node];
-    const uint64_t begin = node->extent * piece / s->pieces, end = node->extent * (piece + 1) / s->pieces;
-    for (int64_t i = (int64_t)begin; i < (int64_t)end; i++)
+    const uint64_t first = node->extent * begin / s->pieces, last = node->extent * end / s->pieces;
+    for (int64_t i = (int64_t)first; i < (int64_t)last; i++)
         move_selected(s->run, s->box, s->dump, true, 1, box->select + i * node->select, box->memory + i * node->memory,
                       box->tensor + i * node->tensor);
 }

@@ -55,11 +55,11 @@ typedef struct shared_move {
     bool stream;
 } shared_move;
 
-static void run_piece(void *context, unsigned piece)
+static void run_pieces(void *context, unsigned begin, unsigned end)
 {
     const shared_move *s = context;
     const uint64_t steps = s->move->loops ? s->move->loop[s->move->split].extent : 1;
-    const part p = {.move = s->move, .begin = steps * piece / s->pieces, .end = steps * (piece + 1) / s->pieces, .stream = s->stream};
+    const part p = {.move = s->move, .begin = steps * begin / s->pieces, .end = steps * end / s->pieces, .stream = s->stream};
     run_nest(&p, 0, s->dst, s->src, s->move->high, s->move->wide);
     if (s->stream)
         td_move_fence();
@@ -78,9 +78,9 @@ void td_move_run(const td_move *m, bool alone, unsigned char *dst, const unsigne
     if (m->splits && !alone)
         s.pieces = td_pool_pieces(m->bytes, m->loop[m->split].extent);
     if (s.pieces > 1)
-        td_pool_run(s.pieces, run_piece, &s);
+        td_pool_run(s.pieces, run_pieces, &s);
     else
-        run_piece(&s, 0);
+        run_pieces(&s, 0, 1);
 }
 
 void td_move_describe(const td_move *m, td_text *out)

@@ -140,7 +140,7 @@ typedef struct job {
     bool dump;
     unsigned char *ground;
     uint64_t row_block, across_block;
-    unsigned piece, pieces;
+    unsigned begin, end, pieces; /* this thread's pieces, and how many there are */
     stage *stage;
 } job;
 
@@ -241,8 +241,8 @@ static range part_of(const job *j, int what, uint64_t count, uint64_t unit)
 {
     if (what != j->rows->split || j->pieces == 1)
         return (range){0, count};
-    const uint64_t units = (count + unit - 1) / unit, begin = units * j->piece / j->pieces * unit,
-                   end = units * (j->piece + 1) / j->pieces * unit;
+    const uint64_t units = (count + unit - 1) / unit, begin = units * j->begin / j->pieces * unit,
+                   end = units * j->end / j->pieces * unit;
     return (range){begin, least(end, count)};
 }
 
@@ -277,12 +277,13 @@ static void run_loops(const job *j, size_t level, int64_t memory, int64_t tensor
         run_loops(j, level + 1, memory, tensor);
 }
 
-static void run_piece(void *context, unsigned piece)
+static void run_pieces(void *context, unsigned begin, unsigned end)
 {
     const shared_rows *shared = context;
     stage s;
     job j = shared->job;
-    j.piece = piece;
+    j.begin = begin;
+    j.end = end;
     j.stage = &s;
     run_loops(&j, 0, shared->memory, shared->tensor);
 }
@@ -316,7 +317,7 @@ void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, uns
         j.pieces = pieces_of(r);
     shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};
     if (j.pieces > 1)
-        td_pool_run(j.pieces, run_piece, &shared);
+        td_pool_run(j.pieces, run_pieces, &shared);
     else
-        run_piece(&shared, 0);
+        run_pieces(&shared, 0, 1);
 }

@@ -636,7 +636,8 @@ TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk
 /* -- 12. Speed -----------------------------------------------------------------------------------------------------
  *
  * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
- * only for work that gains by them: from a size on that is measured once, or that TD_PARALLEL_BYTES of the environment says. */
+ * only for work that gains by them: a call times its first piece, and what waking a thread costs is measured once. With
+ * TD_PARALLEL_BYTES in the environment every call of so many bytes is shared instead. */
 
 typedef struct td_plan_stats {
     uint64_t hits, misses; /* calls that found their plan, and calls that made it */

@@ -17,7 +17,7 @@
 /* Four levels: the words of the tensor in the order a b c d, those of the memory in the order c a d b. */
 #define SCATTER(bits, lanes, size, a, b, c, d) {"scatter_w" #bits "_" size, "u32", #a " " #b " " #c " " #d " " #lanes, "20314", 1, NULL, 0, NULL}
 
-#define CONVERT(name, dtype, as, size, dims) {"convert_" name "_" size, dtype, dims, "01", 1, as, 0, NULL}
+#define CONVERT(name, dtype, as, size, dims) {"convert_" name "_" size, dtype, dims, "01", 1, as, 1, NULL}
 
 #define CONVERTS(name, dtype, as)                                                                                       \
     CONVERT(name, dtype, as, "100", "25 4"), CONVERT(name, dtype, as, "1k", "250 4"), CONVERT(name, dtype, as, "10k", "2500 4"),             \

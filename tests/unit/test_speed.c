@@ -240,7 +240,7 @@ static void the_isa_has_a_name(void **state)
 
 int main(void)
 {
-    setenv("TD_PARALLEL_BYTES", "1", 1);
+    setenv("TD_PARALLEL_BYTES", "1", 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_moves),         cmocka_unit_test(large_moves_with_threads),
         cmocka_unit_test(rows_with_threads),   cmocka_unit_test(callers_at_once),
