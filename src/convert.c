@@ -3,6 +3,8 @@
  * precision is f32; and convert_real.c between the two. */
 #include "convert_path.h"
 
+#include "kernels/move.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -15,6 +17,8 @@
 
 #define STAGE_ELEMS 1024
 #define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
+#define LINE 64
+#define LONG_ROW_BYTES 512 /* off the lines, but worth streaming between its ends */
 
 /* A simulator that was linked for fast mathematics flushes denormals, and some tests round otherwise or trap:
  * conversions run in the mode that C starts with, and leave the caller's behind. */
@@ -113,6 +117,7 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
         c->axis = *axis;
     c->copy = td_dtype_equal(c->src, c->dst) && !c->scaled && !as->has_zero && !c->ftz && !c->axis.extent;
     c->check = !c->copy && as->over == TD_OVER_ERROR;
+    c->numbers = c->axis.extent || as->round == TD_ROUND_STOCHASTIC;
     td_dtype_print(as->dtype, name);
     snprintf(c->as_text, sizeof c->as_text, "%s%s", name, over_names[as->over]);
     const td_status status = check_scale(as, c);
@@ -144,30 +149,46 @@ static void run_exact(const td_convert *c, void *dst, const void *src, size_t n,
     }
 }
 
-static void run_fast(const td_convert *c, void *dst, const void *src, size_t n, const td_convert_params *decode,
+/* One kernel. Whole aligned lines stream; a long row that begins off them does so behind its first. */
+static void run_one(const td_convert *c, td_convert_fn fn, const td_convert_params *params, const td_convert_block *b)
+{
+    const size_t bytes = c->dst.bytes;
+    const uintptr_t off = (uintptr_t)b->dst | (b->rows > 1 ? (uintptr_t)b->dst_stride : 0);
+    if (!b->stream || (off % LINE && (b->n * bytes < LONG_ROW_BYTES || off % bytes))) {
+        fn(b->dst, b->dst_stride, b->src, b->src_stride, b->rows, b->n, params);
+        return;
+    }
+    td_convert_params streamed = *params;
+    streamed.stream = true;
+    if (off % LINE == 0) {
+        fn(b->dst, b->dst_stride, b->src, b->src_stride, b->rows, b->n, &streamed);
+        return;
+    }
+    char *dst = b->dst;
+    const char *src = b->src;
+    for (size_t r = 0; r < b->rows; r++, dst += b->dst_stride, src += b->src_stride) {
+        const size_t head = ((uintptr_t)0 - (uintptr_t)dst) % LINE / bytes;
+        fn(dst, 0, src, 0, 1, head, params);
+        fn(dst + head * bytes, 0, src + head * c->src.bytes, 0, 1, b->n - head, &streamed);
+    }
+}
+
+static void run_fast(const td_convert *c, const td_convert_block *b, const td_convert_params *decode,
                      const td_convert_params *encode)
 {
     if (!c->decode || !c->encode) {
-        td_convert_params p = c->decode ? *decode : *encode;
-        td_convert_fn fn = c->decode ? c->decode : c->encode;
-        if (n * (c->src.bytes + (size_t)c->dst.bytes) > STREAM_BYTES) {
-            /* Whole aligned lines stream; what is before the first takes the ordinary way. */
-            const size_t head = (((uintptr_t)0 - (uintptr_t)dst) & 63) / c->dst.bytes;
-            fn(dst, src, head, &p);
-            dst = (char *)dst + head * c->dst.bytes;
-            src = (const char *)src + head * c->src.bytes;
-            n -= head;
-            p.stream = ((uintptr_t)dst & 63) == 0;
-        }
-        fn(dst, src, n, &p);
+        run_one(c, c->decode ? c->decode : c->encode, c->decode ? decode : encode, b);
         return;
     }
     float stage[STAGE_ELEMS];
-    for (size_t i = 0; i < n; i += STAGE_ELEMS) {
-        const size_t part = n - i < STAGE_ELEMS ? n - i : STAGE_ELEMS;
-        c->decode(stage, (const char *)src + i * c->src.bytes, part, decode);
-        c->encode((char *)dst + i * c->dst.bytes, stage, part, encode);
-    }
+    char *dst = b->dst;
+    const char *src = b->src;
+    for (size_t r = 0; r < b->rows; r++, dst += b->dst_stride, src += b->src_stride)
+        for (size_t i = 0; i < b->n; i += STAGE_ELEMS) {
+            const size_t part = b->n - i < STAGE_ELEMS ? b->n - i : STAGE_ELEMS;
+            c->decode(stage, 0, src + i * c->src.bytes, 0, 1, part, decode);
+            c->encode(dst + i * c->dst.bytes, 0, stage, 0, 1, part, encode);
+        }
 }
 
 /* Elements from `first` on that share its coordinate on the axis, at most n. */
@@ -193,7 +214,7 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
     while (n) {
         const size_t part = n < STAGE_ELEMS ? n : STAGE_ELEMS;
         if (c->decode && c->src.bytes < 4)
-            c->decode(stage, src, part, &decode);
+            c->decode(stage, 0, src, 0, 1, part, &decode);
         else
             memcpy(stage, src, part * sizeof stage[0]);
         uint64_t within = first % c->axis.inner;
@@ -209,7 +230,7 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
             }
         }
         if (c->encode && c->dst.bytes < 4)
-            c->encode(dst, stage, part, &encode);
+            c->encode(dst, 0, stage, 0, 1, part, &encode);
         else
             memcpy(dst, stage, part * sizeof stage[0]);
         dst = (char *)dst + part * c->dst.bytes;
@@ -234,7 +255,7 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
         td_convert_params decode = c->decode_params;
         td_convert_params encode = c->encode_params;
         if (td_convert_aim(c, td_convert_scale_at(c, k), td_convert_zero_at(c, k), &decode, &encode))
-            run_fast(c, dst, src, part, &decode, &encode);
+            run_fast(c, &(td_convert_block){.dst = dst, .src = src, .rows = 1, .n = part}, &decode, &encode);
         else
             run_exact(c, dst, src, part, first, step);
         dst = (char *)dst + part * c->dst.bytes;
@@ -244,20 +265,43 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
     }
 }
 
+static void run_row(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
+    if (c->real)
+        td_convert_real_run(c, dst, src, n, first, step);
+    else if (!c->decode && !c->encode)
+        run_exact(c, dst, src, n, first, step);
+    else
+        run_axis(c, dst, src, n, first, step);
+}
+
+void td_convert_rows(const td_convert *c, const td_convert_block *block)
+{
+    td_convert_block b = *block;
+    const unsigned mode = enter_mode();
+    if (!c->numbers && b.src_stride == (ptrdiff_t)(b.n * c->src.bytes) &&
+        b.dst_stride == (ptrdiff_t)(b.n * c->dst.bytes)) {
+        b.n *= b.rows;
+        b.rows = 1;
+    }
+    if ((c->decode || c->encode) && !c->axis.extent)
+        run_fast(c, &b, &c->decode_params, &c->encode_params);
+    else
+        for (size_t r = 0; r < b.rows; r++)
+            run_row(c, (char *)b.dst + (ptrdiff_t)r * b.dst_stride, (const char *)b.src + (ptrdiff_t)r * b.src_stride,
+                    b.n, b.first + (uint64_t)b.row_step * r, b.step);
+    leave_mode(mode);
+}
+
 void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
     if (c->copy) {
         memcpy(dst, src, n * c->dst.bytes);
         return;
     }
-    const unsigned mode = enter_mode();
-    if (c->real)
-        td_convert_real_run(c, dst, src, n, first, step);
-    else if (!c->decode && !c->encode)
-        run_exact(c, dst, src, n, first, step);
-    else if (c->axis.extent)
-        run_axis(c, dst, src, n, first, step);
-    else
-        run_fast(c, dst, src, n, &c->decode_params, &c->encode_params);
-    leave_mode(mode);
+    const bool stream = n * (c->src.bytes + (size_t)c->dst.bytes) > STREAM_BYTES;
+    td_convert_rows(c, &(td_convert_block){
+                           .dst = dst, .src = src, .rows = 1, .n = n, .first = first, .step = step, .stream = stream});
+    if (stream)
+        td_move_fence();
 }

@@ -33,7 +33,8 @@ typedef struct td_convert {
     uint8_t work_bits; /* 32 or 64 */
     bool copy;         /* bits move unchanged */
     bool scaled;
-    bool check; /* td_convert_check may refuse */
+    bool check;   /* td_convert_check may refuse */
+    bool numbers; /* an element's number matters: it gives its scale or its luck */
     bool ftz;
     td_rounding rounding; /* of the target; the zero point here is 0 on the way back */
     uint64_t seed;
@@ -62,8 +63,23 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
 /* Frees what td_scales_give gave; a copy never has any. */
 void td_convert_free(td_convert *c);
 
-/* n elements from src to dst, which do not overlap. Element i of the run is element first + i * step of the tensor:
- * that gives it its scale and its luck. Runs of any length; dst is written whole. */
+/* `rows` runs of n elements each, the strides in bytes. Element i of run r is element first + r * row_step + i * step of
+ * the tensor, which is looked at only for c->numbers. */
+typedef struct td_convert_block {
+    void *dst;
+    const void *src;
+    ptrdiff_t dst_stride, src_stride;
+    size_t rows, n;
+    uint64_t first;
+    int64_t row_step, step;
+    bool stream; /* part of something large: store past the caches where that can be done. The caller calls
+                    td_move_fence after the last block */
+} td_convert_block;
+
+/* The two sides do not overlap; every run of dst is written whole. */
+void td_convert_rows(const td_convert *c, const td_convert_block *block);
+
+/* One run, streamed when it is long. */
 void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step);
 
 /* For c->check: TD_RANGE with a message that names the first element of the run that does not fit; *bad is its place.

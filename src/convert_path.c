@@ -142,8 +142,12 @@ bool td_convert_aim(const td_convert *c, double scale, int64_t zero, td_convert_
                     td_convert_params *encode)
 {
     const bool forward = c->direction == TD_TO_MEMORY;
-    const float divisor = with_point(forward && c->scaled ? (float)scale : 1, c->dst);
-    const float factor = with_point(!forward && c->scaled ? (float)scale : 1, c->src);
+    float divisor = with_point(forward && c->scaled ? (float)scale : 1, c->dst);
+    float factor = with_point(!forward && c->scaled ? (float)scale : 1, c->src);
+    if (decode->quotient) { /* into f32, so the divisor is the scale, and a fixed point moves over to it */
+        factor = divisor / factor;
+        divisor = 1;
+    }
     if (!fits_f32(divisor) || !fits_f32(factor))
         return false;
     set_scale(decode, factor);
@@ -155,6 +159,7 @@ bool td_convert_aim(const td_convert *c, double scale, int64_t zero, td_convert_
 
 void td_convert_aim_one(const td_convert *c, td_convert_params *decode, td_convert_params *encode)
 {
+    decode->quotient = false;
     set_scale(decode, with_point(1, c->src));
     set_scale(encode, with_point(1, c->dst));
 }
@@ -190,7 +195,7 @@ static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
         decode = c->direction == TD_TO_TENSOR ? kernels->mul_f32 : NULL;
         encode = c->direction == TD_TO_MEMORY ? kernels->div_f32 : NULL;
     } else if (to_f32 && c->direction == TD_TO_MEMORY && c->scaled) {
-        encode = kernels->div_f32;
+        c->decode_params.quotient = true;
     } else if (from_f32 && c->direction == TD_TO_TENSOR && c->scaled) {
         decode = kernels->mul_f32;
     }
@@ -222,6 +227,7 @@ void td_convert_choose(td_convert *c)
     c->real = td_convert_real_can(c);
     c->steps = ldexp(1, c->dst.frac_bits);
     set_scale(&c->decode_params, 1);
+    c->decode_params.quotient = false;
     c->decode_params.zero = 0;
     set_own_bits(&c->decode_params, c->src);
     if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)

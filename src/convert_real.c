@@ -60,7 +60,7 @@ static void widen(const td_convert *c, double *out, const void *src, size_t n)
     if (c->src.bytes == 4)
         memcpy(narrow, src, n * sizeof narrow[0]);
     else
-        c->widen(narrow, src, n, &c->decode_params);
+        c->widen(narrow, 0, src, 0, 1, n, &c->decode_params);
     for (size_t i = 0; i < n; i++)
         out[i] = (double)narrow[i];
 }

@@ -103,10 +103,11 @@ static void move_selected(const td_run *run, size_t b, bool dump, bool alone, si
         const td_move *move = &plan->move[2 * b + dump];
         unsigned char *ground = td_ground_at(run, select), *place = ground + memory / 8,
                       *elems = run->tensor + tensor * plan->tensor_dtype.bytes;
-        if (move->kind == TD_MOVE_NONE || run->convert)
+        const td_move_values values = {.convert = run->convert, .tensor = run->tensor};
+        if (move->kind == TD_MOVE_NONE || (run->convert && !td_move_converts(move, run->convert)))
             td_rows_run(&plan->rows[b], run, dump, alone, ground, memory, tensor);
         else
-            td_move_run(move, alone, dump ? elems : place, dump ? place : elems);
+            td_move_run(move, run->convert ? &values : NULL, alone, dump ? elems : place, dump ? place : elems);
         return;
     }
     const td_node *node = &plan->node[box->first_node + level];

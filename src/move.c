@@ -8,6 +8,7 @@
 /* A part of a move: steps [begin, end) of the loop that threads share. */
 typedef struct part {
     const td_move *move;
+    const td_move_values *values;
     uint64_t begin, end;
     bool stream;
 } part;
@@ -15,21 +16,31 @@ typedef struct part {
 #define STAGE_BYTES 16384
 
 /* `high` blocks of the source to the buffer, and from there `high` elements to each of `wide` rows. */
-static void run_two_steps(const td_move *m, unsigned char *dst, const unsigned char *src, uint64_t high, bool stream)
+static void run_two_steps(const td_move *m, unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
+                          ptrdiff_t src_stride, uint64_t high, bool stream)
 {
     _Alignas(64) unsigned char stage[STAGE_BYTES];
-    m->shuffle(stage, src, m->src_stride, high, m->block_bytes, m->index);
-    m->fn(dst, m->dst_stride, stage, TD_SHUFFLE_PITCH(m->block_bytes), high, m->wide, stream);
+    m->shuffle(stage, src, src_stride, high, m->block_bytes, m->index);
+    m->fn(dst, dst_stride, stage, TD_SHUFFLE_PITCH(m->block_bytes), high, m->wide, stream);
+}
+
+void td_move_block(const td_move *m, unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
+                   ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream)
+{
+    if (m->kind == TD_MOVE_TWO_STEPS)
+        run_two_steps(m, dst, dst_stride, src, src_stride, high, stream);
+    else
+        m->fn(dst, dst_stride, src, src_stride, high, wide, stream);
 }
 
 static void run_nest(const part *p, size_t level, unsigned char *dst, const unsigned char *src, uint64_t high, uint64_t wide)
 {
     const td_move *m = p->move;
     if (level == m->loops) {
-        if (m->kind == TD_MOVE_TWO_STEPS)
-            run_two_steps(m, dst, src, high, p->stream);
+        if (p->values)
+            td_move_convert_block(m, p->values, dst, src, high, wide, p->stream);
         else
-            m->fn(dst, m->dst_stride, src, m->src_stride, high, wide, p->stream);
+            td_move_block(m, dst, m->dst_stride, src, m->src_stride, high, wide, p->stream);
         return;
     }
     const td_loop *loop = &m->loop[level];
@@ -49,6 +60,7 @@ static void run_nest(const part *p, size_t level, unsigned char *dst, const unsi
 /* A move that threads share. */
 typedef struct shared_move {
     const td_move *move;
+    const td_move_values *values;
     unsigned char *dst;
     const unsigned char *src;
     unsigned pieces;
@@ -59,22 +71,26 @@ static void run_pieces(void *context, unsigned begin, unsigned end)
 {
     const shared_move *s = context;
     const uint64_t steps = s->move->loops ? s->move->loop[s->move->split].extent : 1;
-    const part p = {.move = s->move, .begin = steps * begin / s->pieces, .end = steps * end / s->pieces, .stream = s->stream};
+    const part p = {.move = s->move,
+                    .values = s->values,
+                    .begin = steps * begin / s->pieces,
+                    .end = steps * end / s->pieces,
+                    .stream = s->stream};
     run_nest(&p, 0, s->dst, s->src, s->move->high, s->move->wide);
     if (s->stream)
         td_move_fence();
 }
 
-void td_move_run(const td_move *m, bool alone, unsigned char *dst, const unsigned char *src)
+void td_move_run(const td_move *m, const td_move_values *values, bool alone, unsigned char *dst, const unsigned char *src)
 {
     const bool stream = m->stream && (!m->lines || (uintptr_t)dst % 64 == 0);
-    if (m->loops == 0 && m->kind != TD_MOVE_TWO_STEPS) {
+    if (m->loops == 0 && m->kind != TD_MOVE_TWO_STEPS && !values) {
         m->fn(dst, m->dst_stride, src, m->src_stride, m->high, m->wide, stream);
         if (stream)
             td_move_fence();
         return;
     }
-    shared_move s = {.move = m, .dst = dst, .src = src, .stream = stream, .pieces = 1};
+    shared_move s = {.move = m, .values = values, .dst = dst, .src = src, .stream = stream, .pieces = 1};
     if (m->splits && !alone)
         s.pieces = td_pool_pieces(m->bytes, m->loop[m->split].extent);
     if (s.pieces > 1)

@@ -2,12 +2,16 @@
  * direction, and chooses the kernel, the blocks and the order of the loops; move.c runs them. exec.c calls them for the
  * boxes that have one and walks the others itself. Nothing here fails at run time.
  *
+ * Values may be converted on the way (move_convert.c): the kernel moves elements of the narrower type, and a block that
+ * fits in the first cache is converted before or after it. The strides are those of each side's own type.
+ *
  * A move is a nest of loops around a block, all in bytes. In a block `high` runs along the axis that is straight in the
  * destination and `wide` along the one that is straight in the source; where those are one axis the block is a list of
  * `high` runs of `wide` bytes. */
 #ifndef TD_MOVE_H
 #define TD_MOVE_H
 
+#include "convert.h"
 #include "kernels/move.h"
 #include "kernels/shuffle.h"
 #include "plan.h"
@@ -41,6 +45,8 @@ typedef struct td_move {
     bool lines;         /* whole lines, if the destination itself is on one */
     bool splits;        /* threads may share it: their steps write different bytes */
     uint8_t loops, split;
+    uint8_t dst_scale, src_scale; /* bytes of each side for a byte of the kernel: one of them is 1 */
+    bool tensor_first;            /* a load: the source is the tensor */
     td_move_fn fn;
     ptrdiff_t dst_stride, src_stride; /* of the kernel */
     uint64_t high, wide;
@@ -56,8 +62,23 @@ typedef struct td_move {
 td_status td_moves_create(td_plan *plan);
 void td_moves_free(td_plan *plan);
 
-/* One box between two places; `alone` keeps it on this thread. */
-void td_move_run(const td_move *move, bool alone, unsigned char *dst, const unsigned char *src);
+/* One box between two places; `alone` keeps it on this thread. With `values` they are converted. */
+typedef struct td_move_values {
+    const td_convert *convert;
+    const unsigned char *tensor; /* its first element */
+} td_move_values;
+
+void td_move_run(const td_move *move, const td_move_values *values, bool alone, unsigned char *dst,
+                 const unsigned char *src);
+
+/* Whether a move can convert so: where an element's number matters, it has to be the tensor's side that is converted. */
+bool td_move_converts(const td_move *move, const td_convert *convert);
+
+/* For move_convert.c: what a move does inside all its loops, with strides of its own, and the same with a conversion. */
+void td_move_block(const td_move *move, unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
+                   ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream);
+void td_move_convert_block(const td_move *move, const td_move_values *values, unsigned char *dst,
+                           const unsigned char *src, uint64_t high, uint64_t wide, bool stream);
 
 /* "transpose_x32 32x2048 around 64 8" */
 void td_move_describe(const td_move *move, td_text *out);

@@ -19,25 +19,37 @@ typedef struct nest {
     uint64_t elem; /* bytes that stay together */
 } nest;
 
-/* Whole bytes on both sides: the element fills its tensor bytes and every place is a byte. */
+/* What moves: elements of the narrower type of the two, that have to be converted where they differ. */
+static uint8_t narrow_bytes(const td_plan *plan)
+{
+    return plan->memory_dtype.bytes < plan->tensor_dtype.bytes ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes;
+}
+
+/* Memory bits for a byte that moves. */
+static int64_t memory_unit_bits(const td_plan *plan)
+{
+    return 8 * (int64_t)(plan->memory_dtype.bytes / narrow_bytes(plan));
+}
+
+/* Whole bytes: the element fills its bytes in memory, every place is a byte, and every step so many elements' worth. */
 static bool is_bytes(const td_plan *plan, const td_box *box)
 {
-    if (box->piece_count || plan->memory_dtype.bits != 8 * plan->tensor_dtype.bytes || box->memory % 8)
+    if (box->piece_count || plan->memory_dtype.bits != 8 * plan->memory_dtype.bytes || box->memory % 8)
         return false;
     for (size_t i = 0; i < box->node_count; i++)
-        if (plan->node[box->first_node + i].memory % 8)
+        if (plan->node[box->first_node + i].memory % (i < box->selectors ? 8 : memory_unit_bits(plan)))
             return false;
     return box->node_count - box->selectors <= TD_MOVE_LOOPS;
 }
 
-/* The inner nodes in bytes. A dump reads one copy of each element. */
+/* The inner nodes in bytes of the narrower type. A dump reads one copy of each element. */
 static void collect(const td_plan *plan, const td_box *box, bool dump, nest *out)
 {
-    const int64_t bytes = plan->tensor_dtype.bytes;
+    const int64_t bytes = narrow_bytes(plan);
     *out = (nest){.elem = (uint64_t)bytes};
     for (size_t i = box->selectors; i < box->node_count; i++) {
         const td_node *n = &plan->node[box->first_node + i];
-        const int64_t memory = n->memory / 8, tensor = n->tensor * bytes;
+        const int64_t memory = n->memory / memory_unit_bits(plan), tensor = n->tensor * bytes;
         if (dump && n->tensor == 0)
             continue;
         out->loop[out->count++] =
@@ -299,25 +311,26 @@ static void block(td_move *m)
         cut(m, TD_LOOP_HIGH, PIECE_BYTES / (m->wide * m->elem_bytes) / LINE * LINE);
         break;
     default:
-        cut(m, TD_LOOP_WIDE, 16 * PIECE_BYTES);
+        cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PIECE_BYTES : PIECE_BYTES);
     }
 }
 
 /* Every store is a whole line of the destination, given that its base is on one. */
 static bool is_lines(const td_move *m, const nest *n)
 {
+    const uint64_t line = LINE / m->dst_scale;
     for (size_t i = 0; i < n->count; i++)
-        if (n->loop[i].dst % LINE)
+        if (n->loop[i].dst % (int64_t)line)
             return false;
     switch (m->kind) {
     case TD_MOVE_TRANSPOSE:
     case TD_MOVE_DEINTERLEAVE:
     case TD_MOVE_TWO_STEPS:
-        return m->dst_stride % LINE == 0 && m->high * m->elem_bytes % LINE == 0;
+        return m->dst_stride % (int64_t)line == 0 && m->high * m->elem_bytes % line == 0;
     case TD_MOVE_INTERLEAVE:
-        return m->high * m->wide * m->elem_bytes % LINE == 0;
+        return m->high * m->wide * m->elem_bytes % line == 0;
     default:
-        return m->wide % LINE == 0;
+        return m->wide % line == 0;
     }
 }
 
@@ -351,16 +364,33 @@ static void choose_split(td_move *m, bool splits)
     m->splits = splits && best > 1;
 }
 
+/* The strides of the wider side are those of its own elements. */
+static void scale_sides(td_move *m)
+{
+    m->dst_stride *= m->dst_scale;
+    m->src_stride *= m->src_scale;
+    for (size_t i = 0; i < m->loops; i++) {
+        m->loop[i].dst *= m->dst_scale;
+        m->loop[i].src *= m->src_scale;
+    }
+}
+
 static void prepare(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, td_move *m)
 {
     nest n;
     *m = (td_move){0};
     if (plan->in_order || !is_bytes(plan, box))
         return;
+    const uint8_t memory = (uint8_t)(plan->memory_dtype.bytes / narrow_bytes(plan)),
+                  tensor = (uint8_t)(plan->tensor_dtype.bytes / narrow_bytes(plan));
+    m->tensor_first = !dump;
+    m->dst_scale = dump ? tensor : memory;
+    m->src_scale = dump ? memory : tensor;
     collect(plan, box, dump, &n);
     m->bytes = n.elem;
     for (size_t i = 0; i < n.count; i++)
         m->bytes *= n.loop[i].extent;
+    m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* as much as a copy of so many */
     widen(&n);
     if (!choose_two_steps(k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
@@ -372,6 +402,7 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
     block(m);
     td_order_loops(m);
     take_rows(m);
+    scale_sides(m);
     choose_split(m, !(dump && plan->slides));
 }
 

@@ -7,10 +7,10 @@
 
 #define STAGE_BYTES 16384
 #define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */
-#define ROW_ELEMS 512    /* converted at a time; 8 bytes of each at most */
+#define ROW_ELEMS 512    /* gathered or converted at a time */
 
 typedef struct stage {
-    _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[ROW_ELEMS * 8];
+    _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[STAGE_BYTES];
 } stage;
 
 /* -- when a plan is made ------------------------------------------------------------------------------------------------ */
@@ -116,6 +116,8 @@ void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *
     for (size_t i = 0; i + 1 < count && r->gathers; i++)
         if (node[i].tensor == 1)
             across = i;
+    if (!r->gathers && count > 1 && r->row.extent < ROW_ELEMS)
+        across = count - 2; /* short rows are converted together */
     for (size_t i = 0; i + 1 < count; i++) {
         if (i == across)
             r->across = node[i];
@@ -127,7 +129,6 @@ void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *
         r->way = TD_ROWS_CELLS;
     else
         r->way = r->row.memory == (int64_t)bits ? TD_ROWS_PACKED : TD_ROWS_LOOSE;
-    r->straight = r->way == TD_ROWS_CELLS && r->row.memory == (int64_t)bits && bits == 8u * plan->memory_dtype.bytes;
     choose_split(plan, box, r);
     choose_kernels(plan, r);
 }
@@ -176,13 +177,28 @@ static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t c
             td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
 }
 
+/* Rows of `count` elements in the two buffers, or in the tensor; the first is that of element `tensor`. */
+static void convert(const job *j, unsigned char *dst, ptrdiff_t dst_next, const unsigned char *src, ptrdiff_t src_next,
+                    int64_t tensor, uint64_t count, uint64_t across)
+{
+    td_convert_rows(j->run->convert, &(td_convert_block){.dst = dst,
+                                                         .src = src,
+                                                         .dst_stride = dst_next,
+                                                         .src_stride = src_next,
+                                                         .rows = across,
+                                                         .n = count,
+                                                         .first = (uint64_t)tensor,
+                                                         .row_step = j->rows->across.tensor,
+                                                         .step = j->rows->row.tensor});
+}
+
 /* Rows of `count` elements that begin at element `tensor` and its `across` neighbours. */
 static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
 {
     const td_rows *r = j->rows;
-    const ptrdiff_t bytes = r->elem_bytes;
+    const ptrdiff_t bytes = r->elem_bytes, stored = j->run->plan->memory_dtype.bytes;
     const unsigned char *elems = j->run->tensor + tensor * bytes;
-    ptrdiff_t next = bytes;
+    ptrdiff_t next = r->across.tensor * bytes;
     if (r->gathers) {
         next = (ptrdiff_t)count * bytes;
         if (across > 1)
@@ -191,32 +207,30 @@ static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
             r->copy(j->stage->tensor, bytes, elems, r->row.tensor * bytes, count, (size_t)bytes, false);
         elems = j->stage->tensor;
     }
-    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory, tensor += r->across.tensor) {
-        unsigned char *const stored = r->straight ? j->ground + memory / 8 : j->stage->memory;
-        if (j->run->convert)
-            td_convert_run(j->run->convert, stored, elems, count, (uint64_t)tensor, r->row.tensor);
-        if (!j->run->convert || !r->straight)
-            place(j, memory, j->run->convert ? stored : elems, count);
+    if (j->run->convert) {
+        convert(j, j->stage->memory, (ptrdiff_t)count * stored, elems, next, tensor, count, across);
+        elems = j->stage->memory;
+        next = (ptrdiff_t)count * stored;
     }
+    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
+        place(j, memory, elems, count);
 }
 
 static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
 {
     const td_rows *r = j->rows;
-    const ptrdiff_t bytes = r->elem_bytes;
+    const ptrdiff_t bytes = r->elem_bytes, stored = j->run->plan->memory_dtype.bytes;
     unsigned char *const elems = j->run->tensor + tensor * bytes;
-    unsigned char *out = r->gathers ? j->stage->tensor : elems;
-    const ptrdiff_t next = r->gathers ? (ptrdiff_t)count * bytes : bytes;
-    for (uint64_t a = 0; a < across; a++, out += next, memory += r->across.memory) {
-        const unsigned char *const stored = r->straight ? j->ground + memory / 8 : j->stage->memory;
-        if (!j->run->convert || !r->straight)
-            fetch(j, memory, j->run->convert ? j->stage->memory : out, count);
-        if (j->run->convert)
-            td_convert_run(j->run->convert, out, stored, count, (uint64_t)(tensor + (int64_t)a * r->across.tensor),
-                           r->row.tensor);
-    }
+    unsigned char *const out = r->gathers ? j->stage->tensor : elems;
+    const ptrdiff_t out_next = r->gathers ? (ptrdiff_t)count * bytes : r->across.tensor * bytes;
+    unsigned char *const first = j->run->convert ? j->stage->memory : out;
+    const ptrdiff_t next = j->run->convert ? (ptrdiff_t)count * stored : out_next;
+    for (uint64_t a = 0; a < across; a++)
+        fetch(j, memory + (int64_t)a * r->across.memory, first + (ptrdiff_t)a * next, count);
+    if (j->run->convert)
+        convert(j, out, out_next, first, next, tensor, count, across);
     if (r->gathers && across > 1)
-        r->transpose(elems, r->row.tensor * bytes, j->stage->tensor, next, across, count, false);
+        r->transpose(elems, r->row.tensor * bytes, j->stage->tensor, out_next, across, count, false);
     else if (r->gathers)
         r->copy(elems, r->row.tensor * bytes, j->stage->tensor, bytes, count, (size_t)bytes, false);
 }
@@ -250,7 +264,7 @@ static void run_rows(const job *j, int64_t memory, int64_t tensor)
 {
     const td_node *row = &j->rows->row, *across = &j->rows->across;
     const range rows = part_of(j, TD_ROWS_SPLIT_ROW, steps(j, row), SPLIT_ELEMS),
-                wide = part_of(j, TD_ROWS_SPLIT_ACROSS, across->extent, 16);
+                wide = part_of(j, TD_ROWS_SPLIT_ACROSS, steps(j, across), 16);
     for (uint64_t i = rows.begin; i < rows.end; i += j->row_block)
         for (uint64_t a = wide.begin; a < wide.end; a += j->across_block) {
             const int64_t at = memory + (int64_t)i * row->memory + (int64_t)a * across->memory;
@@ -306,13 +320,15 @@ void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, uns
                  int64_t tensor)
 {
     job j = {.rows = r, .run = run, .dump = dump, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
-    const uint64_t bytes = r->elem_bytes;
+    const uint64_t stored = run->plan->memory_dtype.bytes,
+                   bytes = run->convert && stored > r->elem_bytes ? stored : r->elem_bytes;
     j.ground = ground;
-    if (r->gathers) {
-        j.row_block = r->across.extent > 1 ? 256 / bytes < 64 ? 64 : 256 / bytes : ROW_ELEMS;
-        j.across_block = STAGE_BYTES / bytes / j.row_block;
-    } else if (run->convert && !r->straight)
+    if (r->gathers && r->across.extent > 1)
+        j.row_block = 256 / bytes < 64 ? 64 : 256 / bytes;
+    else if (r->gathers || run->convert)
         j.row_block = ROW_ELEMS;
+    if (r->across.extent > 1)
+        j.across_block = STAGE_BYTES / bytes / least(j.row_block, r->row.extent);
     if (!alone)
         j.pieces = pieces_of(r);
     shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};

@@ -1,6 +1,6 @@
-/* Rows: the data boxes of a plan that bits are packed or values converted for. prepare.c makes them beside the moves; exec.c
- * calls them where no move fits. A row runs along the axis that is closest in memory. Its elements are gathered into a
- * small buffer where the tensor has them apart, converted there, and placed; a dump goes the other way. */
+/* Rows: the data boxes of a plan that bits are packed for. prepare.c makes them beside the moves; exec.c calls them where
+ * no move fits. A row runs along the axis that is closest in memory. Its elements are gathered into a small buffer where
+ * the tensor has them apart, converted there if they have to be, and placed; a dump goes the other way. */
 #ifndef TD_ROWS_H
 #define TD_ROWS_H
 
@@ -26,9 +26,8 @@ typedef struct td_rows {
     uint8_t elem_bytes; /* of a container in the tensor */
     uint8_t loops;      /* around the row and `across`, outermost first */
     bool gathers;       /* the row's elements are apart in the tensor */
-    bool straight;      /* the memory has a row as containers side by side: conversion reads and writes it there */
     td_node row;
-    td_node across; /* neighbours in the tensor that lie in other rows; extent 1 when there are none */
+    td_node across; /* neighbours in the tensor that lie in other rows, or short rows; extent 1 when there are none */
     td_node loop[TD_ROWS_LOOPS];
     int8_t split; /* what threads share: a loop by its number, or one of the two below; none is negative */
     td_move_fn transpose, copy; /* of the tensor's containers */

@@ -1,6 +1,9 @@
-/* Conversion kernels: straight runs of elements in tensor containers, f32 on one side. convert.c chooses one to decode
- * and one to encode, fills the parameters and calls them; they refuse nothing and know no layout. All round to nearest
- * even, saturate or overflow to infinity as the parameters say, and every version gives the bits of the plain C.
+/* Conversion kernels: rows of elements in tensor containers, f32 on one side. convert.c chooses one to decode and one to
+ * encode, fills the parameters and calls them; they refuse nothing and know no layout. All round to nearest even,
+ * saturate or overflow to infinity as the parameters say, and every version gives the bits of the plain C.
+ *
+ * A call converts `rows` straight runs of n elements each, src_stride and dst_stride bytes apart: a short run costs
+ * little more than its elements.
  *
  * One line of the table makes a kernel's prototypes, its place in td_convert_kernels, its test and its bench. */
 #ifndef TD_KERNELS_CONVERT_H
@@ -21,7 +24,7 @@
     X(f32_u8, 4, 1)                                                                                                    \
     X(f32_s16, 4, 2)                                                                                                   \
     X(f32_u16, 4, 2)                                                                                                   \
-    X(bf16_f32, 2, 4) /* decoders: (stored - zero) * scale */                                                          \
+    X(bf16_f32, 2, 4) /* decoders: (stored - zero) * scale, or / scale */                                              \
     X(f16_f32, 2, 4)                                                                                                   \
     X(x8_f32, 1, 4) /* by table */                                                                                     \
     X(s8_f32, 1, 4)                                                                                                    \
@@ -32,15 +35,17 @@
 /* How encoders divide. MUL: the scale is a power of two, so x * inverse is the quotient. INVERSE, for integers: the
  * scale lies within 2^-60 .. 2^60, and a quotient that matters comes out of multiplications and one exact remainder.
  * PROVEN, for integers of up to 8 bits: as INVERSE, and no remainder is needed with this scale (`proves`). DIV: a
- * division. The plain C always divides. Decoders look only whether it is NONE: then they do not multiply. */
+ * division. The plain C always divides. Decoders that multiply look only whether it is NONE: then they do not. */
 typedef enum td_divide { TD_DIVIDE_NONE, TD_DIVIDE_MUL, TD_DIVIDE_INVERSE, TD_DIVIDE_PROVEN, TD_DIVIDE_DIV } td_divide;
 
 typedef struct td_convert_params {
     float scale;
-    float inverse, inverse_low;   /* 1 / scale in two parts */
-    uint8_t divide;               /* td_divide */
-    bool stream;                  /* the destination is large and 64-byte aligned: store past the caches */
-    int32_t zero, low, high;      /* integers; low and high in the stored type */
+    float inverse, inverse_low; /* 1 / scale in two parts */
+    uint8_t divide;             /* td_divide */
+    bool quotient;              /* decoders: by scale, not times */
+    bool stream;             /* large, and dst and its stride are on lines of 64 bytes: store past the caches. Whoever
+                                     asks calls td_move_fence (move.h) after the last */
+    int32_t zero, low, high; /* integers; low and high in the stored type */
     uint32_t own_shift, own_mask; /* decoders of integers: 32 - bits and 2^bits - 1; bits above are not the element's */
 
     /* f32_x8: the magnitude's bits u round to u >> shift at the lowest mantissa bit; what lies under the smallest
@@ -51,7 +56,8 @@ typedef struct td_convert_params {
     const float *table; /* x8_f32: 256 values */
 } td_convert_params;
 
-typedef void (*td_convert_fn)(void *dst, const void *src, size_t n, const td_convert_params *p);
+typedef void (*td_convert_fn)(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,
+                              size_t n, const td_convert_params *p);
 
 typedef struct td_convert_kernels {
 #define X(name, src_bytes, dst_bytes) td_convert_fn name;
@@ -70,9 +76,12 @@ void td_convert_init_avx2(td_convert_kernels *kernels);
 void td_convert_init_avx512(td_convert_kernels *kernels);
 
 #define X(name, src_bytes, dst_bytes)                                                                                  \
-    void td_convert_##name##_c(void *dst, const void *src, size_t n, const td_convert_params *p);                      \
-    void td_convert_##name##_avx2(void *dst, const void *src, size_t n, const td_convert_params *p);                   \
-    void td_convert_##name##_avx512(void *dst, const void *src, size_t n, const td_convert_params *p);
+    void td_convert_##name##_c(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,    \
+                               size_t n, const td_convert_params *p);                                                  \
+    void td_convert_##name##_avx2(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows, \
+                                  size_t n, const td_convert_params *p);                                               \
+    void td_convert_##name##_avx512(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,            \
+                                    size_t rows, size_t n, const td_convert_params *p);
 TD_CONVERT_KERNELS(X)
 #undef X
 

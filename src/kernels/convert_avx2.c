@@ -10,21 +10,17 @@
 #define T256 __attribute__((target("avx2,fma,f16c")))
 #define INLINE static inline __attribute__((always_inline)) T256
 #define KERNEL(name)                                                                                                   \
-    T256 void td_convert_##name##_avx2(void *dst, const void *src, size_t n, const td_convert_params *p)
+    T256 void td_convert_##name##_avx2(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,         \
+                                       size_t rows, size_t n, const td_convert_params *p)
 #define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define BLOCK 32
 
 typedef void (*block_fn)(void *dst, const void *src, const td_convert_params *p);
 
-/* `block` is a constant where this is inlined, and so are the sizes. */
-INLINE void run(block_fn block, size_t src_bytes, size_t dst_bytes, void *dst, const void *src, size_t n,
-                const td_convert_params *params)
+/* One row. `block` is a constant where this is inlined, and so are the sizes. */
+INLINE void run_row(block_fn block, size_t src_bytes, size_t dst_bytes, char *out, const char *in, size_t n,
+                    const td_convert_params *p)
 {
-    /* A store through dst might change what params points at; a copy stays in registers. */
-    const td_convert_params copy = *params;
-    const td_convert_params *p = &copy;
-    char *out = dst;
-    const char *in = src;
     size_t i = 0;
     for (; i + BLOCK <= n; i += BLOCK)
         block(out + i * dst_bytes, in + i * src_bytes, p);
@@ -39,6 +35,15 @@ INLINE void run(block_fn block, size_t src_bytes, size_t dst_bytes, void *dst, c
     memcpy(last_in, in, n * src_bytes);
     block(last_out, last_in, p);
     memcpy(out, last_out, n * dst_bytes);
+}
+
+INLINE void run(block_fn block, size_t src_bytes, size_t dst_bytes, char *dst, ptrdiff_t dst_stride, const char *src,
+                ptrdiff_t src_stride, size_t rows, size_t n, const td_convert_params *params)
+{
+    /* A store through dst might change what params points at; a copy stays in registers. */
+    const td_convert_params copy = *params;
+    for (; rows; rows--, dst += dst_stride, src += src_stride)
+        run_row(block, src_bytes, dst_bytes, dst, src, n, &copy);
 }
 
 INLINE __m256 load(const void *src, int k)
@@ -231,13 +236,13 @@ INLINE void ints_x16(void *dst, const void *src, const td_convert_params *p, int
     KERNEL(name)                                                                                                       \
     {                                                                                                                  \
         if (p->divide == TD_DIVIDE_NONE)                                                                               \
-            run(name##_none, 4, dst_bytes, dst, src, n, p);                                                            \
+            run(name##_none, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                              \
         else if (p->divide == TD_DIVIDE_MUL)                                                                           \
-            run(name##_mul, 4, dst_bytes, dst, src, n, p);                                                             \
+            run(name##_mul, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                               \
         else if (p->divide == TD_DIVIDE_INVERSE || p->divide == TD_DIVIDE_PROVEN)                                      \
-            run(name##_inverse, 4, dst_bytes, dst, src, n, p);                                                         \
+            run(name##_inverse, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                           \
         else                                                                                                           \
-            run(name##_div, 4, dst_bytes, dst, src, n, p);                                                             \
+            run(name##_div, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                               \
     }
 
 INT_KERNEL(f32_s8, ints_x8, 1, true)
@@ -251,14 +256,14 @@ INLINE __m256i multiplied(__m256 x, const td_convert_params *p)
 {
     const __m256i u = _mm256_castps_si256(x);
     if (p->divide != TD_DIVIDE_NONE)
-        return _mm256_castps_si256(_mm256_mul_ps(x, _mm256_set1_ps(p->scale)));
+        return _mm256_castps_si256(p->quotient ? divided(x, p) : _mm256_mul_ps(x, _mm256_set1_ps(p->scale)));
     return _mm256_or_si256(u, _mm256_and_si256(nan_of(x), _mm256_set1_epi32(0x400000)));
 }
 
 INLINE __m256i from_int(__m256i x, const td_convert_params *p)
 {
     const __m256 v = _mm256_cvtepi32_ps(_mm256_sub_epi32(x, _mm256_set1_epi32(p->zero)));
-    return _mm256_castps_si256(_mm256_mul_ps(v, _mm256_set1_ps(p->scale)));
+    return _mm256_castps_si256(p->quotient ? divided(v, p) : _mm256_mul_ps(v, _mm256_set1_ps(p->scale)));
 }
 
 INLINE __m256i from_signed(__m256i x, const td_convert_params *p)
@@ -301,7 +306,7 @@ DECODE_BLOCK(from_u16, from_unsigned(_mm256_cvtepu16_epi32(load_x16(src, k)), p)
 #define BLOCK_KERNEL(name, block, src_bytes, dst_bytes)                                                                \
     KERNEL(name)                                                                                                       \
     {                                                                                                                  \
-        run(block, src_bytes, dst_bytes, dst, src, n, p);                                                              \
+        run(block, src_bytes, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                                \
     }
 
 BLOCK_KERNEL(div_f32, block_div, 4, 4)

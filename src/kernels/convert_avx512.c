@@ -2,46 +2,7 @@
  * of 16 elements at the end. AVX512-BF16 has an instruction for f32 -> bf16, which takes denormals for zeros: that is
  * not the rule of the plain C, so the rounding is done in integers here on every machine. */
 #if defined(__x86_64__)
-#include "convert.h"
-
-#include <immintrin.h>
-
-#define T512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
-#define INLINE static inline __attribute__((always_inline)) T512
-/* The parameters are copied: a store through dst might change what p points at, and then nothing could be kept in
- * registers. */
-#define KERNEL(name)                                                                                                   \
-    INLINE void name(void *dst, const void *src, size_t n, const td_convert_params *p);                                \
-    T512 void td_convert_##name##_avx512(void *dst, const void *src, size_t n, const td_convert_params *params)        \
-    {                                                                                                                  \
-        const td_convert_params copy = *params;                                                                        \
-        name(dst, src, n, &copy);                                                                                      \
-    }                                                                                                                  \
-    INLINE void name(void *dst, const void *src, size_t n, const td_convert_params *p)
-
-#define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-
-INLINE __mmask16 mask_of(size_t n)
-{
-    return (__mmask16)(n < 16 ? (1U << n) - 1 : 0xffffU);
-}
-
-INLINE void put(void *dst, __m512i line, bool stream)
-{
-    if (stream)
-        _mm512_stream_si512((__m512i *)dst, line);
-    else
-        _mm512_storeu_si512(dst, line);
-}
-
-/* Streamed lines have to be in memory before another thread is told of them. */
-INLINE void finish(const td_convert_params *p)
-{
-    if (p->stream)
-        _mm_sfence();
-}
-
-/* -- f32 to f32 */
+#include "convert_avx512.h"
 
 INLINE __m512 divided(__m512 x, const td_convert_params *p, int divide)
 {
@@ -52,36 +13,7 @@ INLINE __m512 divided(__m512 x, const td_convert_params *p, int divide)
     return _mm512_div_ps(x, _mm512_set1_ps(p->scale));
 }
 
-/* x / scale in a few multiplications. PROVEN: with the inverse in two parts the sum is within one unit in the last
- * place of the quotient, and `proves` has seen that no tie is missed. INVERSE: its remainder is exact, and the
- * corrected quotient is the one a division rounds to (Markstein's theorem), as long as nothing underflows or overflows
- * on the way. */
-INLINE __m512 few_products(__m512 x, const td_convert_params *p, int divide)
-{
-    const __m512 inverse = _mm512_set1_ps(p->inverse);
-    const __m512 q = _mm512_fmadd_ps(x, inverse, _mm512_mul_ps(x, _mm512_set1_ps(p->inverse_low)));
-    if (divide == TD_DIVIDE_PROVEN)
-        return q;
-    return _mm512_fmadd_ps(_mm512_fnmadd_ps(q, _mm512_set1_ps(p->scale), x), inverse, q);
-}
-
-/* By 1 too: the quotient of a signalling NaN is quiet. With INVERSE the scale is positive, zeros take the sign of x,
- * and what is not within 2^-64 .. 2^64 is divided. */
-INLINE __m512 quotient(__m512 x, const td_convert_params *p, int divide)
-{
-    if (divide == TD_DIVIDE_MUL)
-        return _mm512_mul_ps(x, _mm512_set1_ps(p->inverse));
-    if (divide == TD_DIVIDE_DIV)
-        return _mm512_div_ps(x, _mm512_set1_ps(p->scale));
-    const __m512i sign = _mm512_set1_epi32((int)0x80000000);
-    const __m512i a = _mm512_andnot_si512(sign, _mm512_castps_si512(x));
-    const __m512i above = _mm512_sub_epi32(a, _mm512_set1_epi32((127 - 64) << 23));
-    const __mmask16 not_zero = _mm512_test_epi32_mask(a, a);
-    if (__builtin_expect(_mm512_mask_cmpgt_epu32_mask(not_zero, above, _mm512_set1_epi32(128 << 23)), 0))
-        return _mm512_div_ps(x, _mm512_set1_ps(p->scale));
-    const __m512i q = _mm512_castps_si512(few_products(x, p, TD_DIVIDE_INVERSE));
-    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(sign, _mm512_castps_si512(x), q, 0xca)); /* sign ? x : q */
-}
+/* -- f32 to f32 */
 
 INLINE void loop_div(float *out, const float *in, size_t n, const td_convert_params *p, int divide)
 {
@@ -91,31 +23,32 @@ INLINE void loop_div(float *out, const float *in, size_t n, const td_convert_par
     if (i < n)
         _mm512_mask_storeu_ps(out + i, mask_of(n - i),
                               quotient(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide));
-    finish(p);
 }
 
 KERNEL(div_f32)
 {
     if (p->divide == TD_DIVIDE_NONE || p->divide == TD_DIVIDE_MUL)
-        loop_div(dst, src, n, p, TD_DIVIDE_MUL);
+        EACH_ROW(loop_div, TD_DIVIDE_MUL);
     else if (p->divide == TD_DIVIDE_INVERSE)
-        loop_div(dst, src, n, p, TD_DIVIDE_INVERSE);
+        EACH_ROW(loop_div, TD_DIVIDE_INVERSE);
     else
-        loop_div(dst, src, n, p, TD_DIVIDE_DIV);
+        EACH_ROW(loop_div, TD_DIVIDE_DIV);
+}
+
+INLINE void loop_mul(float *out, const float *in, size_t n, const td_convert_params *p, bool stream)
+{
+    const __m512 scale = _mm512_set1_ps(p->scale);
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        put(out + i, _mm512_castps_si512(_mm512_mul_ps(_mm512_loadu_ps(in + i), scale)), stream);
+    if (i < n)
+        _mm512_mask_storeu_ps(out + i, mask_of(n - i),
+                              _mm512_mul_ps(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), scale));
 }
 
 KERNEL(mul_f32)
 {
-    const float *in = src;
-    float *out = dst;
-    const __m512 scale = _mm512_set1_ps(p->scale);
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        put(out + i, _mm512_castps_si512(_mm512_mul_ps(_mm512_loadu_ps(in + i), scale)), p->stream);
-    if (i < n)
-        _mm512_mask_storeu_ps(out + i, mask_of(n - i),
-                              _mm512_mul_ps(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), scale));
-    finish(p);
+    EACH_ROW(loop_mul, p->stream);
 }
 
 /* -- Narrowing 32-bit codes. The packs work within 128-bit lanes; one permutation puts the pieces in order. */
@@ -162,7 +95,6 @@ INLINE void loop_bf16(uint16_t *out, const float *in, size_t n, const td_convert
     }
     for (; i < n; i += 16)
         tail_x16(out + i, code_bf16(divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide)), n - i);
-    finish(p);
 }
 
 INLINE void loop_f16(uint16_t *out, const float *in, size_t n, const td_convert_params *p, int divide)
@@ -182,7 +114,6 @@ INLINE void loop_f16(uint16_t *out, const float *in, size_t n, const td_convert_
         const __m512 x = _mm512_maskz_loadu_ps(mask_of(n - i), in + i);
         _mm256_mask_storeu_epi16(out + i, mask_of(n - i), _mm512_cvtps_ph(divided(x, p, divide), NEAREST));
     }
-    finish(p);
 }
 
 INLINE __m512i code_x8(__m512 x, const td_convert_params *p)
@@ -221,7 +152,6 @@ INLINE void loop_x8(unsigned char *out, const float *in, size_t n, const td_conv
     }
     for (; i < n; i += 16)
         tail_x8(out + i, code_x8(divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide), p), n - i);
-    finish(p);
 }
 
 /* One loop per way to divide, so that nothing is asked inside. */
@@ -229,11 +159,11 @@ INLINE void loop_x8(unsigned char *out, const float *in, size_t n, const td_conv
     KERNEL(name)                                                                                                       \
     {                                                                                                                  \
         if (p->divide == TD_DIVIDE_NONE)                                                                               \
-            loop(dst, src, n, p, TD_DIVIDE_NONE);                                                                      \
+            EACH_ROW(loop, TD_DIVIDE_NONE);                                                                            \
         else if (p->divide == TD_DIVIDE_MUL)                                                                           \
-            loop(dst, src, n, p, TD_DIVIDE_MUL);                                                                       \
+            EACH_ROW(loop, TD_DIVIDE_MUL);                                                                             \
         else                                                                                                           \
-            loop(dst, src, n, p, TD_DIVIDE_DIV);                                                                       \
+            EACH_ROW(loop, TD_DIVIDE_DIV);                                                                             \
     }
 
 FLOAT_KERNEL(f32_bf16, loop_bf16)
@@ -293,7 +223,6 @@ INLINE void ints_x8(unsigned char *out, const float *in, size_t n, const td_conv
     }
     for (; i < n; i += 16)
         tail_x8(out + i, tail_int(in + i, n - i, p, divide), n - i);
-    finish(p);
 }
 
 INLINE void ints_s8(unsigned char *out, const float *in, size_t n, const td_convert_params *p, int divide)
@@ -327,7 +256,6 @@ INLINE void ints_x16(uint16_t *out, const float *in, size_t n, const td_convert_
     }
     for (; i < n; i += 16)
         tail_x16(out + i, tail_int(in + i, n - i, p, divide), n - i);
-    finish(p);
 }
 
 INLINE void ints_s16(uint16_t *out, const float *in, size_t n, const td_convert_params *p, int divide)
@@ -345,19 +273,19 @@ INLINE void ints_u16(uint16_t *out, const float *in, size_t n, const td_convert_
     {                                                                                                                  \
         switch (p->divide) {                                                                                           \
         case TD_DIVIDE_NONE:                                                                                           \
-            loop(dst, src, n, p, TD_DIVIDE_NONE);                                                                      \
+            EACH_ROW(loop, TD_DIVIDE_NONE);                                                                            \
             break;                                                                                                     \
         case TD_DIVIDE_MUL:                                                                                            \
-            loop(dst, src, n, p, TD_DIVIDE_MUL);                                                                       \
+            EACH_ROW(loop, TD_DIVIDE_MUL);                                                                             \
             break;                                                                                                     \
         case TD_DIVIDE_INVERSE:                                                                                        \
-            loop(dst, src, n, p, TD_DIVIDE_INVERSE);                                                                   \
+            EACH_ROW(loop, TD_DIVIDE_INVERSE);                                                                         \
             break;                                                                                                     \
         case TD_DIVIDE_PROVEN:                                                                                         \
-            loop(dst, src, n, p, TD_DIVIDE_PROVEN);                                                                    \
+            EACH_ROW(loop, TD_DIVIDE_PROVEN);                                                                          \
             break;                                                                                                     \
         default:                                                                                                       \
-            loop(dst, src, n, p, TD_DIVIDE_DIV);                                                                       \
+            EACH_ROW(loop, TD_DIVIDE_DIV);                                                                             \
         }                                                                                                              \
     }
 
@@ -387,90 +315,6 @@ T512 static bool proves(const td_convert_params *params)
     }
     return true;
 }
-
-/* -- To f32 */
-
-INLINE __m512 multiplied(__m512 x, const td_convert_params *p)
-{
-    if (p->divide != TD_DIVIDE_NONE)
-        return _mm512_mul_ps(x, _mm512_set1_ps(p->scale));
-    const __m512i u = _mm512_castps_si512(x);
-    const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-    return _mm512_castsi512_ps(_mm512_mask_or_epi32(u, nan, u, _mm512_set1_epi32(0x400000)));
-}
-
-INLINE __m512 from_bf16(__m256i x, const td_convert_params *p)
-{
-    return multiplied(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)), p);
-}
-
-INLINE __m512 from_f16(__m256i x, const td_convert_params *p)
-{
-    return multiplied(_mm512_cvtph_ps(x), p);
-}
-
-INLINE __m512 from_int(__m512i x, const td_convert_params *p)
-{
-    const __m512 v = _mm512_cvtepi32_ps(_mm512_sub_epi32(x, _mm512_set1_epi32(p->zero)));
-    return _mm512_mul_ps(v, _mm512_set1_ps(p->scale));
-}
-
-INLINE __m512 from_signed(__m512i x, const td_convert_params *p)
-{
-    const __m128i shift = _mm_cvtsi32_si128((int)p->own_shift);
-    return from_int(_mm512_sra_epi32(_mm512_sll_epi32(x, shift), shift), p);
-}
-
-INLINE __m512 from_unsigned(__m512i x, const td_convert_params *p)
-{
-    return from_int(_mm512_and_si512(x, _mm512_set1_epi32((int)p->own_mask)), p);
-}
-
-INLINE __m512 from_s16(__m256i x, const td_convert_params *p)
-{
-    return from_signed(_mm512_cvtepu16_epi32(x), p);
-}
-
-INLINE __m512 from_u16(__m256i x, const td_convert_params *p)
-{
-    return from_unsigned(_mm512_cvtepu16_epi32(x), p);
-}
-
-INLINE __m512 from_s8(__m128i x, const td_convert_params *p)
-{
-    return from_signed(_mm512_cvtepu8_epi32(x), p);
-}
-
-INLINE __m512 from_u8(__m128i x, const td_convert_params *p)
-{
-    return from_unsigned(_mm512_cvtepu8_epi32(x), p);
-}
-
-INLINE __m512 from_x8(__m128i x, const td_convert_params *p)
-{
-    return multiplied(_mm512_i32gather_ps(_mm512_cvtepu8_epi32(x), p->table, 4), p);
-}
-
-#define DECODER(name, elem_t, load, load_mask, from)                                                                   \
-    KERNEL(name)                                                                                                       \
-    {                                                                                                                  \
-        const elem_t *in = src;                                                                                        \
-        float *out = dst;                                                                                              \
-        size_t i = 0;                                                                                                  \
-        for (; i + 16 <= n; i += 16)                                                                                   \
-            put(out + i, _mm512_castps_si512(from(load((const void *)(in + i)), p)), p->stream);                       \
-        if (i < n)                                                                                                     \
-            _mm512_mask_storeu_ps(out + i, mask_of(n - i), from(load_mask(mask_of(n - i), in + i), p));                \
-        finish(p);                                                                                                     \
-    }
-
-DECODER(bf16_f32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, from_bf16)
-DECODER(f16_f32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, from_f16)
-DECODER(s16_f32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, from_s16)
-DECODER(u16_f32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, from_u16)
-DECODER(x8_f32, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8, from_x8)
-DECODER(s8_f32, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8, from_s8)
-DECODER(u8_f32, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8, from_u8)
 
 void td_convert_init_avx512(td_convert_kernels *kernels)
 {

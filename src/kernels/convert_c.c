@@ -5,7 +5,17 @@
 
 #include <string.h>
 
-#define KERNEL(name) void td_convert_##name##_c(void *dst, const void *src, size_t n, const td_convert_params *p)
+#define KERNEL(name)                                                                                                   \
+    static void name(void *dst, const void *src, size_t n, const td_convert_params *p);                                \
+    void td_convert_##name##_c(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,    \
+                               size_t n, const td_convert_params *p)                                                   \
+    {                                                                                                                  \
+        char *out = dst;                                                                                               \
+        const char *in = src;                                                                                          \
+        for (; rows; rows--, out += dst_stride, in += src_stride)                                                      \
+            name(out, in, n, p);                                                                                       \
+    }                                                                                                                  \
+    static void name(void *dst, const void *src, size_t n, const td_convert_params *p)
 
 static float float_of(uint32_t bits)
 {
@@ -158,7 +168,7 @@ static float multiplied(float x, const td_convert_params *p)
 {
     const uint32_t u = bits_of(x);
     if (p->divide != TD_DIVIDE_NONE)
-        return x * p->scale;
+        return p->quotient ? x / p->scale : x * p->scale;
     return (u & 0x7fffffff) > 0x7f800000 ? float_of(u | 0x400000) : x;
 }
 
@@ -192,15 +202,20 @@ KERNEL(x8_f32)
         store_f32(dst, i, multiplied(p->table[in[i]], p));
 }
 
+static float from_int(int32_t value, const td_convert_params *p)
+{
+    const float x = (float)(value - p->zero);
+    return p->quotient ? x / p->scale : x * p->scale;
+}
+
 static float from_signed(uint32_t container, const td_convert_params *p)
 {
-    const int32_t value = (int32_t)(container << p->own_shift) >> p->own_shift;
-    return (float)(value - p->zero) * p->scale;
+    return from_int((int32_t)(container << p->own_shift) >> p->own_shift, p);
 }
 
 static float from_unsigned(uint32_t container, const td_convert_params *p)
 {
-    return (float)((int32_t)(container & p->own_mask) - p->zero) * p->scale;
+    return from_int((int32_t)(container & p->own_mask), p);
 }
 
 KERNEL(s8_f32)

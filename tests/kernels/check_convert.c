@@ -1,5 +1,5 @@
 /* Every version of every conversion kernel against its plain C twin, from one call site: lengths up to two blocks and
- * one more, every misalignment, guard bytes on both sides, all ways to divide. With --bench the same table is timed
+ * one more, a few rows, every misalignment, guard bytes on both sides, all ways to divide, streamed or not. With --bench the same table is timed
  * instead, as ratios to memcpy of (bytes read + bytes written) / 2 in the same run. */
 #include "../unit/support.h"
 
@@ -13,6 +13,8 @@
 
 #define MAX_ELEMS 129
 #define GUARD 64
+#define MAX_ROWS 3
+#define MAX_PITCH (MAX_ELEMS * 4 + GUARD) /* a multiple of 4 */
 
 static const struct line {
     const char *name;
@@ -63,6 +65,7 @@ static td_convert_params random_params(random_state *r, const char *name)
     p.high = sign ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
     p.low = sign ? -(1 << (bits - 1)) : 0;
     p.zero = p.low + (int32_t)random_below(r, (uint64_t)(p.high - p.low) + 1);
+    p.quotient = random_chance(r, 50);
     p.own_shift = 32 - bits;
     p.own_mask = (1U << bits) - 1;
     p.table = codes;
@@ -112,20 +115,31 @@ static void every_version_gives_the_bits_of_c(void **state)
             const td_convert_fn fn = kernel_of(&table[k], isas[v].flags);
             for (size_t n = 0; n <= MAX_ELEMS; n++) {
                 for (int round = 0; round < 8; round++) {
-                    unsigned char src[MAX_ELEMS * 4 + GUARD], expected[MAX_ELEMS * 4 + 2 * GUARD],
+                    static unsigned char src[MAX_ROWS * MAX_PITCH + GUARD];
+                    static _Alignas(64) unsigned char expected[MAX_ROWS * MAX_PITCH + 2 * GUARD],
                         found[sizeof expected];
-                    const td_convert_params p = random_params(&r, table[k].name);
-                    const size_t src_at = random_below(&r, GUARD), dst_at = GUARD / 2 + random_below(&r, GUARD);
-                    random_source(&r, src + src_at, n, table[k].src_bytes, p.scale);
+                    td_convert_params p = random_params(&r, table[k].name);
+                    const size_t rows = 1 + random_below(&r, MAX_ROWS);
+                    size_t src_at = random_below(&r, GUARD), dst_at = GUARD / 2 + random_below(&r, GUARD);
+                    size_t src_pitch = n * table[k].src_bytes + random_below(&r, GUARD);
+                    size_t dst_pitch = n * table[k].dst_bytes + random_below(&r, GUARD);
+                    p.stream = random_chance(&r, 25);
+                    if (p.stream) {
+                        dst_at = GUARD;
+                        dst_pitch = dst_pitch / 64 * 64;
+                        dst_pitch += dst_pitch < n * table[k].dst_bytes ? 64 : 0;
+                    }
+                    for (size_t row = 0; row < rows; row++)
+                        random_source(&r, src + src_at + row * src_pitch, n, table[k].src_bytes, p.scale);
                     memset(expected, 0xa5, sizeof expected);
                     memset(found, 0xa5, sizeof found);
-                    plain(expected + dst_at, src + src_at, n, &p);
-                    fn(found + dst_at, src + src_at, n, &p);
+                    plain(expected + dst_at, (ptrdiff_t)dst_pitch, src + src_at, (ptrdiff_t)src_pitch, rows, n, &p);
+                    fn(found + dst_at, (ptrdiff_t)dst_pitch, src + src_at, (ptrdiff_t)src_pitch, rows, n, &p);
                     for (size_t i = 0; i < sizeof found; i++)
                         if (found[i] != expected[i])
-                            fail_msg("TD_TEST_SEED=%llu: %s_%s, n %zu, scale %a, divide %d, zero %d: byte %zd is "
+                            fail_msg("TD_TEST_SEED=%llu: %s_%s, %zu x %zu, scale %a, divide %d, zero %d: byte %zd is "
                                      "0x%02x, plain C 0x%02x",
-                                     (unsigned long long)seed, table[k].name, isas[v].name, n, (double)p.scale,
+                                     (unsigned long long)seed, table[k].name, isas[v].name, rows, n, (double)p.scale,
                                      p.divide, p.zero, (ssize_t)i - (ssize_t)dst_at, found[i], expected[i]);
                 }
             }
@@ -159,21 +173,21 @@ static void quotients_at_ties(void **state)
                 memcpy(&src[(tie + 256) * 5 + near], &u, sizeof u);
             }
         float quotient[512 * 5], exact[512 * 5];
-        td_convert_div_f32_c(exact, src, 512 * 5, &p);
-        td_convert_f32_s8_c(expected, src, 512 * 5, &p);
+        td_convert_div_f32_c(exact, 0, src, 0, 1, 512 * 5, &p);
+        td_convert_f32_s8_c(expected, 0, src, 0, 1, 512 * 5, &p);
         for (size_t v = 1; v < ISAS; v++) {
             if ((isas[v].flags & machine) != isas[v].flags)
                 continue;
             td_convert_kernels kernels;
             td_convert_init(&kernels, isas[v].flags);
-            kernels.f32_s8(found, src, 512 * 5, &p);
+            kernels.f32_s8(found, 0, src, 0, 1, 512 * 5, &p);
             assert_memory_equal(found, expected, sizeof found);
-            kernels.div_f32(quotient, src, 512 * 5, &p);
+            kernels.div_f32(quotient, 0, src, 0, 1, 512 * 5, &p);
             assert_memory_equal(quotient, exact, sizeof exact);
             if (kernels.proves && kernels.proves(&p)) {
                 td_convert_params proven = p;
                 proven.divide = TD_DIVIDE_PROVEN;
-                kernels.f32_s8(found, src, 512 * 5, &proven);
+                kernels.f32_s8(found, 0, src, 0, 1, 512 * 5, &proven);
                 assert_memory_equal(found, expected, sizeof found);
                 proofs++;
             }
@@ -243,7 +257,7 @@ static void bench_line(const struct line *line, size_t n, unsigned char *dst, un
             const double start = now();
             for (size_t k = 0; k < repeats; k++) {
                 if (fn)
-                    fn(dst, src, n, &p);
+                    fn(dst, 0, src, 0, 1, n, &p);
                 else
                     memcpy(copy, src, copy_bytes);
                 __asm__ volatile("" ::: "memory");
