@@ -1,24 +1,30 @@
-/* The front door of td_ram: one call per active port and cycle, so no strings cross here; td_dpi_ram_explain makes the
- * text when one of these has failed. A word crosses in parts of 64 bits, 4 words or 16 words of 32 bits; part p of a
- * wide word begins at its 32-bit word p * 4 or p * 16. Mask bit k enables byte k of the part. */
+/* The front door of td_ram: one call per cycle serves both ports, and no strings cross here; td_dpi_ram_explain makes the
+ * text for a port that has failed. A word crosses in 64, 128 or 512 bits; above that in parts of 512, each in a call of
+ * its own. Mask bit k enables byte k of the part. */
 #include "handles.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <svdpi.h>
 
-/* Bytes [offset, offset + limit) of a word, as far as the word goes; NULL past the memory. */
-static unsigned char *part_of(td_memory *memory, td_dpi_u64 address, size_t offset, size_t limit, size_t *bytes)
-{
-    size_t word_bytes = td_memory_word_bytes(memory);
-    if (address >= td_memory_depth_words(memory) || offset >= word_bytes)
-        return NULL;
-    *bytes = word_bytes - offset < limit ? word_bytes - offset : limit;
-    return (unsigned char *)td_memory_data(memory) + address * word_bytes + offset;
-}
+enum { READS = 1, WRITES = 2 }; /* the ports of a call, and in what it returns those that failed */
+
+/* Bytes [offset, offset + limit) of a word, as far as the word goes. */
+typedef struct part {
+    size_t offset, limit;
+} part;
+
+typedef struct cycle {
+    td_dpi_u64 handle;
+    int ports;
+    td_dpi_u64 rd_address, wr_address;
+    td_dpi_u64 mask;
+    const void *wr_data;
+    void *rd_data;
+} cycle;
 
 /* The usual sizes as single moves: a library call costs more than they do. */
-static void copy(void *dst, const void *src, size_t bytes)
+static inline void copy(void *dst, const void *src, size_t bytes)
 {
     switch (bytes) {
     case 1:
@@ -36,75 +42,69 @@ static void copy(void *dst, const void *src, size_t bytes)
     case 16:
         memcpy(dst, src, 16);
         break;
+    case 64:
+        memcpy(dst, src, 64);
+        break;
     default:
         memcpy(dst, src, bytes);
     }
 }
 
-static int read_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, void *dst, size_t limit)
+static void write_masked(unsigned char *dst, const unsigned char *src, size_t bytes, td_dpi_u64 mask)
 {
-    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
+    for (size_t i = 0; i < bytes; i++)
+        dst[i] = mask >> i & 1 ? src[i] : dst[i];
+}
+
+/* The read comes first: it gets the old word. */
+static inline int run(const cycle *c, part p)
+{
+    td_dpi_claim claim = {.handle = c->handle, .kind = TD_DPI_MEMORY};
     const char *message;
-    size_t bytes = 0;
-    td_status status = td_dpi_claim_one("", &claim, &message);
-    if (status)
-        return (int)status;
-    const unsigned char *src = part_of(claim.object, address, offset, limit, &bytes);
-    if (src)
-        copy(dst, src, bytes);
+    if (td_dpi_claim_one("", &claim, &message))
+        return c->ports;
+    int failed = 0;
+    const size_t word_bytes = td_memory_word_bytes(claim.object);
+    const size_t left = word_bytes - p.offset, bytes = left < p.limit ? left : p.limit;
+    const td_dpi_u64 depth = p.offset < word_bytes ? td_memory_depth_words(claim.object) : 0;
+    unsigned char *words = (unsigned char *)td_memory_data(claim.object) + p.offset;
+    if (c->ports & READS) {
+        if (c->rd_address < depth)
+            copy(c->rd_data, words + c->rd_address * word_bytes, bytes);
+        else
+            failed |= READS;
+    }
+    if (c->ports & WRITES) {
+        unsigned char *word = words + c->wr_address * word_bytes;
+        if (c->wr_address >= depth)
+            failed |= WRITES;
+        else if ((~c->mask & ~0ULL >> (64 - bytes)) == 0)
+            copy(word, c->wr_data, bytes);
+        else
+            write_masked(word, c->wr_data, bytes, c->mask);
+    }
     td_dpi_release(&claim, 1);
-    return src ? TD_OK : TD_RANGE;
+    return failed;
 }
 
-static int write_part(td_dpi_u64 handle, td_dpi_u64 address, size_t offset, const void *src, size_t limit,
-                      td_dpi_u64 mask)
+TD_API int td_dpi_ram_cycle64(td_dpi_u64 handle, int ports, td_dpi_u64 rd_address, td_dpi_u64 wr_address,
+                              td_dpi_u64 wr_data, td_dpi_u64 mask, td_dpi_u64 *rd_data)
 {
-    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
-    const char *message;
-    size_t bytes = 0;
-    td_status status = td_dpi_claim_one("", &claim, &message);
-    if (status)
-        return (int)status;
-    unsigned char *dst = part_of(claim.object, address, offset, limit, &bytes);
-    if (dst && (~mask & ~0ULL >> (64 - bytes)) == 0)
-        copy(dst, src, bytes);
-    else if (dst)
-        for (size_t i = 0; i < bytes; i++)
-            dst[i] = mask >> i & 1 ? ((const unsigned char *)src)[i] : dst[i];
-    td_dpi_release(&claim, 1);
-    return dst ? TD_OK : TD_RANGE;
+    *rd_data = 0;
+    return run(&(cycle){handle, ports, rd_address, wr_address, mask, &wr_data, rd_data}, (part){0, 8});
 }
 
-TD_API int td_dpi_ram_read64(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 *data)
+TD_API int td_dpi_ram_cycle128(td_dpi_u64 handle, int ports, td_dpi_u64 rd_address, td_dpi_u64 wr_address,
+                               const svBitVecVal *wr_data, td_dpi_u64 mask, svBitVecVal *rd_data)
 {
-    *data = 0;
-    return read_part(handle, address, 0, data, sizeof *data);
+    return run(&(cycle){handle, ports, rd_address, wr_address, mask, wr_data, rd_data}, (part){0, 16});
 }
 
-TD_API int td_dpi_ram_write64(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 data, td_dpi_u64 mask)
+TD_API int td_dpi_ram_cycle512(td_dpi_u64 handle, int ports, td_dpi_u64 rd_address, td_dpi_u64 wr_address, int number,
+                               const svBitVecVal *wr_data, td_dpi_u64 mask, svBitVecVal *rd_data)
 {
-    return write_part(handle, address, 0, &data, sizeof data, mask);
-}
-
-TD_API int td_dpi_ram_read128(td_dpi_u64 handle, td_dpi_u64 address, svBitVecVal *data)
-{
-    return read_part(handle, address, 0, data, 16);
-}
-
-TD_API int td_dpi_ram_write128(td_dpi_u64 handle, td_dpi_u64 address, const svBitVecVal *data, td_dpi_u64 mask)
-{
-    return write_part(handle, address, 0, data, 16, mask);
-}
-
-TD_API int td_dpi_ram_read512(td_dpi_u64 handle, td_dpi_u64 address, int part, svBitVecVal *data)
-{
-    return read_part(handle, address, (size_t)part * 64, data, 64);
-}
-
-TD_API int td_dpi_ram_write512(td_dpi_u64 handle, td_dpi_u64 address, int part, const svBitVecVal *data,
-                               td_dpi_u64 mask)
-{
-    return write_part(handle, address, (size_t)part * 64, data, 64, mask);
+    return run(&(cycle){handle, ports, rd_address, wr_address, mask, wr_data, rd_data},
+               (part){(size_t)number * 64, 64});
 }
 
 /* The message for a port call ("read" or "write") that failed; "" when it would not fail now. */

@@ -462,42 +462,41 @@ package td_dpi_pkg;
     inout  bit [31:0]       chunk    [0:StageWords-1]
   );
 
-  // ---- dpi/ram.c: no strings, one call per port and cycle; explain gives the text of a failure
+  // ---- dpi/ram.c: no strings, one call per cycle; explain gives the text of a failure
 
-  import "DPI-C" function int td_dpi_ram_read64(
+  // The ports of a call, and in what it returns those that failed.
+  typedef enum int {
+    RamReads  = 1,
+    RamWrites = 2
+  } ram_port_e;
+
+  import "DPI-C" function int td_dpi_ram_cycle64(
     input  longint unsigned memory,
-    input  longint unsigned address,
-    output longint unsigned data
+    input  int              ports,
+    input  longint unsigned rd_address,
+    input  longint unsigned wr_address,
+    input  longint unsigned wr_data,
+    input  longint unsigned mask,
+    output longint unsigned rd_data
   );
-  import "DPI-C" function int td_dpi_ram_write64(
+  import "DPI-C" function int td_dpi_ram_cycle128(
     input  longint unsigned memory,
-    input  longint unsigned address,
-    input  longint unsigned data,
-    input  longint unsigned mask
+    input  int              ports,
+    input  longint unsigned rd_address,
+    input  longint unsigned wr_address,
+    input  bit [127:0]      wr_data,
+    input  longint unsigned mask,
+    output bit [127:0]      rd_data
   );
-  import "DPI-C" function int td_dpi_ram_read128(
+  import "DPI-C" function int td_dpi_ram_cycle512(
     input  longint unsigned memory,
-    input  longint unsigned address,
-    output bit [127:0]      data
-  );
-  import "DPI-C" function int td_dpi_ram_write128(
-    input  longint unsigned memory,
-    input  longint unsigned address,
-    input  bit [127:0]      data,
-    input  longint unsigned mask
-  );
-  import "DPI-C" function int td_dpi_ram_read512(
-    input  longint unsigned memory,
-    input  longint unsigned address,
+    input  int              ports,
+    input  longint unsigned rd_address,
+    input  longint unsigned wr_address,
     input  int              part,
-    output bit [511:0]      data
-  );
-  import "DPI-C" function int td_dpi_ram_write512(
-    input  longint unsigned memory,
-    input  longint unsigned address,
-    input  int              part,
-    input  bit [511:0]      data,
-    input  longint unsigned mask
+    input  bit [511:0]      wr_data,
+    input  longint unsigned mask,
+    output bit [511:0]      rd_data
   );
   import "DPI-C" function int td_dpi_ram_explain(
     input  longint unsigned memory,

@@ -43,78 +43,89 @@ module td_ram
     return path.len() > 4 && path.substr(0, 3) == "TOP." ? path.substr(4, path.len() - 1) : path;
   endfunction
 
-  // A word crosses in one call up to 512 bits, and in parts of 512 bits above.
-  localparam int unsigned Parts = (Width + 511) / 512;
+  // ---- one call serves both ports; the read in it comes first
 
-  // A word may be narrower than what crosses:
-  // verilator lint_off UNUSEDSIGNAL
-  function automatic int read_word(input longint unsigned address, output logic [Width-1:0] data);
-    int                 status;
-    longint unsigned    data64;
-    bit [127:0]         data128;
-    bit [511:0]         part;
-    bit [Parts*512-1:0] wide;
-    status = 0;
-    if (Width <= 64) begin
-      status = td_dpi_pkg::td_dpi_ram_read64(handle, address, data64);
-      data = Width'(data64);
-    end else if (Width <= 128) begin
-      status = td_dpi_pkg::td_dpi_ram_read128(handle, address, data128);
-      data = Width'(data128);
-    end else if (Width <= 512) begin
-      status = td_dpi_pkg::td_dpi_ram_read512(handle, address, 0, part);
-      data = Width'(part);
-    end else begin
-      for (int p = 0; p < int'(Parts) && status == 0; p++) begin
-        status = td_dpi_pkg::td_dpi_ram_read512(handle, address, p, part);
-        wide[p*512+:512] = part;
-      end
-      data = Width'(wide);
-    end
-    return status;
-  endfunction
-  // verilator lint_on UNUSEDSIGNAL
-
-  function automatic int write_word(input longint unsigned address, input logic [Width-1:0] data,
-                                    input logic [MaskW-1:0] mask);
-    int                 status;
-    bit [Parts*512-1:0] wide;
-    bit [Parts*64-1:0]  enable;
-    status = 0;
-    enable = ByteMask ? (Parts*64)'(mask) : '1;
-    if (Width <= 64) begin
-      status = td_dpi_pkg::td_dpi_ram_write64(handle, address, 64'(data), enable[63:0]);
-    end else if (Width <= 128) begin
-      status = td_dpi_pkg::td_dpi_ram_write128(handle, address, 128'(data), enable[63:0]);
-    end else if (Width <= 512) begin
-      status = td_dpi_pkg::td_dpi_ram_write512(handle, address, 0, 512'(data), enable[63:0]);
-    end else begin
-      wide = (Parts*512)'(data);
-      for (int p = 0; p < int'(Parts) && status == 0; p++) begin
-        status = td_dpi_pkg::td_dpi_ram_write512(handle, address, p, wide[p*512+:512], enable[p*64+:64]);
-      end
-    end
-    return status;
+  // The ports that are selected, as td_dpi_pkg numbers them, and those of them whose address is known.
+  function automatic int selected();
+    return (!rd_cs_ni ? td_dpi_pkg::RamReads : 0) | (!wr_cs_ni ? td_dpi_pkg::RamWrites : 0);
   endfunction
 
-  logic valid_q = 1'b0;
+  function automatic int addressed();
+    return selected() & ~(($isunknown(rd_addr_i) ? td_dpi_pkg::RamReads : 0) |
+                          ($isunknown(wr_addr_i) ? td_dpi_pkg::RamWrites : 0));
+  endfunction
+
+  function automatic void report(input int failed);
+    if ((failed & td_dpi_pkg::RamReads) != 0) td_ram_report::failed(handle, "read", 64'(rd_addr_i));
+    if ((failed & td_dpi_pkg::RamWrites) != 0) td_ram_report::failed(handle, "write", 64'(wr_addr_i));
+  endfunction
+
+  logic valid_q;
+  initial valid_q = 1'b0;
+  always_ff @(posedge clk_i) valid_q <= !rd_cs_ni;
   assign rd_valid_o = valid_q;
 
-  // One process for both ports: the read comes first.
-  always_ff @(posedge clk_i) begin
-    automatic logic [Width-1:0] data;
-    valid_q <= !rd_cs_ni;
-    if (!rd_cs_ni) begin
-      if ($isunknown(rd_addr_i) || read_word(64'(rd_addr_i), data) != 0) begin
-        td_ram_report::failed(handle, "read", 64'(rd_addr_i));
-        data = 'x;
+  // A word crosses in the shortest of 64, 128 and 512 bits that holds it, and above in parts of 512. Each has a process of its
+  // own, because every variable in between is one more copy of the word in every cycle. A word may be narrower than what
+  // crosses:
+  // verilator lint_off UNUSEDSIGNAL
+  if (Width <= 64) begin : gen_64
+    always_ff @(posedge clk_i) begin
+      automatic longint unsigned data;
+      automatic int              failed;
+      if (selected() != 0) begin
+        failed = td_dpi_pkg::td_dpi_ram_cycle64(handle, addressed(), 64'(rd_addr_i), 64'(wr_addr_i), 64'(wr_data_i),
+                                                ByteMask ? 64'(wr_mask_i) : '1, data) | (selected() & ~addressed());
+        if (!rd_cs_ni) rd_data_o <= Width'(data);
+        if ((failed & td_dpi_pkg::RamReads) != 0) rd_data_o <= 'x;
+        if (failed != 0) report(failed);
       end
-      rd_data_o <= data;
     end
-    if (!wr_cs_ni) begin
-      if ($isunknown(wr_addr_i) || write_word(64'(wr_addr_i), wr_data_i, wr_mask_i) != 0)
-        td_ram_report::failed(handle, "write", 64'(wr_addr_i));
+  end else if (Width <= 128) begin : gen_128
+    always_ff @(posedge clk_i) begin
+      automatic bit [127:0] data;
+      automatic int         failed;
+      if (selected() != 0) begin
+        failed = td_dpi_pkg::td_dpi_ram_cycle128(handle, addressed(), 64'(rd_addr_i), 64'(wr_addr_i), 128'(wr_data_i),
+                                                 ByteMask ? 64'(wr_mask_i) : '1, data) | (selected() & ~addressed());
+        if (!rd_cs_ni) rd_data_o <= Width'(data);
+        if ((failed & td_dpi_pkg::RamReads) != 0) rd_data_o <= 'x;
+        if (failed != 0) report(failed);
+      end
+    end
+  end else if (Width <= 512) begin : gen_512
+    always_ff @(posedge clk_i) begin
+      automatic bit [511:0] data;
+      automatic int         failed;
+      if (selected() != 0) begin
+        failed = td_dpi_pkg::td_dpi_ram_cycle512(handle, addressed(), 64'(rd_addr_i), 64'(wr_addr_i), 0,
+                                                 512'(wr_data_i), ByteMask ? 64'(wr_mask_i) : '1, data) |
+                 (selected() & ~addressed());
+        if (!rd_cs_ni) rd_data_o <= Width'(data);
+        if ((failed & td_dpi_pkg::RamReads) != 0) rd_data_o <= 'x;
+        if (failed != 0) report(failed);
+      end
+    end
+  end else begin : gen_parts
+    localparam int unsigned Parts = (Width + 511) / 512;
+    always_ff @(posedge clk_i) begin
+      automatic bit [511:0]         part;
+      automatic bit [Parts*512-1:0] data;
+      automatic bit [Parts*512-1:0] given = (Parts*512)'(wr_data_i);
+      automatic bit [Parts*64-1:0]  mask = ByteMask ? (Parts*64)'(wr_mask_i) : '1;
+      automatic int                 failed = selected() & ~addressed();
+      if (selected() != 0) begin
+        for (int p = 0; p < int'(Parts); p++) begin
+          failed |= td_dpi_pkg::td_dpi_ram_cycle512(handle, addressed(), 64'(rd_addr_i), 64'(wr_addr_i), p,
+                                                    given[p*512+:512], mask[p*64+:64], part);
+          data[p*512+:512] = part;
+        end
+        if (!rd_cs_ni) rd_data_o <= Width'(data);
+        if ((failed & td_dpi_pkg::RamReads) != 0) rd_data_o <= 'x;
+        if (failed != 0) report(failed);
+      end
     end
   end
+  // verilator lint_on UNUSEDSIGNAL
 
 endmodule
