@@ -70,36 +70,34 @@ static td_status dump(const td_call *c, td_run *run)
 static td_status run_call(const td_call *c)
 {
     const td_plan *plan = NULL;
-    td_as as = {0};
-    td_convert convert;
-    convert.copy = true; /* until there is one */
+    td_conversion values = {0};
     td_unknown unknown = {0};
     bool x = false;
     td_status status = td_call_check(c);
     if (!status)
-        status = td_call_convert(c, &as, &convert);
+        status = td_call_convert(c, &values);
     if (!status && (x = td_unknown_here(c)))
-        status = td_unknown_begin(c, as.dtype, &unknown);
+        status = td_unknown_begin(c, values.dtype, &unknown);
     if (!status)
-        status = td_call_borrow_plan(c, as.dtype, &plan);
+        status = td_call_borrow_plan(c, values.dtype, &plan);
     if (status) {
-        td_convert_free(&convert);
+        td_call_convert_end(&values);
         if (x)
-            status = td_unknown_end(c, as.dtype, &unknown, status);
+            status = td_unknown_end(c, values.dtype, &unknown, status);
         return td_call_fail(c, status);
     }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
     if (!data)
         status = td_fail_alloc(c->banks * sizeof *data);
     else {
-        td_run run = {.plan = plan, .bank = data, .tensor = c->tensor->data, .convert = convert.copy ? NULL : &convert};
+        td_run run = {.plan = plan, .bank = data, .tensor = c->tensor->data, .convert = values.convert};
         status = c->writes_tensor ? dump(c, &run) : load(c, &run);
         if (data != few)
             free(data);
     }
-    td_convert_free(&convert);
+    td_call_convert_end(&values);
     if (x)
-        status = td_unknown_end(c, as.dtype, &unknown, status);
+        status = td_unknown_end(c, values.dtype, &unknown, status);
     return status ? td_call_fail(c, status) : TD_OK;
 }
 

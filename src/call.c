@@ -2,10 +2,12 @@
 #include "call.h"
 
 #include "cache.h"
+#include "cpu.h"
 #include "scales.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 td_status td_call_fail(const td_call *c, td_status status)
 {
@@ -48,40 +50,128 @@ td_status td_call_check(const td_call *c)
     return TD_OK;
 }
 
-static td_status bind_scaled(const td_call *c, td_as *as, td_convert *convert)
+/* -- conversions ---------------------------------------------------------------------------------------------------
+ *
+ * A testbench repeats itself, and reading an `as` takes longer than converting a hundred elements: each thread keeps its
+ * last few. Those that name a tensor or a file are made anew, since what stands behind the name may have changed. */
+
+#define KEPT 4
+#define KEPT_TEXT_BYTES 96
+
+typedef struct kept {
+    char text[KEPT_TEXT_BYTES]; /* "": none */
+    td_dtype tensor, memory;
+    td_direction direction;
+    unsigned cpu_flags;
+    td_convert convert;
+} kept;
+
+static _Thread_local kept known[KEPT];
+static _Thread_local unsigned oldest;
+
+static td_direction direction_of(const td_call *c)
 {
-    td_scales scales = {0};
-    const td_direction direction = c->writes_tensor || c->compares ? TD_TO_TENSOR : TD_TO_MEMORY;
-    td_status status = td_scales_find(as, c->layout, &c->tensor->shape, &scales);
-    if (!status)
-        status = td_convert_bind(as, c->tensor->dtype, direction, &scales.axis, convert);
-    if (status)
-        td_scales_free(&scales);
-    else
-        td_scales_give(&scales, convert);
-    return status;
+    return c->writes_tensor || c->compares ? TD_TO_TENSOR : TD_TO_MEMORY;
 }
 
-td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert)
+static const kept *find_kept(const td_call *c, const char *text)
+{
+    for (unsigned i = 0; i < KEPT; i++) {
+        const kept *k = &known[i];
+        if (k->text[0] == text[0] && strcmp(k->text, text) == 0 && td_dtype_equal(k->tensor, c->tensor->dtype) &&
+            k->direction == direction_of(c) && k->cpu_flags == td_cpu_flags())
+            return k;
+    }
+    return NULL;
+}
+
+static td_status keep(const td_call *c, const char *text, const td_as *as, const kept **out)
+{
+    kept *k = &known[oldest];
+    k->text[0] = 0;
+    td_status status = td_convert_bind(as, c->tensor->dtype, direction_of(c), NULL, &k->convert);
+    if (status)
+        return status;
+    oldest = (oldest + 1) % KEPT;
+    memcpy(k->text, text, strlen(text) + 1);
+    k->tensor = c->tensor->dtype;
+    k->memory = as->dtype;
+    k->direction = direction_of(c);
+    k->cpu_flags = td_cpu_flags();
+    *out = k;
+    return TD_OK;
+}
+
+static td_status make(const td_call *c, td_as *as, td_convert **out)
+{
+    td_scales scales = {0};
+    td_convert *convert = malloc(sizeof *convert);
+    if (!convert)
+        return td_fail_alloc(sizeof *convert);
+    td_status status = td_scales_find(as, c->layout, &c->tensor->shape, &scales);
+    if (!status)
+        status = td_convert_bind(as, c->tensor->dtype, direction_of(c), &scales.axis, convert);
+    if (status) {
+        td_scales_free(&scales);
+        free(convert);
+        return status;
+    }
+    td_scales_give(&scales, convert);
+    *out = convert;
+    return TD_OK;
+}
+
+static td_status find_conversion(const td_call *c, const char *text, td_conversion *out)
+{
+    const kept *k = find_kept(c, text);
+    if (!k) {
+        td_as as;
+        td_status status = td_as_parse(text, c->tensor->dtype, &as);
+        if (status)
+            return status;
+        if (as.scale_name[0] || as.zero_name[0] || strlen(text) >= KEPT_TEXT_BYTES) {
+            status = make(c, &as, &out->made);
+            out->dtype = as.dtype;
+            out->convert = out->made;
+            return status;
+        }
+        status = keep(c, text, &as, &k);
+        if (status)
+            return status;
+    }
+    out->dtype = k->memory;
+    out->convert = &k->convert;
+    return TD_OK;
+}
+
+td_status td_call_convert(const td_call *c, td_conversion *out)
 {
     const char *text = c->as && *c->as ? c->as : td_layout_as(c->layout);
-    td_status status = TD_OK;
-    if (!*text) { /* bits as they are: most calls, and the small ones count in nanoseconds */
-        as->dtype = c->tensor->dtype;
-        convert->copy = true;
-    } else
-        status = td_as_parse(text, c->tensor->dtype, as);
-    if (!status && *text)
-        status = bind_scaled(c, as, convert);
-    if (!status && c->layout->dtype_text && !td_dtype_equal(as->dtype, c->layout->dtype)) {
+    *out = (td_conversion){.dtype = c->tensor->dtype};
+    td_status status = *text ? find_conversion(c, text, out) : TD_OK;
+    if (!status && c->layout->dtype_text && !td_dtype_equal(out->dtype, c->layout->dtype)) {
         char name[TD_DTYPE_NAME_BYTES];
-        td_dtype_print(as->dtype, name);
+        td_dtype_print(out->dtype, name);
         status = td_fail(
             TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout",
             name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
     }
+    if (status)
+        td_call_convert_end(out);
+    else if (out->convert && out->convert->copy)
+        out->convert = NULL;
     return status;
 }
+
+void td_call_convert_end(td_conversion *conversion)
+{
+    if (conversion->made)
+        td_convert_free(conversion->made);
+    free(conversion->made);
+    conversion->made = NULL;
+}
+
+/* -- plans --------------------------------------------------------------------------------------------------------- */
 
 static td_plan_request request_of(const td_call *c, td_dtype memory_dtype)
 {

@@ -27,9 +27,16 @@ td_status td_call_fail(const td_call *c, td_status status);
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);
 
-/* What the memory holds and how values get there; the layout may insist on a dtype. On success the caller ends with
- * td_convert_free. */
-td_status td_call_convert(const td_call *c, td_as *as, td_convert *convert);
+/* What the memory holds and how values get there: good until this thread asks for a few others. */
+typedef struct td_conversion {
+    td_dtype dtype;            /* of the memory */
+    const td_convert *convert; /* NULL: bits as they are */
+    td_convert *made;          /* for this call alone, or NULL */
+} td_conversion;
+
+/* The layout may insist on a dtype. On success the caller ends with td_call_convert_end. */
+td_status td_call_convert(const td_call *c, td_conversion *out);
+void td_call_convert_end(td_conversion *conversion);
 
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);

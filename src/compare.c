@@ -303,9 +303,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
                                 td_report **out)
 {
     td_plan *plan = NULL;
-    td_as as = {0};
-    td_convert convert;
-    convert.copy = true; /* until there is one */
+    td_conversion values = {0};
     comparison *c = NULL;
     td_unknown unknown = {0};
     bool x = false;
@@ -315,33 +313,32 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
     if (!status)
         status = check_snapshot(what);
     if (!status)
-        status = td_call_convert(call, &as, &convert);
+        status = td_call_convert(call, &values);
     if (!status && (x = td_unknown_here(call)))
-        status = td_unknown_begin(call, as.dtype, &unknown);
+        status = td_unknown_begin(call, values.dtype, &unknown);
     if (!status)
-        status = td_call_plan(call, as.dtype, &plan);
+        status = td_call_plan(call, values.dtype, &plan);
     if (status) {
-        td_convert_free(&convert);
-        return x ? td_unknown_end(call, as.dtype, &unknown, status) : status;
+        td_call_convert_end(&values);
+        return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
     }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(call, few);
     if (!data) {
         td_plan_release(&plan);
-        td_convert_free(&convert);
+        td_call_convert_end(&values);
         status = td_fail_alloc(call->banks * sizeof *data);
-        return x ? td_unknown_end(call, as.dtype, &unknown, status) : status;
+        return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
     }
-    const td_run run = {
-        .plan = plan, .bank = data, .tensor = what->golden->data, .convert = convert.copy ? NULL : &convert};
+    const td_run run = {.plan = plan, .bank = data, .tensor = what->golden->data, .convert = values.convert};
     if (run.convert && run.convert->check)
         status = td_exec_check(&run);
     if (!status)
         status = open_report(what, policy, call->bank[0]->name, &c);
     if (!status && c) {
         td_report *r = c->report;
-        td_dtype_print(as.dtype, r->stored_name);
+        td_dtype_print(values.dtype, r->stored_name);
         r->geometry = plan->geometry;
-        r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : as.dtype.bits;
+        r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : values.dtype.bits;
         r->lsb_bits = what->layout->lsb_bits;
         r->lanes_msb = what->layout->lanes_msb;
         c->run = &run;
@@ -357,8 +354,8 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
     if (data != few)
         free(data);
     td_plan_release(&plan);
-    td_convert_free(&convert);
-    return x ? td_unknown_end(call, as.dtype, &unknown, status) : status;
+    td_call_convert_end(&values);
+    return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
 }
 
 static td_status compare_tensors(const td_comparison *what, const td_policy *policy, td_report **out)

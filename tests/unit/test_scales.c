@@ -81,6 +81,44 @@ static void a_scale_for_each_channel(void **state)
     ASSERT_OK(td_scales_set("pair", NULL));
 }
 
+/* The same words again and again, between other ones: what was remembered of a call never answers for another. */
+static void calls_in_turn(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype, *as;
+        uint64_t second; /* what the memory holds of the value 1, the second of the ramp */
+    } calls[] = {
+        {"f32", "i8", 1},           {"f32", "i8 scale=0.5", 2},  {"f32", "i8 scale=@turn", 4}, {"i16", "i8", 1},
+        {"i16", "i8 scale=0.5", 2}, {"f32", "u8 scale=0.25", 4}, {"f32", "i8 zero=7", 8},      {"f32", "i8", 1},
+    };
+    td_memory *m = NULL;
+    td_layout *l = NULL;
+    ASSERT_OK(td_memory_create("m", 8, 8, &m));
+    ASSERT_OK(td_layout_create("a -> a 1", NULL, NULL, &l));
+    for (int round = 0; round < 3; round++) {
+        const double scale[] = {0.25, 0.125, 0.0625};
+        td_tensor *one = tensor_of("f32", TD_SHAPE(1), &scale[round]);
+        ASSERT_OK(td_scales_set("turn", one));
+        td_tensor_destroy(&one);
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+            td_tensor *t = ramp(calls[i].dtype, TD_SHAPE(4)), *back = ramp(calls[i].dtype, TD_SHAPE(4));
+            ASSERT_OK(td_backdoor_load_tensor(m, t, l, calls[i].as));
+            const uint64_t expected = strchr(calls[i].as, '@') ? calls[i].second << round : calls[i].second;
+            assert_int_equal(((const unsigned char *)td_memory_data(m))[1], expected);
+            ASSERT_OK(td_backdoor_dump_tensor(m, back, l, calls[i].as));
+            assert_memory_equal(td_tensor_data(back), td_tensor_data(t), 4 * td_tensor_elem_bytes(t));
+            ASSERT_REFUSED(td_backdoor_load_tensor(m, t, l, "i8 scale=0"), TD_OPTION,
+                           "backdoor_load_tensor \"m\": scale=0 in as \"i8 scale=0\" is not a finite number other than "
+                           "0; pass one like scale=0.05, or scale=@NAME for a tensor of scales");
+            td_tensor_destroy(&t), td_tensor_destroy(&back);
+        }
+    }
+    ASSERT_OK(td_scales_set("turn", NULL));
+    td_memory_destroy(&m);
+    td_layout_destroy(&l);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -238,8 +276,11 @@ static void tensors_in_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scale_for_each_channel), cmocka_unit_test(refusals),
-        cmocka_unit_test(elements_as_numbers),      cmocka_unit_test(a_tensor_in_another_dtype),
+        cmocka_unit_test(a_scale_for_each_channel),
+        cmocka_unit_test(calls_in_turn),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(elements_as_numbers),
+        cmocka_unit_test(a_tensor_in_another_dtype),
         cmocka_unit_test(tensors_in_text),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
