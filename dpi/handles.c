@@ -1,8 +1,10 @@
 /* The handle table. A handle is a kind, a generation and an index, so that null, stale and foreign ones are a status
  * and never a crash. Slots are never freed, only reused with the next generation: whoever waits for the lock of an
- * object that is destroyed meanwhile finds another generation when it gets the lock. Nothing here knows what the
- * objects are. */
+ * object that is destroyed meanwhile finds another generation when it gets the lock. While one thread alone makes the
+ * calls (alone.h) no slot is locked. Nothing here knows what the objects are. */
 #include "handles.h"
+
+#include "alone.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -20,7 +22,7 @@
 #define TAG 0xd0U
 
 struct td_dpi_slot {
-    pthread_mutex_t lock; /* held while a call uses the object; guards handle and object */
+    pthread_mutex_t lock; /* held while a call uses the object, unless one thread is alone; guards handle and object */
     td_dpi_u64 handle;    /* 0 while the slot is free */
     void *object;
     uint32_t index;
@@ -91,17 +93,51 @@ static td_status refuse(const char *call, td_dpi_u64 handle, td_dpi_kind kind, c
     return TD_HANDLE;
 }
 
-void td_dpi_release(const td_dpi_claim *claims, size_t count)
+static void unlock_claims(const td_dpi_claim *claims, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (claims[i].slot)
             pthread_mutex_unlock(&claims[i].slot->lock);
 }
 
+void td_dpi_release(const td_dpi_claim *claims, size_t count)
+{
+    if (claims[0].alone)
+        td_dpi_leave_alone();
+    else
+        unlock_claims(claims, count);
+}
+
+static bool fits(const td_dpi_claim *claim, const struct td_dpi_slot *slot)
+{
+    return slot && kind_of(claim->handle) == (unsigned)claim->kind;
+}
+
+/* Alone: every handle is looked at, nothing is locked. */
+static td_status take_claims(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+{
+    for (size_t i = 0; i < count; i++) {
+        td_dpi_claim *claim = &claims[i];
+        claim->object = NULL;
+        claim->alone = true;
+        if (!claim->handle && claim->optional)
+            continue;
+        claim->slot = find_slot(claim->handle);
+        if (!fits(claim, claim->slot) || claim->slot->handle != claim->handle) {
+            td_dpi_leave_alone();
+            return refuse(call, claim->handle, claim->kind, claim->slot, message);
+        }
+        claim->object = claim->slot->object;
+    }
+    return TD_OK;
+}
+
 td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message)
 {
+    if (td_dpi_enter_alone())
+        return take_claims(call, claim, 1, message);
     struct td_dpi_slot *slot = find_slot(claim->handle);
-    if (!slot || kind_of(claim->handle) != (unsigned)claim->kind)
+    if (!fits(claim, slot))
         return refuse(call, claim->handle, claim->kind, slot, message);
     pthread_mutex_lock(&slot->lock);
     if (slot->handle != claim->handle) {
@@ -109,6 +145,7 @@ td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **m
         pthread_mutex_unlock(&slot->lock);
         return status;
     }
+    claim->alone = false;
     claim->slot = slot;
     claim->object = slot->object;
     return TD_OK;
@@ -122,10 +159,11 @@ static td_status sort_claims(const char *call, td_dpi_claim *claims, size_t coun
         td_dpi_claim *claim = &claims[i];
         claim->object = NULL;
         claim->slot = NULL;
+        claim->alone = false;
         if (!claim->handle && claim->optional)
             continue;
         claim->slot = find_slot(claim->handle);
-        if (!claim->slot || kind_of(claim->handle) != (unsigned)claim->kind)
+        if (!fits(claim, claim->slot))
             return refuse(call, claim->handle, claim->kind, claim->slot, message);
         size_t at = (*ordered)++;
         for (; at > 0 && order[at - 1]->slot->index > claim->slot->index; at--)
@@ -151,7 +189,7 @@ static td_status lock_claims(const char *call, td_dpi_claim **order, size_t orde
             td_status status = refuse(call, claim->handle, claim->kind, slot, message);
             pthread_mutex_unlock(&slot->lock);
             for (size_t k = 0; k < i; k++)
-                td_dpi_release(order[k], 1);
+                unlock_claims(order[k], 1);
             return status;
         }
         claim->object = slot->object;
@@ -161,6 +199,8 @@ static td_status lock_claims(const char *call, td_dpi_claim **order, size_t orde
 
 td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
 {
+    if (td_dpi_enter_alone())
+        return take_claims(call, claims, count, message);
     td_dpi_claim *few[FEW_CLAIMS];
     td_dpi_claim **order = few;
     size_t ordered = 0;
@@ -209,12 +249,17 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
                     "no room for the handle of another %s; destroy objects that are no longer used", kind_name(kind));
         return TD_NO_MEMORY;
     }
-    pthread_mutex_lock(&slot->lock);
+    const bool alone = td_dpi_enter_alone();
+    if (!alone)
+        pthread_mutex_lock(&slot->lock);
     slot->object = object;
     slot->generation++;
     slot->handle = (td_dpi_u64)(TAG + (unsigned)kind) << 56 | (td_dpi_u64)slot->generation << 32 | slot->index;
     *handle = slot->handle;
-    pthread_mutex_unlock(&slot->lock);
+    if (alone)
+        td_dpi_leave_alone();
+    else
+        pthread_mutex_unlock(&slot->lock);
     return TD_OK;
 }
 

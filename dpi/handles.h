@@ -13,13 +13,14 @@ typedef unsigned long long td_dpi_u64;
 
 typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT = 3, TD_DPI_REPORT = 4 } td_dpi_kind;
 
-/* One handle argument of a call; the last two members are filled by td_dpi_claim. */
+/* One handle argument of a call; the last three members are filled by td_dpi_claim. */
 typedef struct td_dpi_claim {
     td_dpi_u64 handle;
     td_dpi_kind kind;
     bool optional; /* the handle may be null, and then the object is NULL */
     void *object;
     struct td_dpi_slot *slot;
+    bool alone; /* claimed without locks */
 } td_dpi_claim;
 
 /* Finds and locks the objects of all claims, or none: TD_HANDLE with a message for `call` when a handle is null, of

@@ -1,0 +1,142 @@
+/* The handles of dpi/ from C: one thread without locks, another that comes meanwhile, many at once. What simulations cannot
+ * do at will, as most of them call from one thread. */
+#include "../../dpi/handles.h"
+#include "support.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+int td_dpi_memory_create(const char *name, td_dpi_u64 width, td_dpi_u64 depth, td_dpi_u64 *memory,
+                         const char **message);
+int td_dpi_memory_destroy(td_dpi_u64 memory, const char **message);
+
+static td_dpi_u64 make_memory(const char *name)
+{
+    td_dpi_u64 handle = 0;
+    const char *message = "";
+    assert_int_equal(td_dpi_memory_create(name, 8, 16, &handle, &message), TD_OK);
+    return handle;
+}
+
+static void free_memory(td_dpi_u64 handle)
+{
+    const char *message = "";
+    assert_int_equal(td_dpi_memory_destroy(handle, &message), TD_OK);
+}
+
+static td_status claim(td_dpi_u64 handle, td_dpi_claim *c)
+{
+    const char *message = "";
+    *c = (td_dpi_claim){.handle = handle, .kind = TD_DPI_MEMORY};
+    return td_dpi_claim_one("test", c, &message);
+}
+
+static void alone_nothing_is_locked(void **state)
+{
+    (void)state;
+    const td_dpi_u64 a = make_memory("a"), b = make_memory("b");
+    td_dpi_claim outer, inner, twice[2] = {{.handle = a, .kind = TD_DPI_MEMORY}, {.handle = a, .kind = TD_DPI_MEMORY}};
+    const char *message = "";
+    assert_int_equal(claim(a, &outer), TD_OK);
+    assert_int_equal(claim(b, &inner), TD_OK); /* calls may nest, as when a comparison makes its report */
+    assert_string_equal(td_memory_name(inner.object), "b");
+    td_dpi_release(&inner, 1);
+    assert_int_equal(claim(a + 1000, &inner), TD_HANDLE);
+    td_dpi_release(&outer, 1);
+    assert_int_equal(td_dpi_claim_all("test", twice, 2, &message), TD_OK);
+    assert_ptr_equal(twice[0].object, twice[1].object);
+    td_dpi_release(twice, 2);
+    free_memory(a);
+    assert_int_equal(claim(a, &outer), TD_HANDLE);
+    free_memory(b);
+}
+
+typedef struct guest {
+    td_dpi_u64 handle;
+    atomic_int *stage;
+    int seen; /* the stage when it got the object */
+} guest;
+
+static void *come(void *argument)
+{
+    guest *g = argument;
+    td_dpi_claim c;
+    atomic_store(g->stage, 1);
+    if (claim(g->handle, &c) == TD_OK) {
+        g->seen = atomic_load(g->stage);
+        td_dpi_release(&c, 1);
+    }
+    return NULL;
+}
+
+/* The first thread is in a call; another one comes, and waits for its end. */
+static void another_waits(void **state)
+{
+    (void)state;
+    atomic_int stage = 0;
+    guest g = {.handle = make_memory("a"), .stage = &stage};
+    pthread_t thread;
+    td_dpi_claim mine;
+    assert_int_equal(claim(g.handle, &mine), TD_OK);
+    assert_int_equal(pthread_create(&thread, NULL, come, &g), 0);
+    while (atomic_load(&stage) == 0)
+        sched_yield();
+    for (int i = 0; i < 1000; i++)
+        sched_yield();
+    atomic_store(&stage, 2);
+    td_dpi_release(&mine, 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(g.seen, 2);
+    free_memory(g.handle);
+}
+
+#define TURNS 20000
+
+typedef struct counter {
+    td_dpi_u64 a, b;
+    bool reversed;
+    uint64_t *count; /* guarded by both handles */
+} counter;
+
+static void *count(void *argument)
+{
+    const counter *c = argument;
+    const char *message = "";
+    for (int i = 0; i < TURNS; i++) {
+        td_dpi_claim claims[] = {{.handle = c->reversed ? c->b : c->a, .kind = TD_DPI_MEMORY},
+                                 {.handle = c->reversed ? c->a : c->b, .kind = TD_DPI_MEMORY}};
+        if (td_dpi_claim_all("test", claims, 2, &message))
+            continue;
+        ++*c->count;
+        td_dpi_release(claims, 2);
+    }
+    return NULL;
+}
+
+static void many_take_turns(void **state)
+{
+    (void)state;
+    uint64_t total = 0;
+    const td_dpi_u64 a = make_memory("a"), b = make_memory("b");
+    counter c[3] = {{a, b, false, &total}, {a, b, true, &total}, {a, b, false, &total}};
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, count, &c[i]), 0);
+    count(&c[2]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(total, 3 * TURNS);
+    free_memory(a);
+    free_memory(b);
+}
+
+/* In this order: who was alone once is so until another one comes. */
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alone_nothing_is_locked),
+        cmocka_unit_test(another_waits),
+        cmocka_unit_test(many_take_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
