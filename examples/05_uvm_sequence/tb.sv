@@ -1,0 +1,75 @@
+// The tile mover of the first example between its two memories, with a UVM environment at its command port. The memories go to the
+// environment by name, as the interface does.
+module tb;
+  import uvm_pkg::*;
+  import td_uvm_pkg::*;
+  import mover_pkg::*;
+
+  logic clk = 1'b0;
+  logic rst_n = 1'b0;
+  always #5 clk = !clk;
+  initial #20 rst_n = 1'b1;
+
+  mover_if command (
+    .clk  (clk),
+    .rst_n(rst_n)
+  );
+
+  logic src_cs_n, src_valid, dst_cs_n;
+  logic [11:0] src_addr, dst_addr;
+  logic [63:0] src_data, dst_data;
+
+  td_ram #(
+    .Width(64),
+    .Depth(4096)
+  ) u_src (
+    .clk_i     (clk),
+    .rd_cs_ni  (src_cs_n),
+    .rd_addr_i (src_addr),
+    .rd_valid_o(src_valid),
+    .rd_data_o (src_data),
+    .wr_cs_ni  (1'b1),
+    .wr_addr_i ('0),
+    .wr_data_i ('0),
+    .wr_mask_i ('0)
+  );
+
+  tile_mover u_mover (
+    .clk_i      (clk),
+    .rst_ni     (rst_n),
+    .start_i    (command.start),
+    .n_b_i      (command.n_b),
+    .n_w_i      (command.n_w),
+    .n_ct_i     (command.n_ct),
+    .done_o     (command.done),
+    .src_cs_no  (src_cs_n),
+    .src_addr_o (src_addr),
+    .src_valid_i(src_valid),
+    .src_data_i (src_data),
+    .dst_cs_no  (dst_cs_n),
+    .dst_addr_o (dst_addr),
+    .dst_data_o (dst_data)
+  );
+
+  td_ram #(
+    .Width(64),
+    .Depth(4096)
+  ) u_dst (
+    .clk_i     (clk),
+    .rd_cs_ni  (1'b1),
+    .rd_addr_i ('0),
+    .rd_valid_o(),
+    .rd_data_o (),
+    .wr_cs_ni  (dst_cs_n),
+    .wr_addr_i (dst_addr),
+    .wr_data_i (dst_data),
+    .wr_mask_i ('0)
+  );
+
+  initial begin
+    uvm_config_db#(virtual mover_if)::set(null, "*.env.agent.*", "vif", command);
+    td_uvm_mem::put("*.env.src", u_src.get_memory());
+    td_uvm_mem::put("*.env.dst", u_dst.get_memory());
+    run_test();
+  end
+endmodule
