@@ -1,23 +1,27 @@
-// slang.mjs BUNDLE TOP FOLDER FILE...: parses the files strictly with the slang inside YoWASP's yosys. Files lie in a
-// virtual file system, flat, with every .svh of FOLDER beside them. Prints what slang says; exits 1 when it finds
-// anything.
+// slang.mjs BUNDLE TOP FOLDERS FILE...: parses the files strictly with the slang inside YoWASP's yosys. Files lie in a
+// virtual file system, flat, with every .svh of the FOLDERS (a:b:c) beside them. Prints what slang says; exits 1 when it
+// finds anything. UVM's own warnings are its own.
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [bundle, top, folder, ...files] = process.argv.slice(2);
+const [bundle, top, folders, ...files] = process.argv.slice(2);
 const { runYosys } = await import(pathToFileURL(bundle).href);
 
 const tree = {};
-for (const name of readdirSync(folder))
-  if (name.endsWith('.svh')) tree[name] = readFileSync(join(folder, name), 'utf8');
+for (const folder of folders.split(':'))
+  for (const name of readdirSync(folder))
+    if (name.endsWith('.svh')) tree[name] = readFileSync(join(folder, name), 'utf8');
 for (const file of files) tree[basename(file)] = readFileSync(file, 'utf8');
 
 let text = '';
 const collect = (bytes) => { if (bytes) text += new TextDecoder().decode(bytes); };
 // Casts to a width that is a parameter are useless at some widths, and Verilator asks for them at the others.
 const names = files.map((file) => basename(file)).join(' ');
-const command = `read_slang --threads 1 --std 1800-2017 --lint-only -Wextra -Wno-useless-cast --top ${top} ${names}`;
+// UVM is one file with its macros in it, which hold for the files after it in a single unit only; 2017's have an int for a
+// condition.
+const uvm = names.includes('uvm_pkg_all') ? '--single-unit --suppress-warnings uvm_pkg_all* -Wno-int-bool-conv' : '';
+const command = `read_slang --threads 1 --std 1800-2017 --lint-only -Wextra -Wno-useless-cast ${uvm} --top ${top} ${names}`;
 try {
   await runYosys(['-p', command], tree, { stdout: collect, stderr: collect });
 } catch (error) {
