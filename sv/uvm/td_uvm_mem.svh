@@ -1,0 +1,170 @@
+// A memory as a component: a td_memory of any kind, or a td_bank_set, at its place in the hierarchy, whose full name
+// stands in every message. Created in the build_phase of the environment around it:
+//
+//   td_uvm_mem::put("*.env.wbuf", wbuf_mem::create("wbuf"));        in the top module, before run_test
+//   wbuf = td_uvm_mem::type_id::create("wbuf", this);               in the environment
+//   wbuf = td_uvm_mem::get(m_sequencer, "wbuf");                    in a sequence beside or below it
+//
+// memory() and banks() give what it wraps, and with it every other call.
+class td_uvm_mem extends uvm_component;
+  `uvm_component_utils(td_uvm_mem)
+
+  local td_memory   m_memory;
+  local td_bank_set m_banks;
+
+  function new(input string name, input uvm_component parent);
+    super.new(name, parent);
+    td_uvm_reporter::install_once();
+  endfunction
+
+  // ---- where it is found
+
+  // For the component at this path, which may have wildcards.
+  static function void put(input string path, input td_memory memory);
+    td_uvm_reporter::install_once();
+    uvm_config_db#(td_memory)::set(null, path, "td_memory", memory);
+  endfunction
+
+  static function void put_banks(input string path, input td_bank_set banks);
+    td_uvm_reporter::install_once();
+    uvm_config_db#(td_bank_set)::set(null, path, "td_bank_set", banks);
+  endfunction
+
+  // The component of this name whose parent is `from` or above it; null, and an error, when there is none.
+  static function td_uvm_mem get(input uvm_component from, input string name);
+    td_uvm_mem  found;
+    string      message;
+    td_status_e status;
+    status = try_get(from, name, found, message);
+    if (status != TD_OK) td_uvm_reporter::fail(from, status, message);
+    return found;
+  endfunction
+
+  static function td_status_e try_get(input uvm_component from, input string name, output td_uvm_mem found,
+                                      output string message);
+    message = "";
+    if (name != "" && uvm_config_db#(td_uvm_mem)::get(from, "", name, found)) return TD_OK;
+    found = null;
+    if (name == "") message = "no memory; set memory, or memory_name";
+    else if (from == null) message = $sformatf("no td_uvm_mem \"%s\" without a component to look from; set memory", name);
+    else
+      message = $sformatf("no td_uvm_mem \"%s\" beside %s or above; create one, or set memory", name,
+                          from.get_full_name());
+    return TD_HANDLE;
+  endfunction
+
+  // Instead of put, before the end_of_elaboration_phase.
+  function void set_memory(input td_memory memory);
+    m_memory = memory;
+    m_banks = null;
+  endfunction
+
+  function void set_banks(input td_bank_set banks);
+    m_memory = null;
+    m_banks = banks;
+  endfunction
+
+  virtual function void build_phase(input uvm_phase phase);
+    super.build_phase(phase);
+    if (m_memory == null && m_banks == null) begin
+      void'(uvm_config_db#(td_memory)::get(this, "", "td_memory", m_memory));
+      void'(uvm_config_db#(td_bank_set)::get(this, "", "td_bank_set", m_banks));
+    end
+    uvm_config_db#(td_uvm_mem)::set(get_parent(), "", get_name(), this);
+    uvm_config_db#(td_uvm_mem)::set(get_parent(), "*", get_name(), this);
+  endfunction
+
+  // Not in the build_phase, after whose errors UVM ends the run with a fatal.
+  virtual function void end_of_elaboration_phase(input uvm_phase phase);
+    super.end_of_elaboration_phase(phase);
+    td_uvm_plusargs::check_form();
+    if (m_memory == null && m_banks == null)
+      fail(TD_HANDLE, $sformatf("no memory for this component; before run_test: td_uvm_mem::put(\"%s\", memory)",
+                                get_full_name()));
+  endfunction
+
+  // After the check_phase, in which scoreboards open their golden tensors.
+  virtual function void report_phase(input uvm_phase phase);
+    super.report_phase(phase);
+    td_uvm_plusargs::check_names();
+  endfunction
+
+  // ---- questions
+
+  // Null when it wraps a set of banks.
+  function td_memory memory();
+    return m_memory;
+  endfunction
+
+  // Null when it wraps a memory.
+  function td_bank_set banks();
+    return m_banks;
+  endfunction
+
+  // What a quiet call has returned, loud and in the name of this component.
+  function void fail(input td_status_e status, input string message);
+    td_uvm_reporter::fail(this, status, message);
+  endfunction
+
+  // ---- the operations, as td_memory has them
+
+  function void backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
+    string      message;
+    td_status_e status;
+    status = try_backdoor_load_tensor(tensor, layout, as, message);
+    if (status != TD_OK) fail(status, message);
+  endfunction
+
+  virtual function td_status_e try_backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as,
+                                                        output string message);
+    if (m_banks != null) return m_banks.try_backdoor_load_tensor(tensor, layout, as, message);
+    if (m_memory != null) return m_memory.try_backdoor_load_tensor(tensor, layout, as, message);
+    return no_memory("backdoor_load_tensor", message);
+  endfunction
+
+  function void backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
+    string      message;
+    td_status_e status;
+    status = try_backdoor_dump_tensor(tensor, layout, as, message);
+    if (status != TD_OK) fail(status, message);
+  endfunction
+
+  virtual function td_status_e try_backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as,
+                                                        output string message);
+    if (m_banks != null) return m_banks.try_backdoor_dump_tensor(tensor, layout, as, message);
+    if (m_memory != null) return m_memory.try_backdoor_dump_tensor(tensor, layout, as, message);
+    return no_memory("backdoor_dump_tensor", message);
+  endfunction
+
+  // Null when it could not compare.
+  function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
+                                             input string as = "");
+    td_report   report;
+    string      message;
+    td_status_e status;
+    status = try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
+    if (status == TD_OK) announce(report);
+    else fail(status, message);
+    return report;
+  endfunction
+
+  virtual function td_status_e try_backdoor_compare_tensor(input td_tensor golden, input td_layout layout,
+                                                           input string policy, input string as, output td_report report,
+                                                           output string message);
+    if (m_banks != null) return m_banks.try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
+    if (m_memory != null) return m_memory.try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
+    report = null;
+    return no_memory("backdoor_compare_tensor", message);
+  endfunction
+
+  // What a quiet comparison has found, loud and in the name of this component; the whole report for who wants to read.
+  function void announce(input td_report report);
+    td_uvm_reporter::announce(this, report);
+    if (!report.passed()) `uvm_info("TD/REPORT", report.text(), UVM_HIGH)
+  endfunction
+
+  local function td_status_e no_memory(input string call, output string message);
+    message = $sformatf("%s: no memory is in this component; see td_uvm_mem::put", call);
+    return TD_HANDLE;
+  endfunction
+endclass
