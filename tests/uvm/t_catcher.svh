@@ -1,0 +1,41 @@
+// Keeps what UVM reports: everything of this package, and every warning, error and fatal of whoever. Reports go on as they are,
+// so that UVM counts them. Created by t_base.
+class t_catcher extends uvm_report_catcher;
+  int          errors;         // of all the test
+  int          id_counts[string];
+  local string m_lines[$];
+
+  function new(input string name = "t_catcher");
+    super.new(name);
+  endfunction
+
+  virtual function action_e catch();
+    uvm_report_object client;
+    string            id;
+    string            from;
+    uvm_severity      severity;
+    id = get_id();
+    severity = get_severity();
+    if (severity == UVM_INFO && (id.len() < 3 || id.substr(0, 2) != "TD/")) return THROW;
+    if (id == "UVM/COMP/NAME") return THROW;  // UVM 2017 without DPI, of every name
+    client = get_client();
+    from = client.get_full_name();
+    if (from == "") from = "reporter";
+    m_lines.push_back($sformatf("%s %s [%s] %s", severity.name(), from, id, get_message()));
+    if (severity != UVM_INFO) errors++;
+    if (id_counts.exists(id)) id_counts[id]++;
+    else id_counts[id] = 1;
+    return THROW;
+  endfunction
+
+  // What was reported since the last look.
+  function string take();
+    string all;
+    foreach (m_lines[i]) begin
+      if (i == 0) all = m_lines[i];
+      else all = {all, " | ", m_lines[i]};
+    end
+    m_lines.delete();
+    return all;
+  endfunction
+endclass

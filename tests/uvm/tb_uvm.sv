@@ -1,0 +1,51 @@
+// The tests of sv/uvm in one program, as UVM takes minutes to build: +UVM_TESTNAME chooses one, and tests.txt lists the runs.
+// Each says its points in TAP between UVM's own lines; the program fails when one of them is not good.
+`include "td_macros.svh"
+
+package t_uvm_pkg;
+  import uvm_pkg::*;
+  import td_pkg::*;
+  import td_uvm_pkg::*;
+  import tap_pkg::*;
+  `include "uvm_macros.svh"
+
+  `include "t_catcher.svh"
+  `include "t_env.svh"
+  `include "t_base.svh"
+  `include "t_reporter_test.svh"
+  `include "t_mem_test.svh"
+  `include "t_seq_test.svh"
+  `include "t_virtual_test.svh"
+  `include "t_scoreboard_test.svh"
+  `include "t_backdoor_test.svh"
+  `include "t_plusargs_test.svh"
+  `include "t_factory_test.svh"
+  `include "first_test.svh"  // out of README.md
+  `include "t_first_test.svh"
+endpackage
+
+module t_sram;
+  logic [63:0] mem[0:255];
+endmodule
+
+module tb;
+  import uvm_pkg::*;
+  import td_pkg::*;
+  import td_uvm_pkg::*;
+  import t_uvm_pkg::*;
+
+  t_sram u_sram ();
+  `TD_MEM_CLASS(sram_mem, tb.u_sram.mem, 64)
+
+  initial begin
+    uvm_root top;
+    td_uvm_mem::put("*.env.abuf", td_memory::create("abuf", 64, 256));
+    td_uvm_mem::put("*.env.sram", sram_mem::create("sram"));
+    td_uvm_mem::put("*.env.wide", td_memory::create("wide", 128, 256));
+    td_uvm_mem::put_banks("*.env.tiles", td_bank_set::create("tiles", 4, 64, 64));
+    top = uvm_root::get();
+    top.set_finish_on_completion(1'b0);
+    run_test();
+    tap_pkg::finish();
+  end
+endmodule
