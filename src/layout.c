@@ -106,6 +106,11 @@ static td_status set_alias(td_layout *layout, const char *value)
     return parse_choice("alias", value, "error", "last", &layout->alias_last);
 }
 
+static td_status set_tune(td_layout *layout, const char *value)
+{
+    return parse_choice("tune", value, "off", "on", &layout->tune);
+}
+
 static td_status set_dtype(td_layout *layout, const char *value)
 {
     td_status status = td_dtype_parse(value, &layout->dtype);
@@ -172,6 +177,12 @@ static void print_alias(const td_layout *layout, td_text *out)
         td_text_add(out, " alias=last");
 }
 
+static void print_tune(const td_layout *layout, td_text *out)
+{
+    if (layout->tune)
+        td_text_add(out, " tune=on");
+}
+
 static void print_dtype(const td_layout *layout, td_text *out)
 {
     if (layout->dtype_text)
@@ -182,7 +193,7 @@ static const option options[] = {
     {"pad", set_pad, print_pad},       {"pad_at", set_pad_at, print_pad_at}, {"tail", set_tail, print_tail},
     {"slot", set_slot, print_slot},    {"lsb", set_lsb, print_lsb},          {"lanes", set_lanes, print_lanes},
     {"beats", set_beats, print_beats}, {"fill", set_fill, print_fill},       {"alias", set_alias, print_alias},
-    {"dtype", set_dtype, print_dtype},
+    {"dtype", set_dtype, print_dtype}, {"tune", set_tune, print_tune},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
@@ -231,7 +242,7 @@ static td_status fail_unknown(const td_layout *layout, const char *key)
     return td_fail(
         TD_OPTION,
         "unknown option %s for pattern \"%s\"; pass a size of one of its axes, or pad pad_at tail slot lsb lanes "
-        "beats fill alias dtype",
+        "beats fill alias dtype tune",
         key, layout->pattern.text);
 }
 

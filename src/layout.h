@@ -19,6 +19,7 @@ struct td_layout {
     bool lanes_msb;
     bool keep;
     bool alias_last;
+    bool tune;
     uint64_t slot_bits; /* 0: the element's bits */
     uint64_t lsb_bits;
     uint64_t beats;

@@ -386,7 +386,8 @@ static td_status lower(lowering *l)
                       .tensor_dtype = request->tensor_dtype,
                       .memory_dtype = request->memory_dtype,
                       .beats = layout->beats,
-                      .in_order = layout->alias_last};
+                      .in_order = layout->alias_last,
+                      .tune = layout->tune};
     atomic_init(&plan->users, 1);
     td_status status = td_bind(layout, request->shape, l->bound);
     if (!status && layout->pad) {

@@ -106,6 +106,8 @@ void td_move_describe(const td_move *m, td_text *out)
     if (m->kind == TD_MOVE_NONE)
         return;
     td_text_add(out, " x%u %" PRIu64 "x%" PRIu64 "%s", 8u * m->elem_bytes, m->high, m->wide, m->stream ? " streamed" : "");
+    if (m->tuned)
+        td_text_add(out, " tuned");
     for (size_t i = 0; i < m->loops; i++)
         td_text_add(out, "%s%" PRIu64 "%s", i ? " " : " around ", m->loop[i].extent,
                     m->loop[i].of == TD_LOOP_HIGH ? "h" : m->loop[i].of == TD_LOOP_WIDE ? "w" : "");

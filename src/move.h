@@ -43,6 +43,7 @@ typedef struct td_move {
     uint8_t elem_bytes; /* of the kernel: neighbours that stay together are one element */
     bool stream;        /* large */
     bool lines;         /* whole lines, if the destination itself is on one */
+    bool tuned;         /* its order was timed */
     bool splits;        /* threads may share it: their steps write different bytes */
     uint8_t loops, split;
     uint8_t dst_scale, src_scale; /* bytes of each side for a byte of the kernel: one of them is 1 */

@@ -74,7 +74,7 @@ static double touched(const estimate *e, unsigned set, double unit, int side)
  * that it does not hold closes it, and what it then costs is known. Once no store is open the rest of the order is free. */
 typedef struct search {
     const estimate *e;
-    double total; /* steps of all loops */
+    double total;        /* steps of all loops */
     double once[STORES]; /* what each store costs at least: everything is brought in once */
     int order[TRIED], best[TRIED];
     double least;
@@ -184,7 +184,8 @@ void td_order_loops(td_move *m)
         return;
     const bool runs = m->kind == TD_MOVE_RUNS;
     estimate e = {.stream = m->stream && !runs, .follows = {[DST] = runs || !m->stream, [SRC] = !runs || !m->stream}};
-    const double elem = (double)m->elem_bytes, high = inside(m, TD_LOOP_HIGH, m->high), wide = inside(m, TD_LOOP_WIDE, m->wide);
+    const double elem = (double)m->elem_bytes, high = inside(m, TD_LOOP_HIGH, m->high),
+                 wide = inside(m, TD_LOOP_WIDE, m->wide);
     e.elem[DST] = e.elem[SRC] = elem;
     if (m->kind == TD_MOVE_RUNS)
         e.elem[DST] = e.elem[SRC] = wide;
@@ -210,4 +211,14 @@ void td_order_loops(td_move *m)
     try_orders(&s, 0, 0, 1, (1u << STORES) - 1, 0);
     for (int i = 0; i < e.loops; i++)
         m->loop[first + (size_t)i] = loop[s.best[i]];
+}
+
+void td_order_take_rows(td_move *m)
+{
+    if (m->kind != TD_MOVE_RUNS || m->loops == 0 || m->loop[m->loops - 1].of != TD_LOOP_PLAIN)
+        return;
+    const td_loop rows = m->loop[--m->loops];
+    m->high = rows.extent;
+    m->dst_stride = rows.dst;
+    m->src_stride = rows.src;
 }

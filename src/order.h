@@ -7,4 +7,7 @@
 /* Puts the loops in the order that is cheapest by estimate, outermost first. */
 void td_order_loops(td_move *move);
 
+/* Behind the order: the innermost loop of runs becomes the rows of their kernel, when it is a plain one. */
+void td_order_take_rows(td_move *move);
+
 #endif

@@ -61,6 +61,7 @@ typedef struct td_plan {
     bool in_order;  /* alias=last: words are written one by one, in time order */
     bool repeats;   /* some node has tensor stride 0 and more than one step: copies */
     bool slides;    /* elements have copies that no single node shows */
+    bool tune;      /* the order of loops is timed */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
     uint64_t

@@ -4,10 +4,12 @@
 #include "move.h"
 #include "order.h"
 #include "rows.h"
+#include "tune.h"
 
 #include <stdlib.h>
 
 #define LINE 64
+#define TUNE_NS ((uint64_t)1000000000) /* for all boxes in one direction */
 
 /* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured, with 2 MiB of it. */
 #define STREAM_FROM_BYTES ((uint64_t)1 << 20)
@@ -341,17 +343,6 @@ static bool has_long_rows(const td_move *m)
            (m->kind == TD_MOVE_RUNS && m->wide >= LONG_ROW_BYTES);
 }
 
-/* The rows of a list of runs: the innermost loop, when it is a plain one. */
-static void take_rows(td_move *m)
-{
-    if (m->kind != TD_MOVE_RUNS || m->loops == 0 || m->loop[m->loops - 1].of != TD_LOOP_PLAIN)
-        return;
-    const td_loop rows = m->loop[--m->loops];
-    m->high = rows.extent;
-    m->dst_stride = rows.dst;
-    m->src_stride = rows.src;
-}
-
 /* Threads share the outermost loop that has a step for each, or the longest there is. */
 static void choose_split(td_move *m, bool splits)
 {
@@ -375,7 +366,8 @@ static void scale_sides(td_move *m)
     }
 }
 
-static void prepare(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, td_move *m)
+static void prepare(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, uint64_t *left_ns,
+                    td_move *m)
 {
     nest n;
     *m = (td_move){0};
@@ -401,7 +393,9 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
         m->loop[m->loops++] = n.loop[i];
     block(m);
     td_order_loops(m);
-    take_rows(m);
+    if (left_ns && m->dst_scale == m->src_scale)
+        td_tune_move(m, left_ns);
+    td_order_take_rows(m);
     scale_sides(m);
     choose_split(m, !(dump && plan->slides));
 }
@@ -419,6 +413,7 @@ void td_moves_free(td_plan *plan)
 td_status td_moves_create(td_plan *plan)
 {
     td_move_kernels k;
+    uint64_t load_ns = TUNE_NS, dump_ns = TUNE_NS;
     plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
     plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
     plan->pad_rows = calloc(plan->pads_count + 1, sizeof *plan->pad_rows);
@@ -427,8 +422,8 @@ td_status td_moves_create(td_plan *plan)
                              plan->pads_count * sizeof *plan->pad_rows);
     td_move_init(&k, td_cpu_flags());
     for (size_t b = 0; b < plan->data_count; b++) {
-        prepare(plan, &plan->data[b], &k, false, &plan->move[2 * b]);
-        prepare(plan, &plan->data[b], &k, true, &plan->move[2 * b + 1]);
+        prepare(plan, &plan->data[b], &k, false, plan->tune ? &load_ns : NULL, &plan->move[2 * b]);
+        prepare(plan, &plan->data[b], &k, true, plan->tune ? &dump_ns : NULL, &plan->move[2 * b + 1]);
         td_rows_prepare(plan, &plan->data[b], false, &plan->rows[b]);
     }
     for (size_t b = 0; b < plan->pads_count; b++)

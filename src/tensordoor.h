@@ -233,6 +233,9 @@ TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t fi
  *     fill=zero      the bits of a written word that belong to no lane: `zero` (default) or `keep`
  *     alias=error    two words in one place: `error` (default), or `last`: words are written in time order and the last wins
  *     dtype=T        the layout moves only memories of this dtype
+ *     tune=off       `on`: the first call with a shape, dtypes and memory tries the orders of the loops by the clock, for up to a
+ *                    second per direction, on pages of its own of up to 1 GiB per side; the plan that the cache keeps
+ *                    has the fastest. For large permutes that are repeated. Nothing that is moved depends on it
  *
  * Lane l of L starts at bit lsb + l*slot of its word, with lanes=msb at lsb + (L-1-l)*slot. Bit 0 is the least significant.
  *

@@ -1,4 +1,4 @@
-/* td-bench [--json] [--no-peers] [TEXT]: times every case whose name holds TEXT. Ours, memcpy and the peers take turns in
+/* td-bench [--json] [--no-peers] [--tune] [TEXT]: times every case whose name holds TEXT. Ours, memcpy and the peers take turns in
  * one run, so that a noisy neighbour hits them all; figures are medians, the spread is from the 10th to the 90th percentile. */
 #include "bench.h"
 
@@ -14,7 +14,7 @@ enum { OURS, MEMCPY, LOOPS, NUMPY, DNNL, RUNNERS };
 static const char *const peer_name[RUNNERS] = {[LOOPS] = "loops", [NUMPY] = "numpy", [DNNL] = "onednn"};
 
 typedef struct options {
-    bool json, no_peers, list;
+    bool json, no_peers, list, tune;
     const char *filter;
 } options;
 
@@ -90,9 +90,9 @@ static void print_result(const options *o, const bench_job *job, unsigned thread
     const size_t bytes = (job->src_bytes + job->dst_bytes) / 2;
     const double ratio = r->median[MEMCPY] / r->median[OURS];
     if (o->json) {
-        printf("{\"case\": \"%s\", \"bytes\": %zu, \"threads\": %u, \"isa\": \"%s\", \"ours_ns\": %.1f, \"memcpy_ns\": %.1f, "
+        printf("{\"case\": \"%s\", \"bytes\": %zu, \"threads\": %u, \"isa\": \"%s\", \"tune\": %s, \"ours_ns\": %.1f, \"memcpy_ns\": %.1f, "
                "\"ratio\": %.3f, \"spread\": %.3f, \"peers\": {",
-               job->of->name, bytes, threads, td_speed_isa(), r->median[OURS], r->median[MEMCPY], ratio, r->spread);
+               job->of->name, bytes, threads, td_speed_isa(), o->tune ? "true" : "false", r->median[OURS], r->median[MEMCPY], ratio, r->spread);
         const char *comma = "";
         for (int who = LOOPS; who < RUNNERS; who++)
             if (r->median[who] >= 0) {
@@ -114,7 +114,7 @@ static void print_result(const options *o, const bench_job *job, unsigned thread
 static int run_case(const options *o, const bench_case *c)
 {
     bench_job job;
-    int code = bench_job_create(c, &job);
+    int code = bench_job_create(c, o->tune ? "tune=on" : NULL, &job);
     if (!code) {
         bool runs[RUNNERS] = {[OURS] = true, [MEMCPY] = true, [LOOPS] = !o->no_peers};
         runs[NUMPY] = !o->no_peers && bench_numpy_case(&job);
@@ -133,12 +133,13 @@ static int run_case(const options *o, const bench_case *c)
 
 static int show_usage(void)
 {
-    printf("usage: td-bench [--json] [--no-peers] [--list] [TEXT]\n\n"
+    printf("usage: td-bench [--json] [--no-peers] [--tune] [--list] [TEXT]\n\n"
            "Times every case whose name holds TEXT: a load through a layout, memcpy of the same bytes, plain loops in C, and\n"
            "NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to the 90th percentile\n"
            "by the median. TD_CPU=c or avx2 takes older instructions, TD_THREADS and TD_PARALLEL_BYTES steer the threads.\n\n"
            "  --json      one line of JSON per case\n"
            "  --no-peers  only memcpy beside ours\n"
+           "  --tune      the layouts say tune=on: loops in the order that the clock found fastest\n"
            "  --list      the names of the cases\n");
     return 0;
 }
@@ -178,6 +179,8 @@ int bench_main(int argc, char **argv)
             o.json = true;
         else if (strcmp(argv[i], "--no-peers") == 0)
             o.no_peers = true;
+        else if (strcmp(argv[i], "--tune") == 0)
+            o.tune = true;
         else if (strcmp(argv[i], "--list") == 0)
             o.list = true;
         else if (argv[i][0] == '-' || o.filter)

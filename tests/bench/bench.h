@@ -37,8 +37,8 @@ typedef struct bench_job {
     unsigned char *other; /* the destination of the peers: as big as the larger side */
 } bench_job;
 
-/* 0, or the reason on stderr. */
-int bench_job_create(const bench_case *c, bench_job *job);
+/* 0, or the reason on stderr. `options` are those of the layout. */
+int bench_job_create(const bench_case *c, const char *options, bench_job *job);
 void bench_job_destroy(bench_job *job);
 
 /* A peer's time for one repetition, in ns; negative where it cannot do the case. */

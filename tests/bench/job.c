@@ -70,7 +70,7 @@ static td_status fill(const bench_case *c, td_tensor *tensor)
     return td_tensor_fill_random(tensor, 1);
 }
 
-int bench_job_create(const bench_case *c, bench_job *job)
+int bench_job_create(const bench_case *c, const char *options, bench_job *job)
 {
     *job = (bench_job){.of = c};
     parse_case(c, job);
@@ -83,7 +83,7 @@ int bench_job_create(const bench_case *c, bench_job *job)
         *(i < job->rank - c->lanes ? &words : &lanes) *= job->dim[job->perm[i]];
     }
     if (td_tensor_create(c->dtype, shape, &job->tensor) || fill(c, job->tensor) ||
-        td_layout_create(pattern, NULL, c->address, &job->layout))
+        td_layout_create(pattern, options, c->address, &job->layout))
         return fail(c);
     job->elem_bytes = td_tensor_elem_bytes(job->tensor);
     job->src_bytes = td_tensor_elems(job->tensor) * job->elem_bytes;

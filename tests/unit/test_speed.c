@@ -103,6 +103,20 @@ static void large_moves(void **state)
         check_permute(&permutes[i]);
 }
 
+/* The same bytes, and the plan says so. */
+static void tuned_moves(void **state)
+{
+    (void)state;
+    td_speed_threads(1);
+    for (size_t i = 0; i < PERMUTES; i++) {
+        permute tuned = permutes[i];
+        tuned.options = "tune=on";
+        check_permute(&tuned);
+    }
+    const permute cut = {"f32", "a b c -> c (b a)", "tune=on", NULL, 3, {40, 130, 70}, {2, 1, 0}, 5200};
+    check_permute(&cut);
+}
+
 static void large_moves_with_threads(void **state)
 {
     (void)state;
@@ -242,7 +256,9 @@ int main(void)
 {
     setenv("TD_PARALLEL_BYTES", "1", 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_moves),         cmocka_unit_test(large_moves_with_threads),
+        cmocka_unit_test(large_moves),
+        cmocka_unit_test(tuned_moves),
+        cmocka_unit_test(large_moves_with_threads),
         cmocka_unit_test(rows_with_threads),   cmocka_unit_test(callers_at_once),
         cmocka_unit_test(a_fork_has_its_own_threads), cmocka_unit_test(plans_are_counted),
         cmocka_unit_test(the_isa_has_a_name),
