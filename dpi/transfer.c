@@ -6,44 +6,49 @@
 
 #define STAGE_WORDS 512
 
-typedef td_status plan_call(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
-                            int *partial);
-
-static td_status plan_copy(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
-                           int *partial)
+/* The three objects of a plan; a handle that is refused moves nothing: the operation says so. */
+static bool claim_plan(td_dpi_claim *claims, const char **message, td_status *status)
 {
-    return td_transfer_layout(&memory, 1, tensor, layout, as, partial);
-}
-
-/* A handle that is refused moves nothing: the operation says so. */
-static int plan(plan_call *call, td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
-                const char **message)
-{
-    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = tensor, .kind = TD_DPI_TENSOR},
-                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
-    td_status status = TD_OK;
-    *partial = 0;
-    if (!td_dpi_claim_all("", claims, 3, message)) {
-        status = call(claims[0].object, claims[1].object, claims[2].object, as, partial);
-        td_dpi_release(claims, 3);
-    } else if (!td_dpi_claim_one("", &claims[0], message)) {
-        status = td_transfer_span(claims[0].object, 0, 0);
+    *status = TD_OK;
+    if (!td_dpi_claim_all("", claims, 3, message))
+        return true;
+    if (!td_dpi_claim_one("", &claims[0], message)) {
+        *status = td_transfer_span(claims[0].object, 0, 0);
         td_dpi_release(claims, 1);
     }
-    return td_dpi_done(status, message);
+    return false;
 }
 
 TD_API int td_dpi_transfer_layout(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
                                   const char **message)
 {
-    return plan(plan_copy, memory, tensor, layout, as, partial, message);
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = tensor, .kind = TD_DPI_TENSOR},
+                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    td_status status;
+    *partial = 0;
+    if (claim_plan(claims, message, &status)) {
+        td_memory *const bank = claims[0].object;
+        status = td_transfer_layout(&bank, 1, claims[1].object, claims[2].object, as, partial);
+        td_dpi_release(claims, 3);
+    }
+    return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_transfer_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int *partial,
-                                  const char **message)
+TD_API int td_dpi_transfer_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int use,
+                                  int *partial, int *borrowed, const char **message)
 {
-    return plan(td_transfer_tensor, memory, tensor, layout, as, partial, message);
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = tensor, .kind = TD_DPI_TENSOR},
+                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    td_status status;
+    *partial = *borrowed = 0;
+    if (claim_plan(claims, message, &status)) {
+        status = td_transfer_tensor(claims[0].object, claims[1].object, claims[2].object, as, (td_transfer_use)use,
+                                    partial, borrowed);
+        td_dpi_release(claims, 3);
+    }
+    return td_dpi_done(status, message);
 }
 
 TD_API int td_dpi_transfer_load(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
@@ -111,24 +116,27 @@ TD_API int td_dpi_transfer_file(td_dpi_u64 memory, const char *path, const char 
 /* What a chunk is for, as td_dpi_pkg::transfer_e says it. */
 enum { TAKE_OUT, BRING_IN, UNKNOWN_OUT, UNKNOWN_IN };
 
-/* One import for every direction, because simulators generate code for each element of each `inout`. Gives the number of runs,
- * above 65536 when bits of theirs are to stay x or z; or a negative status. */
-TD_API int td_dpi_transfer_chunk(td_dpi_u64 memory, int direction, svBitVecVal *chunk)
+/* One import for every direction, because simulators generate code for each element of each `inout`. `borrowed` is the
+ * tensor whose own words they are, or 0: it is claimed too, so that it cannot be destroyed meanwhile. Gives the number of
+ * runs, above 65536 when bits of theirs are to stay x or z; or a negative status. */
+TD_API int td_dpi_transfer_chunk(td_dpi_u64 memory, td_dpi_u64 borrowed, int direction, svBitVecVal *chunk)
 {
-    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = borrowed, .kind = TD_DPI_TENSOR, .optional = true}};
     const char *message;
     int result = 0, unknown = 0;
-    td_status status = td_dpi_claim_one("", &claim, &message);
+    td_status status = td_dpi_claim_all("", claims, 2, &message);
     if (status)
         return -(int)status;
+    td_memory *copy = claims[0].object;
     if (direction == TAKE_OUT)
-        result = (int)td_transfer_out(claim.object, chunk, STAGE_WORDS, &unknown);
+        result = (int)td_transfer_out(copy, chunk, STAGE_WORDS, &unknown);
     else if (direction == BRING_IN)
-        result = (int)td_transfer_in(claim.object, chunk, STAGE_WORDS);
+        result = (int)td_transfer_in(copy, chunk, STAGE_WORDS);
     else if (direction == UNKNOWN_OUT)
-        td_transfer_unknown_out(claim.object, chunk, STAGE_WORDS);
+        td_transfer_unknown_out(copy, chunk, STAGE_WORDS);
     else
-        result = -(int)td_transfer_unknown_in(claim.object, chunk, STAGE_WORDS);
-    td_dpi_release(&claim, 1);
+        result = -(int)td_transfer_unknown_in(copy, chunk, STAGE_WORDS);
+    td_dpi_release(claims, 2);
     return unknown ? result + 65536 : result;
 }

@@ -595,8 +595,9 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *
  * A chunk is one run after another: the first word's address, the number of words, the distance from word to word (negative
  * ones in two's complement), and then the words, each in (width + 31) / 32 of 32 bits, the low ones first, the bits above
- * the width zero. These calls refuse no operation: words that it cannot have are left out, and it says why itself. So they fail
- * on NULL and without memory alone. An address fits in 32 bits.
+ * the width zero. Where that distance is 0 the words are scattered, and each stands behind its own address. These calls
+ * refuse no operation: words that it cannot have are left out, and it says why itself. So they fail on NULL and without
+ * memory alone. An address fits in 32 bits.
  *
  * Four states. Bits that are x or z are remembered for the operation that they came in for. A load makes known what it writes; the other
  * bits of a word (fill=keep, tail=clip, masks) stay x or z. What reads them follows the memory's policy. */
@@ -613,9 +614,12 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
 TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                                     const char *as, int *partial);
 /* The same for one load or dump, which td_transfer_load or td_transfer_dump then makes, with the same arguments: the fast way. It may
- * stage the words elsewhere than in the memory, whose own words are then not those of the transfer. */
+ * stage the words elsewhere than in the memory, whose own words are then not those of the transfer. *borrowed is 1 when they
+ * are the tensor's own, which then has to live, and stay as it is, until the last chunk has crossed. A dump into a
+ * tensor that way could not be refused any more when x or z comes, so it takes TD_TRANSFER_DUMP_KNOWN to say that none will. */
+typedef enum td_transfer_use { TD_TRANSFER_LOAD, TD_TRANSFER_DUMP, TD_TRANSFER_DUMP_KNOWN } td_transfer_use;
 TD_API td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
-                                    int *partial);
+                                    td_transfer_use use, int *partial, int *borrowed);
 TD_API td_status td_transfer_load(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as);
 TD_API td_status td_transfer_dump(td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as);
 /* `count` words from `first` on: for matrices, single words, files that are written. */
@@ -625,8 +629,9 @@ TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses,
 /* The words that an image file names. A word may be covered in part. */
 TD_API td_status td_transfer_file(td_memory *memory, const char *path);
 
-/* The next runs with their words. Returns their number: 0 behind the last, and the next call begins again. *unknown is 1 when some of
- * their bits are to stay x or z: td_transfer_unknown_out then gives these bits, as masks in the form of the same chunk. */
+/* The next runs with their words. Returns their number, a list of scattered words counted as one: 0 behind the last, and the next
+ * call begins again. *unknown is 1 when some of their bits are to stay x or z: td_transfer_unknown_out then gives these bits, as
+ * masks in the form of the same chunk. */
 TD_API size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown);
 TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words);
 

@@ -22,10 +22,12 @@ td_status td_transfer_begin(td_memory *memory)
     }
     struct td_transfer *t = memory->transfer;
     t->count = 0;
+    t->words = 0;
     t->failed = false;
     t->next = (td_crossing){0};
     t->expected = false;
-    t->dense = false;
+    t->ordered = NULL;
+    t->borrowed = false;
     memory->unknown_any = false;
     return TD_OK;
 }
@@ -42,13 +44,17 @@ static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_
         t->run = grown;
         t->room = room;
     }
-    t->run[t->count++] = (td_word_run){.first = first, .count = count, .step = step};
+    /* a step of 0 means a list where runs cross, and one word has none */
+    t->run[t->count++] = (td_word_run){.first = first, .count = count, .step = step ? step : 1};
 }
 
 /* Grows the last run where that says the same, so that addresses which come one by one still cross as runs. */
 void td_transfer_add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
 {
     td_word_run *last = t->count ? &t->run[t->count - 1] : NULL;
+    if (last && last->count == 1 && count == 1 && first == last->first)
+        return; /* the same word once more */
+    t->words += count;
     if (last && last->count == 1 && (count == 1 || first - last->first == (uint64_t)step))
         last->step = (int64_t)(first - last->first);
     if (last && first == last->first + last->count * (uint64_t)last->step && (count == 1 || step == last->step))
@@ -110,6 +116,13 @@ static void walk_box(const walk *w, const td_box *box, size_t level, int64_t sel
     walk_inner(w, box, node, box->node_count - level, w->bank[bank]->transfer, memory);
 }
 
+void td_transfer_list(td_memory *const *banks, const td_plan *plan)
+{
+    const walk w = {.plan = plan, .bank = banks};
+    for (size_t b = 0; b < plan->words_count; b++)
+        walk_box(&w, &plan->words[b], 0, plan->words[b].select, plan->words[b].memory);
+}
+
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                       const char *as, td_plan **plan)
 {
@@ -145,9 +158,7 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     td_plan *plan = NULL;
     if (!td_transfer_plan(banks, count, tensor, layout, as, &plan))
         return TD_OK;
-    const walk w = {.plan = plan, .bank = banks};
-    for (size_t b = 0; b < plan->words_count; b++)
-        walk_box(&w, &plan->words[b], 0, plan->words[b].select, plan->words[b].memory);
+    td_transfer_list(banks, plan);
     td_plan_release(&plan);
     td_status status = TD_OK;
     for (size_t i = 0; i < count && !status; i++)

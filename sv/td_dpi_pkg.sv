@@ -14,6 +14,7 @@ package td_dpi_pkg;
   parameter int unsigned StageHead = 3;
   typedef bit [31:0] stage_t[0:StageWords-1];
   typedef enum int {TakeOut, BringIn, UnknownOut, UnknownIn} transfer_e;
+  typedef enum int {ForLoad, ForDump, ForDumpKnown} transfer_use_e;
 
   // ---- dpi/status.c
 
@@ -422,7 +423,9 @@ package td_dpi_pkg;
     input  longint unsigned tensor,
     input  longint unsigned layout,
     input  string           as,
+    input  int              use_of,     // transfer_use_e
     output int              partial,
+    output int              borrowed,
     output string           message
   );
   import "DPI-C" function int td_dpi_transfer_load(
@@ -458,6 +461,7 @@ package td_dpi_pkg;
   // The number of runs; more than 65536 when bits of theirs are to stay x or z; negative: a status.
   import "DPI-C" function int td_dpi_transfer_chunk(
     input  longint unsigned memory,
+    input  longint unsigned borrowed,   // the tensor, where the transfer said so, or 0
     input  int              direction,  // transfer_e
     inout  bit [31:0]       chunk    [0:StageWords-1]
   );

@@ -20,7 +20,7 @@
   `TD_MEM_CLASS_AT(NAME, PATH[$low(PATH, 1)+at/$size(PATH, 2)][$low(PATH, 2)+at%$size(PATH, 2)], WIDTH, \
                    $size(PATH, 1) * $size(PATH, 2))
 
-// The loops stand here because only here the path is known. `collect` and `deposit` cost nothing for x and z where the
+// The loops stand here because only here the path is known. Runs with a step of 0 are lists, each word behind its address. `collect` and `deposit` cost nothing for x and z where the
 // simulator has two states; the functions with `unknown` in their names run where it has seen one.
 `define TD_MEM_CLASS_AT(NAME, WORD, WIDTH, DEPTH) \
   /* verilator lint_save */ \
@@ -65,7 +65,7 @@
       int              at; \
       int              c; \
       forever begin \
-        runs = td_dpi_pkg::td_dpi_transfer_chunk(handle(), int'(td_dpi_pkg::BringIn), m_chunk); \
+        runs = td_dpi_pkg::td_dpi_transfer_chunk(handle(), m_borrowed, int'(td_dpi_pkg::BringIn), m_chunk); \
         if (runs <= 0) return -runs; \
         unknown = 1'b0; \
         c = 0; \
@@ -75,6 +75,10 @@
           step = int'(m_chunk[c+2]); \
           c += 3; \
           for (int i = 0; i < count; i++) begin \
+            if (step == 0) begin \
+              at = int'(m_chunk[c]); \
+              c += 1; \
+            end \
             word = (Per*32)'({WORD}); \
             if ($isunknown(WORD)) unknown = 1'b1; \
             for (int k = 0; k < int'(Per); k++) m_chunk[c+k] = word[k*32+:32]; \
@@ -97,7 +101,7 @@
       int              at; \
       int              c; \
       forever begin \
-        runs = td_dpi_pkg::td_dpi_transfer_chunk(handle(), int'(td_dpi_pkg::TakeOut), m_chunk); \
+        runs = td_dpi_pkg::td_dpi_transfer_chunk(handle(), m_borrowed, int'(td_dpi_pkg::TakeOut), m_chunk); \
         if (runs <= 0) return -runs; \
         if (runs > 65536) begin \
           runs = deposit_unknown(runs - 65536); \
@@ -111,6 +115,10 @@
           step = int'(m_chunk[c+2]); \
           c += 3; \
           for (int i = 0; i < count; i++) begin \
+            if (step == 0) begin \
+              at = int'(m_chunk[c]); \
+              c += 1; \
+            end \
             for (int k = 0; k < int'(Per); k++) word[k*32+:32] = m_chunk[c+k]; \
             WORD = (WIDTH)'(word); \
             at += step; \
@@ -135,6 +143,10 @@
         step = int'(m_chunk[c+2]); \
         c += 3; \
         for (int i = 0; i < count; i++) begin \
+          if (step == 0) begin \
+            at = int'(m_chunk[c]); \
+            c += 1; \
+          end \
           word = WORD; \
           for (int k = 0; k < int'(Per); k++) m_mask[c+k] = 32'd0; \
           for (int b = 0; b < bits; b++) m_mask[c+b/32][b%32] = $isunknown(word[b]); \
@@ -142,7 +154,7 @@
           c += int'(Per); \
         end \
       end \
-      return -td_dpi_pkg::td_dpi_transfer_chunk(handle(), int'(td_dpi_pkg::UnknownIn), m_mask); \
+      return -td_dpi_pkg::td_dpi_transfer_chunk(handle(), m_borrowed, int'(td_dpi_pkg::UnknownIn), m_mask); \
     endfunction \
  \
     local function int deposit_unknown(input int runs); \
@@ -153,7 +165,7 @@
       int                 at; \
       int                 c; \
       int                 status; \
-      status = td_dpi_pkg::td_dpi_transfer_chunk(handle(), int'(td_dpi_pkg::UnknownOut), m_mask); \
+      status = td_dpi_pkg::td_dpi_transfer_chunk(handle(), m_borrowed, int'(td_dpi_pkg::UnknownOut), m_mask); \
       if (status < 0) return -status; \
       c = 0; \
       bits = int'(width()); \
@@ -163,6 +175,10 @@
         step = int'(m_chunk[c+2]); \
         c += 3; \
         for (int i = 0; i < count; i++) begin \
+          if (step == 0) begin \
+            at = int'(m_chunk[c]); \
+            c += 1; \
+          end \
           word = WORD; \
           for (int b = 0; b < bits; b++) if (!m_mask[c+b/32][b%32]) word[b] = m_chunk[c+b/32][b%32]; \
           WORD = word; \

@@ -7,6 +7,7 @@ class td_mem extends td_memory;
   // verilator lint_off UNUSEDSIGNAL
   protected td_dpi_pkg::stage_t m_chunk;
   protected td_dpi_pkg::stage_t m_mask;
+  protected longint unsigned m_borrowed = 0;  // the tensor whose own words cross, or 0
   // verilator lint_on UNUSEDSIGNAL
 
   // The widest word that a chunk holds.
@@ -109,12 +110,23 @@ class td_mem extends td_memory;
                                               input string as, output string message);
     td_status_e status;
     int         partial;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, partial, message));
+    int         borrowed;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, int'(td_dpi_pkg::ForLoad),
+                                                             partial, borrowed, message));
+    m_borrowed = borrowed != 0 ? tensor : 0;
     if (status == TD_OK && partial != 0) status = do_bring_in(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_transfer_load(handle(), tensor, layout, as, message));
     if (status == TD_OK) status = do_take_out(message);
+    m_borrowed = 0;
     return status;
+  endfunction
+
+  // Where the simulator has two states, nothing can be x.
+  local function int dump_use();
+    logic probe;
+    probe = 1'bx;
+    return int'($isunknown(probe) ? td_dpi_pkg::ForDump : td_dpi_pkg::ForDumpKnown);
   endfunction
 
   // A dump and a comparison bring in every word, whether a load would or not:
@@ -123,10 +135,14 @@ class td_mem extends td_memory;
                                               input string as, output string message);
     td_status_e status;
     int         partial;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, partial, message));
+    int         borrowed;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, dump_use(), partial,
+                                                             borrowed, message));
+    m_borrowed = borrowed != 0 ? tensor : 0;
     if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_transfer_dump(handle(), tensor, layout, as, message));
+    m_borrowed = 0;
     return status;
   endfunction
 

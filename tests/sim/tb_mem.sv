@@ -21,6 +21,7 @@ module tb_mem;
   mem_ram #(.Width(32), .Depth(64)) u_a ();
   mem_ram #(.Width(32), .Depth(64)) u_b ();
   mem_ram #(.Width(100), .Depth(12)) u_wide ();
+  mem_ram #(.Width(96), .Depth(2000)) u_deep ();
 
   logic        [10:0]     ascending [8:17];
   logic        [10:0]     descending[17:8];
@@ -37,6 +38,7 @@ module tb_mem;
   `TD_MEM_CLASS(a_mem, tb_mem.u_a.mem, 32)
   `TD_MEM_CLASS(b_mem, tb_mem.u_b.mem, 32)
   `TD_MEM_CLASS(wide_mem, tb_mem.u_wide.mem, 100)
+  `TD_MEM_CLASS(many_mem, tb_mem.u_deep.mem, 96)
   `TD_MEM_CLASS(ascending_mem, tb_mem.ascending, 11)
   `TD_MEM_CLASS(descending_mem, tb_mem.descending, 11)
   `TD_MEM_CLASS(negative_mem, tb_mem.negative, 11)
@@ -176,6 +178,52 @@ module tb_mem;
     t.destroy();
     a.destroy();
     b.destroy();
+  endtask
+
+  // ---- many words: as they are and turned about, one behind the other, at a distance, and anywhere
+
+  task automatic many();
+    string      pattern;
+    string      address;
+    td_memory   m;
+    td_tensor   given;
+    td_tensor   back;
+    td_layout   l;
+    bit  [95:0] word;
+    int         at;
+    int         row;
+    int         bad;
+    m = many_mem::create("many");
+    given = td_tensor::create("u32", "300 3");
+    back = td_tensor::create("u32", "300 3");
+    given.fill_random(3);
+    for (int p = 0; p < 2; p++) begin
+      for (int a = 0; a < 4; a++) begin
+        pattern = p == 0 ? "r c -> r c" : "(r s) c -> (s r) c";
+        address = a == 0 ? "7 + index" : a == 1 ? "1999 - 5*index" : a == 2 ? "(index ^ 5) * 3" : "index * 37 % 1021";
+        l = td_layout::create(pattern, p == 0 ? "" : "s=2", address);
+        for (int i = 0; i < 2000; i++) u_deep.mem[i] = 96'(i);
+        m.backdoor_load_tensor(given, l);
+        bad = 0;
+        for (int i = 0; i < 300; i++) begin
+          at = a == 0 ? 7 + i : a == 1 ? 1999 - 5 * i : a == 2 ? (i ^ 5) * 3 : i * 37 % 1021;
+          row = p == 0 ? i : i % 150 * 2 + i / 150;
+          for (int c = 0; c < 3; c++) word[c*32+:32] = 32'(given.get_bits(64'(row) * 3 + 64'(c)));
+          if (u_deep.mem[at] != word) bad++;
+          u_deep.mem[at] = ~word;
+        end
+        equal(64'(bad), 0, $sformatf("many words: %s, %s: loaded", pattern, address));
+        m.backdoor_dump_tensor(back, l);
+        bad = 0;
+        for (longint unsigned i = 0; i < 900; i++)
+          if (32'(back.get_bits(i)) != ~32'(given.get_bits(i))) bad++;
+        equal(64'(bad), 0, $sformatf("many words: %s, %s: dumped", pattern, address));
+        l.destroy();
+      end
+    end
+    given.destroy();
+    back.destroy();
+    m.destroy();
   endtask
 
   // ---- the other operations, on a word of four 32-bit words
@@ -364,6 +412,7 @@ module tb_mem;
   initial begin
     kinds();
     instances();
+    many();
     operations();
     banks();
     refusals();

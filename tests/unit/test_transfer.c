@@ -4,6 +4,7 @@
 
 #include <tensordoor.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +40,15 @@ static void collect(design *d, td_memory *copy)
             d->runs++;
             d->words += count;
             c += TD_TRANSFER_HEAD;
-            for (; count; count--, at += step)
+            for (; count; count--, at += step) {
+                if (!step)
+                    at = chunk[c++];
                 for (size_t k = 0; k < d->per; k++, c++) {
                     chunk[c] = d->aval[at][k] & ~d->bval[at][k];
                     mask[c] = d->bval[at][k];
                     unknown |= mask[c] != 0;
                 }
+            }
         }
         d->chunks++;
         if (unknown)
@@ -66,11 +70,14 @@ static void deposit(design *d, td_memory *copy)
             d->runs++;
             d->words += count;
             c += TD_TRANSFER_HEAD;
-            for (; count; count--, at += step)
+            for (; count; count--, at += step) {
+                if (!step)
+                    at = chunk[c++];
                 for (size_t k = 0; k < d->per; k++, c++) {
                     d->aval[at][k] = (d->aval[at][k] & mask[c]) | (chunk[c] & ~mask[c]);
                     d->bval[at][k] &= mask[c];
                 }
+            }
         }
         d->chunks++;
     }
@@ -81,7 +88,7 @@ typedef struct scene {
     td_memory *m;
     td_tensor *t;
     td_layout *l;
-    int partial;
+    int partial, borrowed;
 } scene;
 
 static void open_scene(scene *s, uint64_t width, const char *dtype, td_shape shape, const char *pattern,
@@ -132,10 +139,10 @@ static void test_runs(void **state)
     (void)state;
     static const struct {
         const char *address;
-        size_t runs;
+        bool list;
         uint32_t first, step;
     } rows[] = {
-        {"7 + r", 1, 7, 1}, {"1 + 8*r", 1, 1, 8}, {"60 - 9*r", 1, 60, (uint32_t)-9}, {"r ^ 1", 4, 1, (uint32_t)-1}};
+        {"7 + r", false, 7, 1}, {"1 + 8*r", false, 1, 8}, {"60 - 9*r", false, 60, (uint32_t)-9}, {"r ^ 1", true, 1, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         scene s;
         uint32_t chunk[CHUNK];
@@ -143,15 +150,21 @@ static void test_runs(void **state)
         open_scene(&s, 64, "i32", TD_SHAPE(7, 2), "r c -> r c", NULL, rows[i].address);
         load(&s);
         assert_int_equal(s.d.words, 7);
-        assert_int_equal(s.d.runs, rows[i].runs);
-        assert_int_equal(td_transfer_out(s.m, chunk, CHUNK, &unknown), rows[i].runs);
-        if (rows[i].runs == 1) { /* a plan may walk it from either end */
+        assert_int_equal(s.d.runs, 1);
+        assert_int_equal(td_transfer_out(s.m, chunk, CHUNK, &unknown), 1);
+        if (!rows[i].list) { /* a plan may walk it from either end */
             const uint32_t last = rows[i].first + 6 * rows[i].step;
             assert_true(chunk[0] == rows[i].first || chunk[0] == last);
             assert_true(chunk[2] == rows[i].step || chunk[2] == 0 - rows[i].step);
         }
+        if (rows[i].list) { /* every word behind its address */
+            assert_int_equal(chunk[1], 7);
+            assert_int_equal(chunk[2], 0);
+            for (uint32_t r = 0; r < 7; r++)
+                assert_int_equal(chunk[TD_TRANSFER_HEAD + 3 * r + 1], 2 * (chunk[TD_TRANSFER_HEAD + 3 * r] ^ 1) + 1);
+        }
         for (uint32_t r = 0; r < 7; r++) {
-            const uint32_t at = rows[i].runs == 4 ? r ^ 1 : rows[i].first + r * rows[i].step;
+            const uint32_t at = rows[i].list ? r ^ 1 : rows[i].first + r * rows[i].step;
             assert_int_equal(s.d.aval[at][0], 2 * r + 1);
             assert_int_equal(s.d.aval[at][1], 2 * r + 2);
             assert_int_equal(s.d.bval[at][0] | s.d.bval[at][1], 0);
@@ -218,7 +231,7 @@ static void test_refused_moves_nothing(void **state)
 
 static void load_fast(scene *s)
 {
-    assert_int_equal(td_transfer_tensor(s->m, s->t, s->l, NULL, &s->partial), TD_OK);
+    assert_int_equal(td_transfer_tensor(s->m, s->t, s->l, NULL, TD_TRANSFER_LOAD, &s->partial, &s->borrowed), TD_OK);
     if (s->partial)
         collect(&s->d, s->m);
     assert_int_equal(td_transfer_load(s->m, s->t, s->l, NULL), TD_OK);
@@ -226,11 +239,16 @@ static void load_fast(scene *s)
     deposit(&s->d, s->m);
 }
 
-static td_status dump_fast(scene *s)
+static td_status dump_as(scene *s, td_transfer_use use)
 {
-    assert_int_equal(td_transfer_tensor(s->m, s->t, s->l, NULL, &s->partial), TD_OK);
+    assert_int_equal(td_transfer_tensor(s->m, s->t, s->l, NULL, use, &s->partial, &s->borrowed), TD_OK);
     collect(&s->d, s->m);
     return td_transfer_dump(s->m, s->t, s->l, NULL);
+}
+
+static td_status dump_fast(scene *s)
+{
+    return dump_as(s, TD_TRANSFER_DUMP);
 }
 
 /* The fast way and the copy leave the same array behind, and dump the same tensor. */
@@ -273,6 +291,83 @@ static void test_staged(void **state)
     }
 }
 
+/* Where the words are the tensor's own bytes they cross without a detour, and the array and the tensor are the same in the end. */
+static void test_borrowed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *options, *address;
+        int borrowed;
+    } rows[] = {
+        {"r w c -> (r w) c", NULL, NULL, 1},
+        {"r w c -> (r w) c", NULL, "5 + index", 1},
+        {"r w c -> (r w) c", NULL, "1 + 4*index", 1},
+        {"r w c -> (r w) c", NULL, "1000 - 4*index", 1},
+        {"r w c -> (r w) c", NULL, "100*r + 3*w", 1},
+        {"r w c -> (r w) c", NULL, "(20*r + w) ^ 3", 1},
+        {"r w c -> (r w) c", NULL, "5*r + 50*w", 1},
+        {"r w c -> r (w c)", "beats=20", "64*(r ^ 2)", 1},
+        {"r w c -> (w r) c", NULL, "2*index", 0},
+        {"r w c -> (r w) c", "lanes=msb", "2*index", 0},
+        {"r w c -> (r w) c", "fill=keep", "2*index", 0},
+        {"r w c -> (r w) c", "dtype=u16", "2*index", 0},
+        {"r w c -> (r k w) c", "k=2", "index + 500*k", 0},
+        {"r w (ct cs) -> (r w ct) cs", "cs=1", "2*index", 0},
+        {"(rt rs) w c -> (rt rs w) c", "rs=4 pad=3", "2*index", 0},
+        {"(rt rs) w c -> (rt rs w) c", "rs=4 tail=clip", "2*index", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        scene one, other;
+        open_scene(&one, 32, "u16", TD_SHAPE(10, 20, 2), rows[i].pattern, rows[i].options, rows[i].address);
+        open_scene(&other, 32, "u16", TD_SHAPE(10, 20, 2), rows[i].pattern, rows[i].options, rows[i].address);
+        load(&one);
+        load_fast(&other);
+        assert_int_equal(other.borrowed, rows[i].borrowed);
+        assert_int_equal(one.d.words, other.d.words);
+        assert_memory_equal(one.d.aval, other.d.aval, sizeof one.d.aval);
+        assert_memory_equal(one.d.bval, other.d.bval, sizeof one.d.bval);
+        static const td_transfer_use uses[] = {TD_TRANSFER_DUMP, TD_TRANSFER_DUMP_KNOWN};
+        for (size_t u = 0; u < 2; u++) {
+            td_tensor_fill_ramp(other.t, 0, 0);
+            assert_int_equal(dump_as(&other, uses[u]), TD_OK);
+            assert_int_equal(other.borrowed, u ? rows[i].borrowed : 0);
+            assert_memory_equal(td_tensor_data_const(one.t), td_tensor_data_const(other.t), 800);
+        }
+        close_scene(&one);
+        close_scene(&other);
+    }
+}
+
+static void test_borrowed_not(void **state)
+{
+    (void)state;
+    const char *path = "test_transfer.npy";
+    scene s;
+    int partial = 0, borrowed = 0;
+    open_scene(&s, 32, "u16", TD_SHAPE(10, 20, 2), "r w c -> (r w) c", NULL, "2*index");
+    assert_int_equal(td_transfer_tensor(s.m, s.t, s.l, "u8", TD_TRANSFER_LOAD, &partial, &borrowed), TD_OK);
+    assert_int_equal(borrowed, 0); /* what is converted */
+    assert_int_equal(td_tensor_save(s.t, path), TD_OK);
+    td_tensor_destroy(&s.t);
+    assert_int_equal(td_tensor_open(path, NULL, &s.t), TD_OK);
+    load_fast(&s);
+    assert_int_equal(s.borrowed, 1);
+    assert_int_equal(dump_as(&s, TD_TRANSFER_DUMP_KNOWN), TD_ARGUMENT); /* a file is read only */
+    assert_int_equal(s.borrowed, 0);
+    assert_string_equal(td_last_error(),
+                        "backdoor_dump_tensor \"ram\": the tensor is mapped read-only from a file; dump "
+                        "into a tensor made with tensor_create");
+    close_scene(&s);
+    remove(path);
+    assert_int_equal(td_transfer_tensor(NULL, NULL, NULL, NULL, TD_TRANSFER_LOAD, &partial, &borrowed), TD_ARGUMENT);
+    assert_string_equal(td_last_error(), "transfer_tensor: no memory; pass one");
+    td_memory *memory = NULL;
+    assert_int_equal(td_memory_create("ram", 32, 8, &memory), TD_OK);
+    assert_int_equal(td_transfer_tensor(memory, NULL, NULL, NULL, TD_TRANSFER_LOAD, &partial, NULL), TD_ARGUMENT);
+    assert_string_equal(td_last_error(), "transfer_tensor: no place for an output; pass one");
+    td_memory_destroy(&memory);
+}
+
 static void test_staged_unknown(void **state)
 {
     (void)state;
@@ -313,6 +408,28 @@ static void test_partial_load_keeps_x(void **state)
     assert_int_equal(s.d.bval[5][0], 0x2);
     assert_int_equal(s.d.aval[5][0], 0x80000001u | 3u << 2 | 4u << 14);
     assert_int_equal(s.d.bval[7][0], 0xffffffffu);
+    close_scene(&s);
+}
+
+static void test_listed_x(void **state)
+{
+    (void)state;
+    scene s;
+    open_scene(&s, 32, "u8", TD_SHAPE(9, 2), "r c -> r c", "slot=12 lsb=2 fill=keep", "r ^ 1");
+    load(&s);
+    assert_int_equal(s.d.words, 9);
+    assert_int_equal(s.d.runs, 1);
+    const uint32_t lanes = 0xffu << 2 | 0xffu << 14;
+    for (uint32_t a = 0; a < 10; a++) {
+        const uint32_t r = a ^ 1;
+        assert_int_equal(s.d.bval[a][0], r == 9 ? 0xffffffffu : ~lanes);
+        if (r != 9)
+            assert_int_equal(s.d.aval[a][0] & lanes, (2 * r + 1) << 2 | (2 * r + 2) << 14);
+    }
+    assert_int_equal(dump(&s), TD_OK);
+    s.d.bval[6][0] |= 0x40000;
+    assert_int_equal(dump(&s), TD_X_STATE);
+    assert_non_null(strstr(td_last_error(), "element (7, 1) is x or z in bits 0x10 of its 8, 1 of 18 elements are"));
     close_scene(&s);
 }
 
@@ -591,8 +708,11 @@ int main(void)
         cmocka_unit_test(test_narrow_words),
         cmocka_unit_test(test_refused_moves_nothing),
         cmocka_unit_test(test_staged),
+        cmocka_unit_test(test_borrowed),
+        cmocka_unit_test(test_borrowed_not),
         cmocka_unit_test(test_staged_unknown),
         cmocka_unit_test(test_partial_load_keeps_x),
+        cmocka_unit_test(test_listed_x),
         cmocka_unit_test(test_clipped_load_keeps_x),
         cmocka_unit_test(test_padded_load_is_known),
         cmocka_unit_test(test_dump_error),
