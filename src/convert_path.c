@@ -164,18 +164,10 @@ void td_convert_aim_one(const td_convert *c, td_convert_params *decode, td_conve
     set_scale(encode, with_point(1, c->dst));
 }
 
-/* The proof takes as long as a few hundred elements, and scales come again and again: the last verdict is kept. */
-static void prove(const td_convert_kernels *kernels, td_convert_params *p)
+/* Products without a remainder, where this scale allows them. */
+static void prove(bool (*proves)(const td_convert_params *p), td_convert_params *p)
 {
-    static _Thread_local float last_scale;
-    static _Thread_local bool last_verdict;
-    if (!kernels->proves)
-        return;
-    if (last_scale != p->scale) {
-        last_verdict = kernels->proves(p);
-        last_scale = p->scale;
-    }
-    if (last_verdict)
+    if (p->divide == TD_DIVIDE_INVERSE && proves && proves(p))
         p->divide = TD_DIVIDE_PROVEN;
 }
 
@@ -203,8 +195,10 @@ static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
         return false;
     c->decode = decode;
     c->encode = encode;
-    if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 1 && c->encode_params.divide == TD_DIVIDE_INVERSE)
-        prove(kernels, &c->encode_params);
+    if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 1)
+        prove(kernels->proves, &c->encode_params);
+    if (c->src.kind != TD_KIND_FLOAT && c->src.bytes == 1 && c->decode_params.quotient)
+        prove(kernels->proves_small, &c->decode_params);
     if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)
         fill_table(c);
     set_own_bits(&c->decode_params, c->src);

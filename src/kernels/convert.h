@@ -34,8 +34,8 @@
 
 /* How encoders divide. MUL: the scale is a power of two, so x * inverse is the quotient. INVERSE, for integers: the
  * scale lies within 2^-60 .. 2^60, and a quotient that matters comes out of multiplications and one exact remainder.
- * PROVEN, for integers of up to 8 bits: as INVERSE, and no remainder is needed with this scale (`proves`). DIV: a
- * division. The plain C always divides. Decoders that multiply look only whether it is NONE: then they do not. */
+ * PROVEN, for integers of up to 8 bits: as INVERSE, and no remainder is needed with this scale. DIV: a division.
+ * The plain C always divides. Decoders that multiply look only whether it is NONE: then they do not. */
 typedef enum td_divide { TD_DIVIDE_NONE, TD_DIVIDE_MUL, TD_DIVIDE_INVERSE, TD_DIVIDE_PROVEN, TD_DIVIDE_DIV } td_divide;
 
 typedef struct td_convert_params {
@@ -63,9 +63,10 @@ typedef struct td_convert_kernels {
 #define X(name, src_bytes, dst_bytes) td_convert_fn name;
     TD_CONVERT_KERNELS(X)
 #undef X
-    /* Whether INVERSE may become PROVEN for this scale: up to 255.5, no quotient rounds to another integer. NULL: no.
-     */
+    /* Whether INVERSE may become PROVEN for this scale: in encoders to 8 bits, because up to 255.5 no quotient rounds to
+     * another integer; in decoders of 8 bits, because every quotient up to 256 is exact. NULL: no. */
     bool (*proves)(const td_convert_params *p);
+    bool (*proves_small)(const td_convert_params *p);
 } td_convert_kernels;
 
 /* Fills every pointer with the best version that `cpu_flags` (cpu.h) allow. */

@@ -75,26 +75,38 @@ INLINE void tail_x16(uint16_t *out, __m512i codes, size_t n)
 
 /* -- f32 to floats */
 
-INLINE __m512i code_bf16(__m512 x)
+/* The upper halves are the codes; those of NaN are made by quiet_bf16. */
+INLINE __m512i round_bf16(__m512 x)
 {
     const __m512i u = _mm512_castps_si512(x);
+    const __mmask16 odd = _mm512_test_epi32_mask(u, _mm512_set1_epi32(0x10000));
+    const __m512i r = _mm512_add_epi32(u, _mm512_set1_epi32(0x7fff));
+    return _mm512_mask_add_epi32(r, odd, r, _mm512_set1_epi32(1));
+}
+
+INLINE __m512i quiet_bf16(__m512i code, __m512 x)
+{
     const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
-    __m512i r = _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd);
-    r = _mm512_mask_or_epi32(r, nan, u, _mm512_set1_epi32(0x400000));
-    return _mm512_srli_epi32(r, 16);
+    return _mm512_mask_or_epi32(code, nan, _mm512_castps_si512(x), _mm512_set1_epi32(0x400000));
 }
 
 INLINE void loop_bf16(uint16_t *out, const float *in, size_t n, const td_convert_params *p, int divide)
 {
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m512i a = code_bf16(divided(_mm512_loadu_ps(in + i), p, divide));
-        const __m512i b = code_bf16(divided(_mm512_loadu_ps(in + i + 16), p, divide));
-        put(out + i, order_x16(_mm512_packus_epi32(a, b)), p->stream);
+        const __m512 x = divided(_mm512_loadu_ps(in + i), p, divide);
+        const __m512 y = divided(_mm512_loadu_ps(in + i + 16), p, divide);
+        __m512i a = round_bf16(x), b = round_bf16(y);
+        if (__builtin_expect(_mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q), 0)) {
+            a = quiet_bf16(a, x);
+            b = quiet_bf16(b, y);
+        }
+        put(out + i, order_x16(_mm512_packus_epi32(_mm512_srli_epi32(a, 16), _mm512_srli_epi32(b, 16))), p->stream);
     }
-    for (; i < n; i += 16)
-        tail_x16(out + i, code_bf16(divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide)), n - i);
+    for (; i < n; i += 16) {
+        const __m512 x = divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide);
+        tail_x16(out + i, _mm512_srli_epi32(quiet_bf16(round_bf16(x), x), 16), n - i);
+    }
 }
 
 INLINE void loop_f16(uint16_t *out, const float *in, size_t n, const td_convert_params *p, int divide)
@@ -116,39 +128,76 @@ INLINE void loop_f16(uint16_t *out, const float *in, size_t n, const td_convert_
     }
 }
 
-INLINE __m512i code_x8(__m512 x, const td_convert_params *p)
+/* Any of 64 elements is NaN. */
+INLINE bool any_nan(const __m512 *x)
+{
+    return !_kortestz_mask16_u8(_mm512_cmp_ps_mask(x[0], x[1], _CMP_UNORD_Q),
+                                _mm512_cmp_ps_mask(x[2], x[3], _CMP_UNORD_Q));
+}
+
+/* Of the magnitude, and not above the limit yet; NaN is not asked for. */
+INLINE __m512i round_x8(__m512i a, const td_convert_params *p)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)p->shift);
-    const __m512i u = _mm512_castps_si512(x);
-    const __m512i a = _mm512_and_si512(u, _mm512_set1_epi32(0x7fffffff));
     const __m512i magic = _mm512_castps_si512(_mm512_set1_ps(p->magic));
     const __m512i half = _mm512_set1_epi32((int)((1U << (p->shift - 1)) - 1 - (p->rebias << p->shift)));
-    const __m512i odd = _mm512_and_si512(_mm512_srl_epi32(a, shift), _mm512_set1_epi32(1));
-    __m512i code = _mm512_srl_epi32(_mm512_add_epi32(_mm512_add_epi32(a, half), odd), shift);
+    const __mmask16 odd = _mm512_test_epi32_mask(a, _mm512_set1_epi32((int)(1U << p->shift)));
+    __m512i code = _mm512_add_epi32(a, half);
+    code = _mm512_srl_epi32(_mm512_mask_add_epi32(code, odd, code, _mm512_set1_epi32(1)), shift);
     const __mmask16 small = _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32((int)p->normal_bits));
     const __m512 under = _mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(magic));
-    code = _mm512_mask_sub_epi32(code, small, _mm512_castps_si512(under), magic);
-    code = _mm512_min_epu32(code, _mm512_set1_epi32((int)p->limit));
-    const __m512i high = _mm512_srai_epi32(u, 31);
-    code = _mm512_ternarylogic_epi32(code, high, _mm512_set1_epi32((int)p->sign_bit), 0xf8); /* code | (high & bit) */
+    return _mm512_mask_sub_epi32(code, small, _mm512_castps_si512(under), magic);
+}
+
+INLINE __m512i magnitude(__m512 x)
+{
+    return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
+}
+
+/* Whole codes of 16 elements, whatever they are. */
+INLINE __m512i code_x8(__m512 x, const td_convert_params *p)
+{
+    const __m512i a = magnitude(x);
+    const __mmask16 negative = _mm512_movepi32_mask(_mm512_castps_si512(x));
     const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-    if (__builtin_expect(nan, 0)) {
-        const __m512i payload = _mm512_and_si512(_mm512_srl_epi32(a, shift), _mm512_set1_epi32((int)p->nan_payload));
-        const __m512i sign = _mm512_and_si512(high, _mm512_set1_epi32((int)p->nan_sign));
-        code = _mm512_mask_or_epi32(code, nan, _mm512_or_si512(payload, sign), _mm512_set1_epi32((int)p->nan_code));
+    const __m512i payload =
+        _mm512_and_si512(_mm512_srl_epi32(a, _mm_cvtsi32_si128((int)p->shift)), _mm512_set1_epi32((int)p->nan_payload));
+    __m512i sign = _mm512_maskz_set1_epi32(negative, (int)p->sign_bit);
+    sign = _mm512_mask_and_epi32(sign, nan, sign, _mm512_set1_epi32((int)p->nan_sign));
+    __m512i code = _mm512_min_epu32(round_x8(a, p), _mm512_set1_epi32((int)p->limit));
+    code = _mm512_mask_or_epi32(code, nan, payload, _mm512_set1_epi32((int)p->nan_code));
+    return _mm512_or_si512(code, sign);
+}
+
+/* The codes of four vectors without NaN: limit and sign wait until they are bytes, and the signs of the floats are packed
+ * as they were. Still in the order of the packs. */
+INLINE __m512i codes_x8(const __m512 *x, const td_convert_params *p)
+{
+    __m512i code[4], u[4];
+    for (int k = 0; k < 4; k++) {
+        u[k] = _mm512_castps_si512(x[k]);
+        code[k] = round_x8(magnitude(x[k]), p);
     }
-    return code;
+    const __m512i codes =
+        _mm512_packus_epi16(_mm512_packus_epi32(code[0], code[1]), _mm512_packus_epi32(code[2], code[3]));
+    const __m512i signs = _mm512_packs_epi16(_mm512_packs_epi32(u[0], u[1]), _mm512_packs_epi32(u[2], u[3]));
+    const __m512i limited = _mm512_min_epu8(codes, _mm512_set1_epi8((char)p->limit));
+    const __m512i sign = _mm512_maskz_set1_epi8(_mm512_movepi8_mask(signs), (char)p->sign_bit);
+    return _mm512_or_si512(limited, sign);
 }
 
 INLINE void loop_x8(unsigned char *out, const float *in, size_t n, const td_convert_params *p, int divide)
 {
     size_t i = 0;
     for (; i + 64 <= n; i += 64) {
-        const __m512i a = code_x8(divided(_mm512_loadu_ps(in + i), p, divide), p);
-        const __m512i b = code_x8(divided(_mm512_loadu_ps(in + i + 16), p, divide), p);
-        const __m512i c = code_x8(divided(_mm512_loadu_ps(in + i + 32), p, divide), p);
-        const __m512i d = code_x8(divided(_mm512_loadu_ps(in + i + 48), p, divide), p);
-        put(out + i, order_x8(_mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d))), p->stream);
+        __m512 x[4];
+        for (int k = 0; k < 4; k++)
+            x[k] = divided(_mm512_loadu_ps(in + i + 16 * k), p, divide);
+        if (__builtin_expect(any_nan(x), 0))
+            for (size_t k = 0; k < 4; k++)
+                tail_x8(out + i + 16 * k, code_x8(x[k], p), 16);
+        else
+            put(out + i, order_x8(codes_x8(x, p)), p->stream);
     }
     for (; i < n; i += 16)
         tail_x8(out + i, code_x8(divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide), p), n - i);
@@ -172,12 +221,17 @@ FLOAT_KERNEL(f32_x8, loop_x8)
 
 /* -- f32 to integers */
 
-/* round(x / scale) as 32-bit integers, NaN as 0, at most 2^20. What is too low becomes INT32_MIN, which saturating
- * packs understand; with `both` it is at least -2^20. INVERSE and PROVEN stand for positive
- * scales; where their remainder underflows, the quotient is far below a half and any is right. */
+/* NaN counts as 0. */
+INLINE __m512 without_nan(__m512 x)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
+}
+
+/* round(x / scale) as 32-bit integers, at most 2^20. What is too low becomes INT32_MIN, which saturating packs
+ * understand; with `both` it is at least -2^20. INVERSE and PROVEN stand for positive scales; where their remainder
+ * underflows, the quotient is far below a half and any is right. */
 INLINE __m512i whole(__m512 x, const td_convert_params *p, int divide, bool both)
 {
-    const __mmask16 number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
     const bool before = divide == TD_DIVIDE_INVERSE || divide == TD_DIVIDE_PROVEN;
     const __m512 bound = _mm512_set1_ps(before ? p->scale * 0x1p20F : 0x1p20F);
     const __m512 low = _mm512_set1_ps(before ? p->scale * -0x1p20F : -0x1p20F);
@@ -187,12 +241,12 @@ INLINE __m512i whole(__m512 x, const td_convert_params *p, int divide, bool both
         q = _mm512_max_ps(q, low);
     if (before)
         q = few_products(q, p, divide);
-    return _mm512_maskz_cvt_roundps_epi32(number, q, NEAREST);
+    return _mm512_cvt_roundps_epi32(q, NEAREST);
 }
 
 INLINE __m512i tail_int(const float *in, size_t n, const td_convert_params *p, int divide)
 {
-    const __m512 x = _mm512_maskz_loadu_ps(mask_of(n), in);
+    const __m512 x = without_nan(_mm512_maskz_loadu_ps(mask_of(n), in));
     const __m512i v = _mm512_add_epi32(whole(x, p, divide, true), _mm512_set1_epi32(p->zero));
     return _mm512_min_epi32(_mm512_max_epi32(v, _mm512_set1_epi32(p->low)), _mm512_set1_epi32(p->high));
 }
@@ -206,12 +260,14 @@ INLINE void ints_x8(unsigned char *out, const float *in, size_t n, const td_conv
     const __m512i high = _mm512_set1_epi8((char)p->high);
     size_t i = 0;
     for (; i + 64 <= n; i += 64) {
-        const __m512i a = whole(_mm512_loadu_ps(in + i), p, divide, false);
-        const __m512i b = whole(_mm512_loadu_ps(in + i + 16), p, divide, false);
-        const __m512i c = whole(_mm512_loadu_ps(in + i + 32), p, divide, false);
-        const __m512i d = whole(_mm512_loadu_ps(in + i + 48), p, divide, false);
-        __m512i ab = _mm512_packs_epi32(a, b);
-        __m512i cd = _mm512_packs_epi32(c, d);
+        __m512 x[4];
+        for (int k = 0; k < 4; k++)
+            x[k] = _mm512_loadu_ps(in + i + 16 * k);
+        if (__builtin_expect(any_nan(x), 0))
+            for (int k = 0; k < 4; k++)
+                x[k] = without_nan(x[k]);
+        __m512i ab = _mm512_packs_epi32(whole(x[0], p, divide, false), whole(x[1], p, divide, false));
+        __m512i cd = _mm512_packs_epi32(whole(x[2], p, divide, false), whole(x[3], p, divide, false));
         if (!full) {
             ab = _mm512_adds_epi16(ab, zero);
             cd = _mm512_adds_epi16(cd, zero);
@@ -248,8 +304,8 @@ INLINE void ints_x16(uint16_t *out, const float *in, size_t n, const td_convert_
     const __m512i high = _mm512_set1_epi16((short)p->high);
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m512i a = _mm512_add_epi32(whole(_mm512_loadu_ps(in + i), p, divide, true), zero);
-        const __m512i b = _mm512_add_epi32(whole(_mm512_loadu_ps(in + i + 16), p, divide, true), zero);
+        const __m512i a = _mm512_add_epi32(whole(without_nan(_mm512_loadu_ps(in + i)), p, divide, true), zero);
+        const __m512i b = _mm512_add_epi32(whole(without_nan(_mm512_loadu_ps(in + i + 16)), p, divide, true), zero);
         __m512i v = sign ? _mm512_packs_epi32(a, b) : _mm512_packus_epi32(a, b);
         v = sign ? _mm512_max_epi16(_mm512_min_epi16(v, high), low) : _mm512_min_epu16(v, high);
         put(out + i, order_x16(v), p->stream);
@@ -294,6 +350,19 @@ INT_KERNEL(f32_u8, ints_u8)
 INT_KERNEL(f32_s16, ints_s16)
 INT_KERNEL(f32_u16, ints_u16)
 
+/* The quotients of small integers, one by one: of the negative ones too, since everything is symmetric. */
+T512 static bool proves_small(const td_convert_params *params)
+{
+    const td_convert_params p = *params;
+    __m512 x = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int k = 0; k <= 256; k += 16, x = _mm512_add_ps(x, _mm512_set1_ps(16))) {
+        const __m512 exact = _mm512_div_ps(x, _mm512_set1_ps(p.scale));
+        if (_mm512_cmp_ps_mask(exact, few_products(x, &p, TD_DIVIDE_PROVEN), _CMP_NEQ_UQ))
+            return false;
+    }
+    return true;
+}
+
 /* Both quotients grow with x, and they differ by less than two units in the last place: so when they round to the same
  * integer next to every tie, they do so everywhere. */
 T512 static bool proves(const td_convert_params *params)
@@ -322,6 +391,7 @@ void td_convert_init_avx512(td_convert_kernels *kernels)
     TD_CONVERT_KERNELS(X)
 #undef X
     kernels->proves = proves;
+    kernels->proves_small = proves_small;
 }
 #else
 typedef int td_convert_avx512_unused;

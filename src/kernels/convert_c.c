@@ -250,6 +250,7 @@ void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags)
     TD_CONVERT_KERNELS(X)
 #undef X
     kernels->proves = NULL;
+    kernels->proves_small = NULL;
 #if defined(__x86_64__)
     if (cpu_flags & TD_CPU_AVX2)
         td_convert_init_avx2(kernels);

@@ -4,16 +4,16 @@
 #include "convert_avx512.h"
 
 /* What a decoder does with the scale. An integer is never near the ends of the range of f32, so few_products needs no
- * look at it. */
-typedef enum factor { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_DIV } factor;
+ * look at it. PROVEN comes with integers of 8 bits alone. */
+typedef enum factor { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV } factor;
 
 INLINE __m512 int_scaled(__m512i x, const td_convert_params *p, factor f)
 {
     const __m512 v = _mm512_cvtepi32_ps(_mm512_sub_epi32(x, _mm512_set1_epi32(p->zero)));
     if (f == BY_MUL)
         return _mm512_mul_ps(v, _mm512_set1_ps(p->inverse));
-    if (f == BY_INVERSE)
-        return few_products(v, p, TD_DIVIDE_INVERSE);
+    if (f == BY_INVERSE || f == BY_PROVEN)
+        return few_products(v, p, f == BY_PROVEN ? TD_DIVIDE_PROVEN : TD_DIVIDE_INVERSE);
     if (f == BY_DIV)
         return _mm512_div_ps(v, _mm512_set1_ps(p->scale));
     return _mm512_mul_ps(v, _mm512_set1_ps(p->scale));
@@ -24,7 +24,7 @@ INLINE __m512 float_scaled(__m512 x, const td_convert_params *p, factor f)
     if (f == TIMES)
         return _mm512_mul_ps(x, _mm512_set1_ps(p->scale));
     if (f != ONCE)
-        return quotient(x, p, f == BY_MUL ? TD_DIVIDE_MUL : f == BY_INVERSE ? TD_DIVIDE_INVERSE : TD_DIVIDE_DIV);
+        return quotient(x, p, f == BY_MUL ? TD_DIVIDE_MUL : f == BY_DIV ? TD_DIVIDE_DIV : TD_DIVIDE_INVERSE);
     const __m512i u = _mm512_castps_si512(x);
     const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
     return _mm512_castsi512_ps(_mm512_mask_or_epi32(u, nan, u, _mm512_set1_epi32(0x400000)));
@@ -110,6 +110,8 @@ DECODE_LOOP(u8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
         EACH_ROW(loop, BY_MUL);                                                                                        \
     else if (p->divide == TD_DIVIDE_DIV)                                                                               \
         EACH_ROW(loop, BY_DIV);                                                                                        \
+    else if (p->divide == TD_DIVIDE_PROVEN)                                                                            \
+        EACH_ROW(loop, BY_PROVEN);                                                                                     \
     else                                                                                                               \
         EACH_ROW(loop, BY_INVERSE)
 
