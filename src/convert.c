@@ -149,27 +149,42 @@ static void run_exact(const td_convert *c, void *dst, const void *src, size_t n,
     }
 }
 
+/* So far behind the element that is read another one is asked for; measured. Short rows are followed from row to row. */
+#define AHEAD_BYTES 4096
+#define AHEAD_ROW_BYTES 2048
+
+static ptrdiff_t ahead_of(const td_convert *c, const td_convert_block *b)
+{
+    const ptrdiff_t row_bytes = (ptrdiff_t)(b->n * c->src.bytes);
+    if (b->rows == 1 || row_bytes == b->src_stride)
+        return AHEAD_BYTES;
+    return b->src_stride * (row_bytes < AHEAD_ROW_BYTES ? AHEAD_ROW_BYTES / row_bytes : 1);
+}
+
 /* One kernel. Whole aligned lines stream; a long row that begins off them does so behind its first. */
 static void run_one(const td_convert *c, td_convert_fn fn, const td_convert_params *params, const td_convert_block *b)
 {
-    const size_t bytes = c->dst.bytes;
-    const uintptr_t off = (uintptr_t)b->dst | (b->rows > 1 ? (uintptr_t)b->dst_stride : 0);
-    if (!b->stream || (off % LINE && (b->n * bytes < LONG_ROW_BYTES || off % bytes))) {
+    if (!b->stream && !b->far) {
         fn(b->dst, b->dst_stride, b->src, b->src_stride, b->rows, b->n, params);
         return;
     }
-    td_convert_params streamed = *params;
-    streamed.stream = true;
-    if (off % LINE == 0) {
-        fn(b->dst, b->dst_stride, b->src, b->src_stride, b->rows, b->n, &streamed);
+    const size_t bytes = c->dst.bytes;
+    const uintptr_t off = (uintptr_t)b->dst | (b->rows > 1 ? (uintptr_t)b->dst_stride : 0);
+    td_convert_params p = *params;
+    p.ahead = b->far ? ahead_of(c, b) : 0;
+    p.stream = b->stream && off % LINE == 0;
+    if (p.stream || !b->stream || b->n * bytes < LONG_ROW_BYTES || off % bytes) {
+        fn(b->dst, b->dst_stride, b->src, b->src_stride, b->rows, b->n, &p);
         return;
     }
     char *dst = b->dst;
     const char *src = b->src;
     for (size_t r = 0; r < b->rows; r++, dst += b->dst_stride, src += b->src_stride) {
         const size_t head = ((uintptr_t)0 - (uintptr_t)dst) % LINE / bytes;
-        fn(dst, 0, src, 0, 1, head, params);
-        fn(dst + head * bytes, 0, src + head * c->src.bytes, 0, 1, b->n - head, &streamed);
+        p.stream = false;
+        fn(dst, 0, src, 0, 1, head, &p);
+        p.stream = true;
+        fn(dst + head * bytes, 0, src + head * c->src.bytes, 0, 1, b->n - head, &p);
     }
 }
 
@@ -300,8 +315,10 @@ void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, u
         return;
     }
     const bool stream = n * (c->src.bytes + (size_t)c->dst.bytes) > STREAM_BYTES;
-    td_convert_rows(c, &(td_convert_block){
-                           .dst = dst, .src = src, .rows = 1, .n = n, .first = first, .step = step, .stream = stream});
+    td_convert_rows(
+        c,
+        &(td_convert_block){
+            .dst = dst, .src = src, .rows = 1, .n = n, .first = first, .step = step, .stream = stream, .far = stream});
     if (stream)
         td_move_fence();
 }

@@ -72,8 +72,9 @@ typedef struct td_convert_block {
     size_t rows, n;
     uint64_t first;
     int64_t row_step, step;
-    bool stream; /* part of something large: store past the caches where that can be done. The caller calls
-                    td_move_fence after the last block */
+    bool stream; /* the destination is part of something large: store past the caches where that can be done. The
+                    caller calls td_move_fence after the last block */
+    bool far;    /* the source is part of something large: fetch ahead */
 } td_convert_block;
 
 /* The two sides do not overlap; every run of dst is written whole. */

@@ -3,7 +3,7 @@
  * converted into the destination. Straight runs need no buffer. Called by move.c inside its loops; see move.h. */
 #include "move.h"
 
-#define STAGE_BYTES 16384
+#define STAGE_BYTES 16384 /* 64 rows off the lines */
 #define LINE 64
 
 /* Elements are converted before they are moved; of two types of one size, on the tensor's side. */
@@ -45,7 +45,8 @@ static void convert_runs(const td_move *m, const td_move_values *v, unsigned cha
                           .src_stride = m->src_stride,
                           .rows = high,
                           .n = wide / narrow_bytes(m, v->convert),
-                          .stream = stream};
+                          .stream = stream,
+                          .far = stream};
     convert(m, v, &b);
 }
 
@@ -60,7 +61,8 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
                           .dst_stride = (ptrdiff_t)row_bytes,
                           .src_stride = m->src_stride,
                           .rows = high,
-                          .n = row_bytes / narrow_bytes(m, v->convert)};
+                          .n = row_bytes / narrow_bytes(m, v->convert),
+                          .far = stream};
     convert(m, v, &b);
     td_move_block(m, dst, m->dst_stride, stage, (ptrdiff_t)row_bytes, high, wide, stream);
 }
@@ -87,10 +89,27 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* As many steps of the long axis as the buffer holds, in whole lines. */
-static uint64_t steps_of(uint64_t short_bytes)
+/* A block, so that its buffer and what it reads stay in the first cache and reading and writing take short turns. */
+typedef struct extent {
+    uint64_t high, wide;
+} extent;
+
+static uint64_t whole_lines(uint64_t elems)
 {
-    return STAGE_BYTES / short_bytes < LINE ? STAGE_BYTES / short_bytes : STAGE_BYTES / short_bytes / LINE * LINE;
+    return elems < LINE ? elems : elems / LINE * LINE;
+}
+
+static extent block_of(const td_move *m, uint64_t high, uint64_t wide)
+{
+    const uint64_t row_bytes = m->lines ? 2 * LINE : 4 * LINE; /* off the lines: fewer ends */
+    extent b = {high, wide};
+    if (m->kind == TD_MOVE_TRANSPOSE)
+        b.high = least(high, row_bytes / m->elem_bytes);
+    if (m->kind == TD_MOVE_TRANSPOSE || m->kind == TD_MOVE_INTERLEAVE)
+        b.wide = least(wide, whole_lines(64 * row_bytes / (b.high * m->elem_bytes)));
+    if (m->kind == TD_MOVE_DEINTERLEAVE)
+        b.high = least(high, whole_lines(64 * row_bytes / (wide * m->elem_bytes)));
+    return b; /* two steps have been cut to less by prepare.c */
 }
 
 void td_move_convert_block(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
@@ -100,19 +119,16 @@ void td_move_convert_block(const td_move *m, const td_move_values *v, unsigned c
         convert_runs(m, v, dst, src, high, wide, stream);
         return;
     }
-    /* prepare.c has cut one of the axes to a few hundred bytes; the other one is cut here. */
     const ptrdiff_t dst_elem = m->elem_bytes * m->dst_scale, src_elem = m->elem_bytes * m->src_scale;
-    const bool long_high = m->kind == TD_MOVE_DEINTERLEAVE;
-    uint64_t count = m->kind == TD_MOVE_TWO_STEPS ? 1 : long_high ? high : wide;
-    const uint64_t step = count == 1 ? 1 : steps_of((long_high ? wide : high) * m->elem_bytes);
-    for (; count; count -= least(count, step)) {
-        const uint64_t now = least(count, step), rows = long_high ? now : high,
-                       columns = long_high || m->kind == TD_MOVE_TWO_STEPS ? wide : now;
-        if (converts_first(m))
-            convert_then_move(m, v, dst, src, rows, columns, stream);
-        else
-            move_then_convert(m, v, dst, src, rows, columns, stream);
-        dst += (ptrdiff_t)now * (long_high ? dst_elem : m->dst_stride);
-        src += (ptrdiff_t)now * (long_high ? m->src_stride : src_elem);
-    }
+    const extent b = block_of(m, high, wide);
+    for (uint64_t h = 0; h < high; h += b.high)
+        for (uint64_t w = 0; w < wide; w += b.wide) {
+            unsigned char *to = dst + (ptrdiff_t)h * dst_elem + (ptrdiff_t)w * m->dst_stride;
+            const unsigned char *from = src + (ptrdiff_t)h * m->src_stride + (ptrdiff_t)w * src_elem;
+            const uint64_t rows = least(high - h, b.high), columns = least(wide - w, b.wide);
+            if (converts_first(m))
+                convert_then_move(m, v, to, from, rows, columns, stream);
+            else
+                move_then_convert(m, v, to, from, rows, columns, stream);
+        }
 }

@@ -43,6 +43,7 @@ typedef struct td_convert_params {
     float inverse, inverse_low; /* 1 / scale in two parts */
     uint8_t divide;             /* td_divide */
     bool quotient;              /* decoders: by scale, not times */
+    ptrdiff_t ahead;            /* bytes from an element to one that will be read later, and may be fetched now */
     bool stream;             /* large, and dst and its stride are on lines of 64 bytes: store past the caches. Whoever
                                      asks calls td_move_fence (move.h) after the last */
     int32_t zero, low, high; /* integers; low and high in the stored type */

@@ -19,7 +19,7 @@ INLINE void loop_div(float *out, const float *in, size_t n, const td_convert_par
 {
     size_t i = 0;
     for (; i + 16 <= n; i += 16)
-        put(out + i, _mm512_castps_si512(quotient(_mm512_loadu_ps(in + i), p, divide)), p->stream);
+        put(out + i, _mm512_castps_si512(quotient(take(in + i, p), p, divide)), p->stream);
     if (i < n)
         _mm512_mask_storeu_ps(out + i, mask_of(n - i),
                               quotient(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide));
@@ -40,7 +40,7 @@ INLINE void loop_mul(float *out, const float *in, size_t n, const td_convert_par
     const __m512 scale = _mm512_set1_ps(p->scale);
     size_t i = 0;
     for (; i + 16 <= n; i += 16)
-        put(out + i, _mm512_castps_si512(_mm512_mul_ps(_mm512_loadu_ps(in + i), scale)), stream);
+        put(out + i, _mm512_castps_si512(_mm512_mul_ps(take(in + i, p), scale)), stream);
     if (i < n)
         _mm512_mask_storeu_ps(out + i, mask_of(n - i),
                               _mm512_mul_ps(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), scale));
@@ -94,8 +94,8 @@ INLINE void loop_bf16(uint16_t *out, const float *in, size_t n, const td_convert
 {
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m512 x = divided(_mm512_loadu_ps(in + i), p, divide);
-        const __m512 y = divided(_mm512_loadu_ps(in + i + 16), p, divide);
+        const __m512 x = divided(take(in + i, p), p, divide);
+        const __m512 y = divided(take(in + i + 16, p), p, divide);
         __m512i a = round_bf16(x), b = round_bf16(y);
         if (__builtin_expect(_mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q), 0)) {
             a = quiet_bf16(a, x);
@@ -113,8 +113,8 @@ INLINE void loop_f16(uint16_t *out, const float *in, size_t n, const td_convert_
 {
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m256i a = _mm512_cvtps_ph(divided(_mm512_loadu_ps(in + i), p, divide), NEAREST);
-        const __m256i b = _mm512_cvtps_ph(divided(_mm512_loadu_ps(in + i + 16), p, divide), NEAREST);
+        const __m256i a = _mm512_cvtps_ph(divided(take(in + i, p), p, divide), NEAREST);
+        const __m256i b = _mm512_cvtps_ph(divided(take(in + i + 16, p), p, divide), NEAREST);
         if (p->stream) {
             _mm512_stream_si512((__m512i *)(void *)(out + i), _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1));
         } else {
@@ -192,7 +192,7 @@ INLINE void loop_x8(unsigned char *out, const float *in, size_t n, const td_conv
     for (; i + 64 <= n; i += 64) {
         __m512 x[4];
         for (int k = 0; k < 4; k++)
-            x[k] = divided(_mm512_loadu_ps(in + i + 16 * k), p, divide);
+            x[k] = divided(take(in + i + 16 * k, p), p, divide);
         if (__builtin_expect(any_nan(x), 0))
             for (size_t k = 0; k < 4; k++)
                 tail_x8(out + i + 16 * k, code_x8(x[k], p), 16);
@@ -262,7 +262,7 @@ INLINE void ints_x8(unsigned char *out, const float *in, size_t n, const td_conv
     for (; i + 64 <= n; i += 64) {
         __m512 x[4];
         for (int k = 0; k < 4; k++)
-            x[k] = _mm512_loadu_ps(in + i + 16 * k);
+            x[k] = take(in + i + 16 * k, p);
         if (__builtin_expect(any_nan(x), 0))
             for (int k = 0; k < 4; k++)
                 x[k] = without_nan(x[k]);
@@ -304,8 +304,8 @@ INLINE void ints_x16(uint16_t *out, const float *in, size_t n, const td_convert_
     const __m512i high = _mm512_set1_epi16((short)p->high);
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        const __m512i a = _mm512_add_epi32(whole(without_nan(_mm512_loadu_ps(in + i)), p, divide, true), zero);
-        const __m512i b = _mm512_add_epi32(whole(without_nan(_mm512_loadu_ps(in + i + 16)), p, divide, true), zero);
+        const __m512i a = _mm512_add_epi32(whole(without_nan(take(in + i, p)), p, divide, true), zero);
+        const __m512i b = _mm512_add_epi32(whole(without_nan(take(in + i + 16, p)), p, divide, true), zero);
         __m512i v = sign ? _mm512_packs_epi32(a, b) : _mm512_packus_epi32(a, b);
         v = sign ? _mm512_max_epi16(_mm512_min_epi16(v, high), low) : _mm512_min_epu16(v, high);
         put(out + i, order_x16(v), p->stream);

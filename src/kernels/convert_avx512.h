@@ -42,6 +42,13 @@ INLINE void put(void *dst, __m512i line, bool stream)
         _mm512_storeu_si512(dst, line);
 }
 
+/* 16 elements, and a hint for those to come: across pages and rows nothing else looks so far ahead. */
+INLINE __m512 take(const float *in, const td_convert_params *p)
+{
+    _mm_prefetch((const char *)in + p->ahead, _MM_HINT_T0);
+    return _mm512_loadu_ps(in);
+}
+
 /* x / scale in a few multiplications. PROVEN: with the inverse in two parts the sum is within one unit in the last
  * place of the quotient, and `proves` has seen that no tie is missed. INVERSE: its remainder is exact, and the
  * corrected quotient is the one a division rounds to (Markstein's theorem), as long as nothing underflows or overflows
