@@ -1,5 +1,5 @@
-/* See close.h. Plain loops over arrays, for the compiler to make wide: once for every machine, once for AVX2 and once
- * for AVX-512. */
+/* See close.h. Plain loops without branches, for the compiler to make wide: once for every machine, once for AVX2 and
+ * once for AVX-512. */
 #include "close.h"
 
 #include "cpu.h"
@@ -14,137 +14,341 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-void td_close_init(const td_judge *judge, td_close *c)
+INLINE int32_t if_true(bool x)
 {
-    const td_policy *p = &judge->policy;
+    return -(int32_t)x;
+}
+
+/* Places of floats in the order of their values; -0 and 0 are one place. */
+INLINE int32_t rank_of(uint32_t bits, uint32_t sign)
+{
+    const uint32_t negative = (uint32_t)if_true((bits & sign) != 0);
+    return (int32_t)(((bits & ~sign) ^ negative) - negative);
+}
+
+INLINE int32_t rank_of_f32(uint32_t bits)
+{
+    const uint32_t negative = (uint32_t)((int32_t)bits >> 31);
+    return (int32_t)((bits ^ negative >> 1) - negative);
+}
+
+INLINE uint32_t between(int32_t a, int32_t b)
+{
+    return a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a;
+}
+
+/* -- floats of up to 32 bits --------------------------------------------------------------------------------------- */
+
+/* What one pass finds. Errors are not negative, so their bits are in the order of their values. The difference of two
+ * values of which neither is more than twice the other has no rounding (Sterbenz): such errors are sure. */
+typedef struct found {
+    int32_t near; /* -1: all are */
+    int32_t sure, unsure;
+    uint32_t steps;
+} found;
+
+INLINE void look(const td_close *c, found *f, float e, float a, bool same_bits, uint32_t steps)
+{
+    const float error = fabsf(a - e);
+    const int32_t same = if_true(same_bits) & c->same_bits;
+    /* A NaN or an infinity is accepted by its bits alone: comparisons with it are false. */
+    const int32_t near =
+        (if_true(error <= c->atol + c->rtol * fabsf(e)) | if_true(steps <= c->ulp)) & if_true(error <= FLT_MAX);
+    int32_t bits;
+    memcpy(&bits, &error, sizeof bits);
+    const int32_t sure = if_true(error + error <= fabsf(e)), in_sure = bits & sure & ~same,
+                  in_other = bits & ~sure & ~same;
+    f->near &= near | same;
+    f->sure = in_sure > f->sure ? in_sure : f->sure;
+    f->unsure = in_other > f->unsure ? in_other : f->unsure;
+    f->steps = steps > f->steps ? steps : f->steps;
+}
+
+/* The same in f64, by the judge's own formula: what it says is so. */
+typedef struct found_exactly {
+    int32_t near;
+    int64_t error;
+} found_exactly;
+
+INLINE void look_exactly(const td_close *c, found_exactly *f, double e, double a, bool same_bits, bool few_steps)
+{
+    const double error = fabs(a - e);
+    const int32_t same = if_true(same_bits) & c->same_bits;
+    int64_t bits;
+    f->near &=
+        ((if_true(error <= c->exact_atol + c->exact_rtol * fabs(e)) | if_true(few_steps)) & if_true(error <= DBL_MAX)) |
+        same;
+    memcpy(&bits, &error, sizeof bits);
+    bits &= ~(int64_t)same;
+    f->error = bits > f->error ? bits : f->error;
+}
+
+INLINE bool settle(found_exactly f, uint64_t steps, td_worst *worst)
+{
+    double error;
+    memcpy(&error, &f.error, sizeof error);
+    if (!f.near)
+        return false;
+    worst->error = error > worst->error ? error : worst->error;
+    worst->ulp = steps > worst->ulp ? steps : worst->ulp;
+    return true;
+}
+
+/* f32 settles it where all are near, and none can be worse than the worst so far. */
+INLINE bool is_settled(found f, td_worst *worst)
+{
+    float sure, unsure;
+    memcpy(&sure, &f.sure, sizeof sure);
+    memcpy(&unsure, &f.unsure, sizeof unsure);
+    const double most = (double)sure > worst->error ? (double)sure : worst->error;
+    if (!f.near || (unsure && unsure >= (float)most))
+        return false;
+    worst->error = most;
+    worst->ulp = f.steps > worst->ulp ? f.steps : worst->ulp;
+    return true;
+}
+
+#define LOAD(type, name, from)                                                                                         \
+    type name;                                                                                                         \
+    memcpy(&name, (from) + i * sizeof name, sizeof name)
+
+INLINE bool close_f32(const td_close *c, td_close_room *room, const unsigned char *expected,
+                      const unsigned char *actual, size_t count, td_worst *worst)
+{
+    (void)room;
+    found f = {.near = -1};
+    for (size_t i = 0; i < count; i++) {
+        LOAD(uint32_t, x, expected);
+        LOAD(uint32_t, y, actual);
+        LOAD(float, e, expected);
+        LOAD(float, a, actual);
+        look(c, &f, e, a, x == y, between(rank_of_f32(x), rank_of_f32(y)));
+    }
+    if (is_settled(f, worst))
+        return true;
+    found_exactly g = {.near = -1};
+    for (size_t i = 0; i < count; i++) {
+        LOAD(uint32_t, x, expected);
+        LOAD(uint32_t, y, actual);
+        LOAD(float, e, expected);
+        LOAD(float, a, actual);
+        look_exactly(c, &g, (double)e, (double)a, x == y, between(rank_of_f32(x), rank_of_f32(y)) <= c->ulp);
+    }
+    return settle(g, f.steps, worst);
+}
+
+#define CLOSE_SMALL(type)                                                                                              \
+    found f = {.near = -1};                                                                                            \
+    found_exactly g = {.near = -1};                                                                                    \
+    const uint32_t mask = c->mask, sign = c->sign;                                                                     \
+    td_convert_run(&c->decode, room->expected, expected, count, 0, 1);                                                 \
+    td_convert_run(&c->decode, room->actual, actual, count, 0, 1);                                                     \
+    for (size_t i = 0; i < count; i++) {                                                                               \
+        LOAD(type, x, expected);                                                                                       \
+        LOAD(type, y, actual);                                                                                         \
+        look(c, &f, room->expected[i], room->actual[i], x == y,                                                        \
+             between(rank_of(x & mask, sign), rank_of(y & mask, sign)));                                               \
+    }                                                                                                                  \
+    if (is_settled(f, worst))                                                                                          \
+        return true;                                                                                                   \
+    for (size_t i = 0; i < count; i++) {                                                                               \
+        LOAD(type, x, expected);                                                                                       \
+        LOAD(type, y, actual);                                                                                         \
+        look_exactly(c, &g, (double)room->expected[i], (double)room->actual[i], x == y,                                \
+                     between(rank_of(x & mask, sign), rank_of(y & mask, sign)) <= c->ulp);                             \
+    }                                                                                                                  \
+    return settle(g, f.steps, worst)
+
+INLINE bool close_x16(const td_close *c, td_close_room *room, const unsigned char *expected,
+                      const unsigned char *actual, size_t count, td_worst *worst)
+{
+    CLOSE_SMALL(uint16_t);
+}
+
+INLINE bool close_x8(const td_close *c, td_close_room *room, const unsigned char *expected, const unsigned char *actual,
+                     size_t count, td_worst *worst)
+{
+    CLOSE_SMALL(uint8_t);
+}
+
+/* -- f64 ----------------------------------------------------------------------------------------------------------- */
+
+INLINE int64_t rank_of_f64(uint64_t bits)
+{
+    const uint64_t negative = (uint64_t)((int64_t)bits >> 63);
+    return (int64_t)((bits ^ negative >> 1) - negative);
+}
+
+INLINE bool close_f64(const td_close *c, td_close_room *room, const unsigned char *expected,
+                      const unsigned char *actual, size_t count, td_worst *worst)
+{
+    (void)room;
+    found_exactly g = {.near = -1};
+    uint64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        LOAD(uint64_t, x, expected);
+        LOAD(uint64_t, y, actual);
+        LOAD(double, e, expected);
+        LOAD(double, a, actual);
+        const int64_t r = rank_of_f64(x), s = rank_of_f64(y);
+        const uint64_t steps = r > s ? (uint64_t)r - (uint64_t)s : (uint64_t)s - (uint64_t)r;
+        look_exactly(c, &g, e, a, x == y, steps <= c->long_ulp);
+        most = steps > most ? steps : most;
+    }
+    return settle(g, most, worst);
+}
+
+/* -- integers ------------------------------------------------------------------------------------------------------ */
+
+/* Values of up to 32 bits as unsigned numbers in the same order: where there is a sign, its bit is turned. */
+#define CLOSE_INTEGERS(type)                                                                                           \
+    (void)room;                                                                                                        \
+    const type keep = (type)c->mask, turn = (type)c->sign;                                                             \
+    const double rtol = c->exact_rtol, atol = c->exact_atol / c->step;                                                 \
+    type most = 0;                                                                                                     \
+    int32_t near = -1;                                                                                                 \
+    for (size_t i = 0; i < count; i++) {                                                                               \
+        LOAD(type, x, expected);                                                                                       \
+        LOAD(type, y, actual);                                                                                         \
+        x = (type)((x & keep) ^ turn);                                                                                 \
+        y = (type)((y & keep) ^ turn);                                                                                 \
+        const type steps = (type)(x > y ? x - y : y - x);                                                              \
+        most = steps > most ? steps : most;                                                                            \
+    }                                                                                                                  \
+    for (size_t i = 0; i < count && most > c->ulp && rtol != 0; i++) {                                                 \
+        LOAD(type, x, expected);                                                                                       \
+        LOAD(type, y, actual);                                                                                         \
+        x = (type)((x & keep) ^ turn);                                                                                 \
+        y = (type)((y & keep) ^ turn);                                                                                 \
+        const type steps = (type)(x > y ? x - y : y - x);                                                              \
+        const double size = fabs((double)x - (double)turn);                                                            \
+        near &= if_true((double)steps <= (atol + rtol * size) * (1 - 1e-12)) | if_true(steps <= c->ulp);               \
+    }                                                                                                                  \
+    if (most > c->ulp && (rtol == 0 || !near))                                                                         \
+        return false;                                                                                                  \
+    worst->ulp = most > worst->ulp ? most : worst->ulp;                                                                \
+    worst->error = most * c->step > worst->error ? most * c->step : worst->error;                                      \
+    return true
+
+INLINE bool close_i8(const td_close *c, td_close_room *room, const unsigned char *expected, const unsigned char *actual,
+                     size_t count, td_worst *worst)
+{
+    CLOSE_INTEGERS(uint8_t);
+}
+
+INLINE bool close_i16(const td_close *c, td_close_room *room, const unsigned char *expected,
+                      const unsigned char *actual, size_t count, td_worst *worst)
+{
+    CLOSE_INTEGERS(uint16_t);
+}
+
+INLINE bool close_i32(const td_close *c, td_close_room *room, const unsigned char *expected,
+                      const unsigned char *actual, size_t count, td_worst *worst)
+{
+    CLOSE_INTEGERS(uint32_t);
+}
+
+/* -- one version for each machine ---------------------------------------------------------------------------------- */
+
+#define VERSION(name, isa, target)                                                                                     \
+    target static bool name##_##isa(const td_close *c, td_close_room *room, const unsigned char *expected,             \
+                                    const unsigned char *actual, size_t count, td_worst *worst)                        \
+    {                                                                                                                  \
+        return name(c, room, expected, actual, count, worst);                                                          \
+    }
+
+#define CLOSE_KERNELS(X, isa, target)                                                                                  \
+    X(close_f32, isa, target)                                                                                          \
+    X(close_x16, isa, target)                                                                                          \
+    X(close_x8, isa, target)                                                                                           \
+    X(close_f64, isa, target)                                                                                          \
+    X(close_i8, isa, target)                                                                                           \
+    X(close_i16, isa, target)                                                                                          \
+    X(close_i32, isa, target)
+
+#define NAME(name, isa, target) name##_##isa,
+
+enum { F32, X16, X8, F64, I8, I16, I32, KERNELS };
+
+CLOSE_KERNELS(VERSION, c, )
+static td_close_fn *const kernels_c[KERNELS] = {CLOSE_KERNELS(NAME, c, )};
+
+#if defined(__x86_64__)
+CLOSE_KERNELS(VERSION, avx2, __attribute__((target("avx2"))))
+CLOSE_KERNELS(VERSION, avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
+static td_close_fn *const kernels_avx2[KERNELS] = {CLOSE_KERNELS(NAME, avx2, )};
+static td_close_fn *const kernels_avx512[KERNELS] = {CLOSE_KERNELS(NAME, avx512, )};
+#endif
+
+static td_close_fn *kernel(int which)
+{
+#if defined(__x86_64__)
+    const unsigned flags = td_cpu_flags();
+    if (flags & TD_CPU_AVX512)
+        return kernels_avx512[which];
+    if (flags & TD_CPU_AVX2)
+        return kernels_avx2[which];
+#endif
+    return kernels_c[which];
+}
+
+/* -- when a comparison begins -------------------------------------------------------------------------------------- */
+
+static void init_float(const td_judge *judge, td_close *c)
+{
     const td_dtype d = judge->dtype;
-    const bool is_float = d.kind == TD_KIND_FLOAT;
-    c->judge = judge;
-    c->cpu = td_cpu_flags();
-    c->is_f32 = is_float && d.exp_bits == 8 && d.man_bits == 23;
-    c->usable = p->tolerant && !p->ftz && !p->zero_differ && judge->bits_decide && p->atol < 1e30 && p->rtol < 1e30 &&
-                (c->is_f32 || d.bytes <= 2) && !(is_float && d.flavor == TD_FLAVOR_SCALE);
-    if (!c->usable)
+    const td_policy *p = &judge->policy;
+    const bool is_f32 = d.exp_bits == 8 && d.man_bits == 23, is_f64 = d.exp_bits == 11 && d.man_bits == 52;
+    if (d.flavor == TD_FLAVOR_SCALE || p->ftz || p->zero_differ || p->atol >= 1e30 || p->rtol >= 1e30 ||
+        (d.bytes > 2 && !is_f32 && !is_f64))
         return;
     c->atol = p->has_real ? (float)(p->atol * (1 - MARGIN) - TINY) : -1;
     c->rtol = p->has_real ? (float)(p->rtol * (1 - MARGIN)) : 0;
-    c->ulp = p->has_ulp ? (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX) : 0;
-    if (c->is_f32)
+    c->exact_atol = p->has_real ? p->atol : -1;
+    c->exact_rtol = p->has_real ? p->rtol : 0;
+    c->ulp = (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX);
+    c->long_ulp = p->ulp;
+    c->mask = (uint32_t)judge->mask;
+    c->sign = (uint32_t)(judge->mask & ~judge->magnitude);
+    if (is_f32 || is_f64) {
+        c->fn = kernel(is_f32 ? F32 : F64);
         return;
+    }
     const td_dtype f32 = {
         .kind = TD_KIND_FLOAT, .bits = 32, .exp_bits = 8, .bytes = 4, .man_bits = 23, .flavor = TD_FLAVOR_IEEE};
     const td_as as = {.dtype = d, .scale_f32 = 1, .scale_f64 = 1};
-    c->usable = !td_convert_bind(&as, f32, TD_TO_TENSOR, NULL, &c->decode);
+    if (!td_convert_bind(&as, f32, TD_TO_TENSOR, NULL, &c->decode))
+        c->fn = kernel(d.bytes == 1 ? X8 : X16);
 }
 
-/* -0 and 0 are one place. */
-INLINE void rank_f32(const unsigned char *bits, int32_t *rank, size_t count)
+/* Whole steps: without rtol the policy is a number of them. */
+static void init_integer(const td_judge *judge, td_close *c)
 {
-    for (size_t i = 0; i < count; i++) {
-        int32_t x;
-        memcpy(&x, bits + 4 * i, sizeof x);
-        const int32_t sign = -(int32_t)((uint32_t)x >> 31);
-        rank[i] = (x ^ (int32_t)((uint32_t)sign >> 1)) - sign;
-    }
+    const td_dtype d = judge->dtype;
+    const td_policy *p = &judge->policy;
+    if (d.bytes > 4)
+        return;
+    const double steps = p->has_real ? floor(p->atol / judge->step) : 0;
+    uint64_t most = p->has_ulp ? p->ulp : 0;
+    if (p->has_real && p->rtol == 0)
+        most = steps >= (double)UINT32_MAX ? UINT32_MAX : (uint64_t)steps > most ? (uint64_t)steps : most;
+    c->ulp = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
+    c->exact_atol = p->atol;
+    c->exact_rtol = p->rtol;
+    c->step = judge->step;
+    c->mask = (uint32_t)judge->mask;
+    c->sign = d.kind == TD_KIND_INT ? c->mask ^ c->mask >> 1 : 0;
+    c->fn = kernel(d.bytes == 1 ? I8 : d.bytes == 2 ? I16 : I32);
 }
 
-#define RANK_SMALL(type)                                                                                               \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-        type x;                                                                                                        \
-        memcpy(&x, bits + sizeof x * i, sizeof x);                                                                     \
-        const int32_t value = (int32_t)(x & mask), negative = -(value >> shift & has_sign);                            \
-        rank[i] = is_float ? ((value & magnitude) ^ negative) - negative : value - (negative & top);                   \
-    }
-
-INLINE void rank_small(const td_judge *j, const unsigned char *bits, int32_t *rank, size_t count)
+void td_close_init(const td_judge *judge, td_close *c)
 {
-    const bool is_float = j->dtype.kind == TD_KIND_FLOAT;
-    const int32_t has_sign = j->dtype.kind != TD_KIND_UINT, shift = j->dtype.bits - 1,
-                  top = (int32_t)1 << j->dtype.bits;
-    const uint32_t mask = (uint32_t)j->mask;
-    const int32_t magnitude = (int32_t)j->magnitude;
-    if (j->dtype.bytes == 1)
-        RANK_SMALL(uint8_t)
+    c->fn = NULL;
+    c->same_bits = if_true(judge->bits_decide);
+    if (!judge->policy.tolerant)
+        return;
+    if (judge->dtype.kind == TD_KIND_FLOAT)
+        init_float(judge, c);
     else
-        RANK_SMALL(uint16_t)
-}
-
-INLINE bool close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count,
-                      double *error, uint32_t *ulp)
-{
-    const float atol = c->atol, rtol = c->rtol;
-    const uint32_t most = c->ulp; /* 0 without ulp=: equal values are near */
-    if (c->is_f32) {
-        memcpy(c->expected, expected, count * 4);
-        memcpy(c->actual, actual, count * 4);
-        rank_f32(expected, c->rank[0], count);
-        rank_f32(actual, c->rank[1], count);
-    } else {
-        td_convert_run(&c->decode, c->expected, expected, count, 0, 1);
-        td_convert_run(&c->decode, c->actual, actual, count, 0, 1);
-        rank_small(c->judge, expected, c->rank[0], count);
-        rank_small(c->judge, actual, c->rank[1], count);
-    }
-    for (size_t i = 0; i < count; i++)
-        c->error[i] = fabsf(c->actual[i] - c->expected[i]);
-    for (size_t i = 0; i < count; i++) {
-        const int32_t r = c->rank[0][i], s = c->rank[1][i];
-        const uint32_t up = (uint32_t)r - (uint32_t)s, mask = (uint32_t) - (int32_t)(s > r);
-        c->steps[i] = (up ^ mask) - mask;
-    }
-    /* A NaN or an infinity is never accepted here: comparisons with it are false. */
-    int32_t near = -1;
-    for (size_t i = 0; i < count; i++)
-        near &= -(int32_t)(c->error[i] <= atol + rtol * fabsf(c->expected[i])) |
-                (-(int32_t)(c->steps[i] <= most) & -(int32_t)(c->error[i] <= FLT_MAX));
-    /* Errors are not negative, so their bits are in the order of their values. */
-    int32_t worst = 0, worst_steps = INT32_MIN;
-    for (size_t i = 0; i < count; i++) {
-        int32_t bits;
-        memcpy(&bits, &c->error[i], sizeof bits);
-        worst = bits > worst ? bits : worst;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const int32_t steps = (int32_t)(c->steps[i] ^ 0x80000000u);
-        worst_steps = steps > worst_steps ? steps : worst_steps;
-    }
-    float largest = 0;
-    memcpy(&largest, &worst, sizeof largest);
-    *error = (double)largest * (1 + MARGIN);
-    *ulp = (uint32_t)worst_steps ^ 0x80000000u;
-    return near != 0;
-}
-
-static bool close_row_c(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count,
-                        double *error, uint32_t *ulp)
-{
-    return close_row(c, expected, actual, count, error, ulp);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static bool close_row_avx2(td_close *c, const unsigned char *expected,
-                                                           const unsigned char *actual, size_t count, double *error,
-                                                           uint32_t *ulp)
-{
-    return close_row(c, expected, actual, count, error, ulp);
-}
-
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))) static bool
-close_row_avx512(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error,
-                 uint32_t *ulp)
-{
-    return close_row(c, expected, actual, count, error, ulp);
-}
-#endif
-
-bool td_close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error,
-                  uint32_t *ulp)
-{
-#if defined(__x86_64__)
-    if (c->cpu & TD_CPU_AVX512)
-        return close_row_avx512(c, expected, actual, count, error, ulp);
-    if (c->cpu & TD_CPU_AVX2)
-        return close_row_avx2(c, expected, actual, count, error, ulp);
-#endif
-    return close_row_c(c, expected, actual, count, error, ulp);
+        init_integer(judge, c);
 }

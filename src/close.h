@@ -1,6 +1,9 @@
-/* Closeness of whole rows: whether a tolerant policy accepts every pair of a short row for sure, many pairs at a time.
- * What it does not accept is for td_judge_pair to say, so it may be careful: it works in f32 with a margin. Called by
- * compare.c for floats of up to 32 bits and integers of up to 16, whose values f32 holds. */
+/* Closeness of whole rows: whether a tolerant policy accepts every pair of a short row, many pairs at a time. What it does
+ * not accept is for td_judge_pair to say, so it may be careful, but it never accepts what the judge would not. Called
+ * by scan.c and compare.c for floats, and for integers of up to 32 bits.
+ *
+ * Floats are looked at in f32 with a margin first, and where that does not settle it in f64, where the judge itself
+ * calculates; integers in whole steps. */
 #ifndef TD_CLOSE_H
 #define TD_CLOSE_H
 
@@ -9,26 +12,42 @@
 
 #define TD_CLOSE_ELEMS 1024
 
-typedef struct td_close {
-    bool usable; /* for this dtype and policy */
-    bool is_f32;
-    unsigned cpu;
-    const td_judge *judge;
-    float atol, rtol; /* a little less than the policy's */
-    uint32_t ulp;
-    td_convert decode; /* to f32; not used for f32 itself */
-    float expected[TD_CLOSE_ELEMS], actual[TD_CLOSE_ELEMS];
-    int32_t rank[2][TD_CLOSE_ELEMS]; /* the places of the two values in the order of their dtype */
-    float error[TD_CLOSE_ELEMS];
-    uint32_t steps[TD_CLOSE_ELEMS];
-} td_close;
+/* The largest of what was accepted. */
+typedef struct td_worst {
+    double error;
+    uint64_t ulp;
+} td_worst;
 
-/* Borrows the judge. */
+typedef struct td_close td_close;
+
+/* The values of a row that is neither f32 nor f64. */
+typedef struct td_close_room {
+    float expected[TD_CLOSE_ELEMS], actual[TD_CLOSE_ELEMS];
+} td_close_room;
+
+typedef bool td_close_fn(const td_close *c, td_close_room *room, const unsigned char *expected,
+                         const unsigned char *actual, size_t count, td_worst *worst);
+
+struct td_close {
+    td_close_fn *fn;   /* NULL: not for this dtype and policy */
+    int32_t same_bits; /* -1: equal bits are equal, whatever they are */
+    float atol, rtol;  /* a little less than the policy's */
+    double exact_atol, exact_rtol;
+    uint32_t ulp; /* 0 without ulp=: equal values are near */
+    uint64_t long_ulp;
+    double step;         /* of an integer */
+    uint32_t mask, sign; /* of an element's bits */
+    td_convert decode;   /* of a float to f32 */
+};
+
 void td_close_init(const td_judge *judge, td_close *c);
 
-/* Up to TD_CLOSE_ELEMS pairs in tensor bytes. True when the policy accepts all; then *error is at least the largest
- * |actual - expected| (and within 1e-6 of it), *ulp the largest distance, and error[], steps[] have each pair's. */
-bool td_close_row(td_close *c, const unsigned char *expected, const unsigned char *actual, size_t count, double *error,
-                  uint32_t *ulp);
+/* Up to TD_CLOSE_ELEMS pairs in tensor bytes. True when the policy accepts all of them; then *worst has grown to include
+ * them. */
+static inline bool td_close_row(const td_close *c, td_close_room *room, const unsigned char *expected,
+                                const unsigned char *actual, size_t count, td_worst *worst)
+{
+    return c->fn && c->fn(c, room, expected, actual, count, worst);
+}
 
 #endif

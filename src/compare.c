@@ -1,12 +1,13 @@
-/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h),
- * no copy of the tensor; rows with equal bits are left at once, the policy looks at the others. What is found goes into
- * a report; a comparison that finds mismatches has succeeded. Beside it: the padding, and what lies outside the layout
- * (outside.c). */
+/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h), no
+ * copy of the tensor: scan.c leaves what the policy accepts whole, and the pairs of the other slabs are looked at here,
+ * in order and on one thread. What is found goes into a report; a comparison that finds mismatches has succeeded. Beside it: the
+ * padding, and what lies outside the layout (outside.c). */
 #include "call.h"
-#include "close.h"
 #include "kernels/bits.h"
+#include "mode.h"
 #include "outside.h"
 #include "report.h"
+#include "scan.h"
 #include "unknown.h"
 
 #include <inttypes.h>
@@ -22,29 +23,23 @@ typedef struct comparison {
     td_report *report;
     td_report_source source;
     const td_run *run; /* NULL between two tensors */
-    const td_convert *convert;
     const td_slab *slab;
     const td_unknown *unknown; /* elements that are x or z and count as mismatches; NULL: none */
-    td_close *close;           /* NULL: pairs are looked at one by one */
     uint64_t done, total;
-    unsigned char actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
+    td_scan scan;
+    bool left[TD_SCAN_SLABS];
+    td_close_room room;
+    _Alignas(64) unsigned char buffer[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
 } comparison;
 
-/* `count` elements: `step` tensor elements apart from `elem` on, staged from `staged` on. */
+/* `count` elements: `step` tensor elements apart from `elem` on, `place` in their slab. */
 typedef struct chunk {
-    uint64_t elem, staged, count;
+    uint64_t elem, place, count;
     int64_t step;
     const unsigned char *expected, *actual;
 } chunk;
 
 /* -- pairs --------------------------------------------------------------------------------------------------------- */
-
-static bool is_masked(const comparison *c, uint64_t elem)
-{
-    const td_tensor *mask = c->what->mask;
-    return mask &&
-           !(td_get_elem(mask->data + elem * mask->dtype.bytes, mask->dtype.bytes) & td_dtype_mask(mask->dtype));
-}
 
 static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected, uint64_t actual)
 {
@@ -53,15 +48,15 @@ static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected
     expected &= judge->mask;
     actual &= judge->mask;
     const bool unknown = c->unknown && td_unknown_bits(c->unknown, elem);
-    if ((expected == actual && judge->bits_decide && !unknown) || is_masked(c, elem))
+    if ((expected == actual && judge->bits_decide && !unknown) || td_is_masked(c->what->mask, elem))
         return;
     td_verdict verdict = td_judge_pair(judge, expected, actual);
     verdict.equal = verdict.equal && !unknown;
-    td_report_worst(c->report, elem, verdict);
+    td_report_worst(c->report, verdict);
     if (verdict.equal)
         return;
-    if (c->slab) {
-        const td_place place = td_slab_place(c->slab, k->staged + i);
+    if (c->run) {
+        const td_place place = td_slab_place(c->slab, k->place + i);
         td_report_mismatch(c->report, &c->source, elem, expected, actual, verdict, &place);
     } else
         td_report_mismatch(c->report, &c->source, elem, expected, actual, verdict, NULL);
@@ -92,22 +87,16 @@ static void look_at_chunk(comparison *c, const chunk *k)
     }
 }
 
-/* True when nothing more is to be done: the policy accepts the chunk, and its worst pairs have been looked at. */
+/* True when nothing more is to be done: the policy accepts the chunk. */
 static bool is_close(comparison *c, const chunk *k)
 {
-    td_close *close = c->close;
-    double error = 0;
-    uint32_t ulp = 0;
-    if (!close || !td_close_row(close, k->expected, k->actual, k->count, &error, &ulp))
+    td_report *r = c->report;
+    td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
+    if (c->unknown || c->what->mask ||
+        !td_close_row(&c->scan.close, &c->room, k->expected, k->actual, k->count, &worst))
         return false;
-    const td_report *r = c->report;
-    if (error > r->worst_error * (1 + 3e-6) || ulp > r->worst_ulp) {
-        const double least = error * (1 - 3e-6);
-        for (uint64_t i = 0; i < k->count; i++)
-            if ((double)close->error[i] >= least || close->steps[i] == ulp)
-                look_at(c, k, i, td_get_elem(k->expected + i * r->dtype.bytes, r->dtype.bytes),
-                        td_get_elem(k->actual + i * r->dtype.bytes, r->dtype.bytes));
-    }
+    r->worst_error = worst.error;
+    r->worst_ulp = worst.ulp;
     return true;
 }
 
@@ -117,24 +106,22 @@ static uint64_t count_masked(const comparison *c, const chunk *k)
 {
     uint64_t masked = 0;
     for (uint64_t i = 0; i < k->count && c->what->mask; i++)
-        masked += is_masked(c, k->elem + (uint64_t)((int64_t)i * k->step));
+        masked += td_is_masked(c->what->mask, k->elem + (uint64_t)((int64_t)i * k->step));
     return masked;
 }
 
 static void compare_chunk(comparison *c, const chunk *k)
 {
-    const uint64_t masked = count_masked(c, k);
-    c->report->compared += k->count - masked;
-    c->report->masked += masked;
+    c->report->masked += count_masked(c, k);
     if (c->report->judge.bits_decide && !c->unknown &&
         memcmp(k->expected, k->actual, k->count * c->report->dtype.bytes) == 0)
         return;
-    if (c->unknown || !is_close(c, k))
+    if (!is_close(c, k))
         look_at_chunk(c, k);
 }
 
-/* `count` staged elements whose tensor elements are `step` apart. */
-static void compare_row(comparison *c, const unsigned char *stored, unsigned stored_bytes, uint64_t staged,
+/* `count` stored elements, from `place` in their slab on, whose tensor elements are `step` apart. */
+static void compare_row(comparison *c, const unsigned char *stored, unsigned stored_bytes, uint64_t place,
                         uint64_t elem, int64_t step, uint64_t count)
 {
     const td_tensor *golden = c->what->golden;
@@ -142,13 +129,13 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
     for (uint64_t done = 0; done < count; done += CHUNK_ELEMS) {
         const uint64_t left = count - done;
         chunk k = {.elem = elem + (uint64_t)((int64_t)done * step),
-                   .staged = staged + done,
+                   .place = place + done,
                    .count = left < CHUNK_ELEMS ? left : CHUNK_ELEMS,
                    .step = step,
                    .actual = stored + done * stored_bytes};
         k.expected = golden->data + k.elem * bytes;
-        if (c->convert) {
-            td_convert_run(c->convert, c->actual, k.actual, k.count, k.elem, step);
+        if (c->scan.convert) {
+            td_convert_run(c->scan.convert, c->actual, k.actual, k.count, k.elem, step);
             k.actual = c->actual;
         }
         if (step != 1) {
@@ -160,23 +147,44 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
     }
 }
 
-static bool compare_slab(void *context, const td_slab *slab)
+/* A slab that was not accepted whole. What lies along its last node is stored straight. */
+static void compare_slab(comparison *c, const td_slab *slab)
 {
-    comparison *c = context;
-    const unsigned bytes = slab->plan->memory_dtype.bytes;
-    uint64_t row = 1;
+    const td_slabs *of = slab->of;
+    const unsigned bytes = of->plan ? of->plan->memory_dtype.bytes : c->what->golden->dtype.bytes;
+    uint64_t row = of->row_elems;
     int64_t step = 1;
     c->slab = slab;
-    if (td_slab_row_nodes(slab, &row) == 0 && slab->node_count && !slab->piece) {
-        row = slab->extent[slab->node_count - 1];
-        step = slab->node[slab->node_count - 1].tensor;
+    if (of->row_nodes == 0 && of->node_count && !of->piece) {
+        row = of->extent[of->node_count - 1];
+        step = of->node[of->node_count - 1].tensor;
     }
-    for (uint64_t n = 0; n < slab->elems; n += row)
-        compare_row(c, slab->stored + n * bytes, bytes, n, td_slab_elem(slab, n), step, row);
-    c->done += slab->elems;
-    if (c->what->progress)
-        c->what->progress(c->what->context, c->done < c->total ? c->done : c->total, c->total);
-    return !c->report->failed;
+    for (uint64_t n = 0; n < of->elems; n += row)
+        compare_row(c, td_slab_stored(slab, n), bytes, n, td_slab_elem(slab, n), step, row);
+}
+
+static bool compare_slabs(void *context, const td_slabs *slabs)
+{
+    comparison *c = context;
+    td_report *r = c->report;
+    for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
+        const uint64_t behind = slabs->count - first;
+        const size_t count = (size_t)(behind < TD_SCAN_SLABS ? behind : TD_SCAN_SLABS);
+        td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
+        td_scan_slabs(&c->scan, slabs, first, count, c->left, &r->masked, &worst);
+        r->worst_error = worst.error;
+        r->worst_ulp = worst.ulp;
+        for (size_t i = 0; i < count && !r->failed; i++)
+            if (c->left[i]) {
+                td_slab slab;
+                td_slab_take(slabs, first + i, c->buffer, &slab);
+                compare_slab(c, &slab);
+            }
+        c->done += count * slabs->elems;
+        if (c->what->progress)
+            c->what->progress(c->what->context, c->done < c->total ? c->done : c->total, c->total);
+    }
+    return !r->failed;
 }
 
 /* -- what a guess looks at ----------------------------------------------------------------------------------------- */
@@ -200,8 +208,8 @@ static bool read_beside(void *context, const td_entry *entry, int64_t words, boo
     const unsigned char *word = c->run->bank[entry->place.bank] + address * plan->geometry.word_bytes;
     const uint64_t stored = td_dtype_extend(plan->memory_dtype, td_get_bits(word, (int64_t)lsb, stored_bits));
     value = stored;
-    if (c->convert)
-        td_convert_run(c->convert, &value, &stored, 1, entry->elem, 1);
+    if (c->scan.convert)
+        td_convert_run(c->scan.convert, &value, &stored, 1, entry->elem, 1);
     *bits = value & r->judge.mask;
     return true;
 }
@@ -234,10 +242,11 @@ static td_status check_snapshot(const td_comparison *what)
     return TD_OK;
 }
 
-static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory, comparison **out)
+static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory,
+                             const td_convert *convert, comparison **out)
 {
     td_report *r = calloc(1, sizeof *r);
-    comparison *c = malloc(sizeof *c);
+    comparison *c = aligned_alloc(64, sizeof *c);
     char *name = memory ? strdup(memory) : NULL;
     if (!r || !c || (memory && !name)) {
         free(r);
@@ -254,19 +263,9 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     c->report = r;
     c->source = (td_report_source){.layout = what->layout};
     c->run = NULL;
-    c->convert = NULL;
     c->slab = NULL;
     c->unknown = NULL;
-    c->close = NULL;
-    if (policy->tolerant && !what->mask) {
-        c->close = malloc(sizeof *c->close);
-        if (c->close)
-            td_close_init(&r->judge, c->close);
-        if (c->close && !c->close->usable) {
-            free(c->close);
-            c->close = NULL;
-        }
-    }
+    td_scan_init(&r->judge, what->golden, what->mask, convert, &c->scan);
     c->done = 0;
     c->total = what->golden->elems;
     *out = c;
@@ -277,6 +276,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
 static td_status close_report(comparison *c, td_status status, td_report **out)
 {
     td_report *r = c->report;
+    r->compared = c->done - r->masked;
     if (!status && !r->compared)
         status =
             td_fail(TD_ARGUMENT,
@@ -290,7 +290,6 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
     }
     if (!status && r->failed)
         status = td_fail_alloc(TD_REPORT_CELLS * sizeof(td_grid_cell));
-    free(c->close);
     free(c);
     if (status)
         td_report_destroy(&r);
@@ -333,7 +332,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
     if (run.convert && run.convert->check)
         status = td_exec_check(&run);
     if (!status)
-        status = open_report(what, policy, call->bank[0]->name, &c);
+        status = open_report(what, policy, call->bank[0]->name, run.convert, &c);
     if (!status && c) {
         td_report *r = c->report;
         td_dtype_print(values.dtype, r->stored_name);
@@ -343,8 +342,8 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         r->lanes_msb = what->layout->lanes_msb;
         c->run = &run;
         c->unknown = unknown.flags ? &unknown : NULL;
-        c->convert = run.convert;
-        status = td_slabs_walk(&run, compare_slab, c);
+        c->scan.never = c->unknown != NULL;
+        status = td_slabs_walk(&run, c->scan.row_elems, compare_slabs, c);
         if (!status && policy->check_pad)
             td_compare_padding(&run, r);
         if (!status && what->snapshot)
@@ -374,16 +373,11 @@ static td_status compare_tensors(const td_comparison *what, const td_policy *pol
                        td_shape_print(&golden->shape, one), td_shape_print(&actual->shape, other));
     td_status status = check_mask(what);
     if (!status)
-        status = open_report(what, policy, NULL, &c);
+        status = open_report(what, policy, NULL, NULL, &c);
     if (status)
         return status;
-    const uint64_t block = 64 * CHUNK_ELEMS;
-    for (uint64_t done = 0; done < golden->elems && !c->report->failed; done += block) {
-        const uint64_t left = golden->elems - done, count = left < block ? left : block;
-        compare_row(c, actual->data + done * actual->dtype.bytes, actual->dtype.bytes, done, done, 1, count);
-        if (what->progress)
-            what->progress(what->context, done + count, golden->elems);
-    }
+    unsigned char *const data = actual->data;
+    td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, c);
     return close_report(c, TD_OK, out);
 }
 
@@ -399,11 +393,13 @@ td_status td_compare(const td_comparison *what, td_report **out)
                           .layout = what->layout,
                           .as = what->as,
                           .compares = true};
+    const unsigned mode = td_mode_enter();
     td_status status = td_policy_parse(what->policy, &policy);
     if (!status && what->banks && what->actual)
         status = td_fail(TD_ARGUMENT, "a comparison with memories and with an actual tensor; pass one of them");
     if (!status)
         status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(what, &policy, out);
+    td_mode_leave(mode);
     return status ? td_call_fail(&call, status) : TD_OK;
 }
 

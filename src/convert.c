@@ -4,6 +4,7 @@
 #include "convert_path.h"
 
 #include "kernels/move.h"
+#include "mode.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,38 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #define STAGE_ELEMS 1024
 #define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
 #define LINE 64
 #define LONG_ROW_BYTES 512 /* off the lines, but worth streaming between its ends */
-
-/* A simulator that was linked for fast mathematics flushes denormals, and some tests round otherwise or trap:
- * conversions run in the mode that C starts with, and leave the caller's behind. */
-static unsigned enter_mode(void)
-{
-#if defined(__x86_64__)
-    const unsigned mode = _mm_getcsr();
-    if ((mode & 0xffc0) != 0x1f80) /* all but the flags: to nearest, nothing trapped, denormals kept */
-        _mm_setcsr(0x1f80);
-    return mode;
-#else
-    return 0;
-#endif
-}
-
-static void leave_mode(unsigned mode)
-{
-#if defined(__x86_64__)
-    if ((mode & 0xffc0) != 0x1f80)
-        _mm_setcsr(mode);
-#else
-    (void)mode;
-#endif
-}
 
 static uint64_t load_elem(const void *src, size_t i, unsigned bytes)
 {
@@ -123,9 +97,9 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
     const td_status status = check_scale(as, c);
     if (status)
         return status;
-    const unsigned mode = enter_mode();
+    const unsigned mode = td_mode_enter();
     td_convert_choose(c);
-    leave_mode(mode);
+    td_mode_leave(mode);
     return TD_OK;
 }
 
@@ -293,7 +267,7 @@ static void run_row(const td_convert *c, void *dst, const void *src, size_t n, u
 void td_convert_rows(const td_convert *c, const td_convert_block *block)
 {
     td_convert_block b = *block;
-    const unsigned mode = enter_mode();
+    const unsigned mode = td_mode_enter();
     if (!c->numbers && b.src_stride == (ptrdiff_t)(b.n * c->src.bytes) &&
         b.dst_stride == (ptrdiff_t)(b.n * c->dst.bytes)) {
         b.n *= b.rows;
@@ -305,7 +279,7 @@ void td_convert_rows(const td_convert *c, const td_convert_block *block)
         for (size_t r = 0; r < b.rows; r++)
             run_row(c, (char *)b.dst + (ptrdiff_t)r * b.dst_stride, (const char *)b.src + (ptrdiff_t)r * b.src_stride,
                     b.n, b.first + (uint64_t)b.row_step * r, b.step);
-    leave_mode(mode);
+    td_mode_leave(mode);
 }
 
 void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)

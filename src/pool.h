@@ -1,4 +1,4 @@
-/* Threads for large moves. move.c, rows.c and exec.c ask; nothing else does. The pool starts at the first work that gains by
+/* Threads for large moves. move.c, rows.c, exec.c and scan.c ask; nothing else does. The pool starts at the first work that gains by
  * it, sleeps between calls, and stops with the library. Work is cut into pieces beforehand; a thread that wakes late
  * finds them taken, so a call never waits for one that has not begun. One call at a time has the pool: another one that
  * comes meanwhile runs by itself. */

@@ -62,7 +62,7 @@ struct td_report {
     bool lanes_msb;
 
     uint64_t compared, masked, mismatches, nans; /* nans: mismatches with a NaN on either side */
-    uint64_t worst_ulp, worst_ulp_elem, worst_error_elem;
+    uint64_t worst_ulp;
     double worst_error;
     uint64_t pads, pad_mismatches;
     td_entry first_pad;
@@ -98,18 +98,12 @@ void td_report_mismatch(td_report *report, const td_report_source *source, uint6
                         uint64_t actual, td_verdict verdict, const td_place *place);
 
 /* A pair whose bits differ, accepted or not: the worst of all. */
-static inline void td_report_worst(td_report *r, uint64_t elem, td_verdict v)
+static inline void td_report_worst(td_report *r, td_verdict v)
 {
     if (v.apart)
         return;
-    if (v.ulp > r->worst_ulp) {
-        r->worst_ulp = v.ulp;
-        r->worst_ulp_elem = elem;
-    }
-    if (v.error > r->worst_error) {
-        r->worst_error = v.error;
-        r->worst_error_elem = elem;
-    }
+    r->worst_ulp = v.ulp > r->worst_ulp ? v.ulp : r->worst_ulp;
+    r->worst_error = v.error > r->worst_error ? v.error : r->worst_error;
 }
 
 /* When every pair is in: the first mismatches in order. */

@@ -1,23 +1,46 @@
-/* A plan in slabs: pieces of its data boxes that are small enough to stay in the cache, each taken out of memory into a
- * staging buffer in tensor order, or looked at in place where memory holds it so. What looks at elements (compare.c) sees
- * straight rows without a dumped copy of the tensor; the taking out is td_exec_dump on a small plan that stands for the
- * slab, never a second way to read memory. */
+/* A plan in slabs: pieces of its data boxes that are small enough to stay in the second-level cache, each looked at in place
+ * where memory holds its rows straight, and taken out into a small buffer where it does not. What looks at elements
+ * (scan.c, compare.c) sees straight rows without a dumped copy of the tensor; the taking out is td_exec_dump on a small
+ * plan that stands for the slab, never a second way to read memory.
+ *
+ * A box is cut into parts in which every slab has the same form, so that the small plan is made once per part, by the
+ * caller; after that threads may take slabs as they like. */
 #ifndef TD_SLAB_H
 #define TD_SLAB_H
 
 #include "exec.h"
 
-typedef struct td_slab {
+#define TD_SLAB_NODES (TD_MAX_AXES + TD_MAX_RANK + 1)
+#define TD_SLAB_BYTES ((size_t)128 << 10) /* of the buffer that a slab is taken out into */
+
+typedef struct td_slabs {
     const td_plan *plan;
-    const td_node *node; /* outermost first, tensor steps not negative and falling; copies (tensor step 0) in front */
+    unsigned char *const *bank;
+    td_node node[TD_SLAB_NODES]; /* outermost first */
     size_t node_count;
-    uint64_t extent[TD_MAX_AXES + TD_MAX_RANK + 1]; /* of each node in this slab */
-    int64_t tensor, memory, select;                 /* the place of step 0 of every node */
-    uint64_t lanes;                                 /* elements per step: more than 1 where lanes are said in pieces */
-    const td_piece *piece;                          /* of the plan; NULL without pieces */
-    const size_t *lane_piece;                       /* the first piece of each lane, and one past the last */
-    const unsigned char *stored; /* elements in the bytes of the memory's dtype: nodes outermost first, then lanes */
-    uint64_t elems;
+    uint64_t extent[TD_SLAB_NODES]; /* of each node in a slab */
+    uint64_t steps[TD_SLAB_NODES];  /* slabs along each node */
+    int64_t stride[TD_SLAB_NODES];  /* bytes between the stored elements of a node's steps */
+    int64_t tensor, memory, select; /* the place of slab 0 */
+    uint64_t lanes;                 /* elements per step: more than 1 where lanes are said in pieces */
+    const td_piece *piece;          /* of the plan; NULL without pieces */
+    size_t *lane_piece;             /* the first piece of each lane, and one past the last */
+    uint64_t elems;                 /* of a slab */
+    uint64_t count;                 /* of slabs */
+    size_t row_nodes;               /* trailing nodes that are straight in the tensor and in what is stored */
+    uint64_t row_elems;
+    bool in_place;
+    unsigned char *own_buffer; /* where a slab is longer than TD_SLAB_BYTES; then one thread at a time */
+    td_plan small;
+    td_node small_node[TD_SLAB_NODES];
+    td_box small_box;
+    td_piece *small_piece;
+} td_slabs;
+
+typedef struct td_slab {
+    const td_slabs *of;
+    int64_t tensor, memory, select; /* the place of step 0 of every node */
+    const unsigned char *stored;    /* its first element, in the bytes of the memory's dtype */
 } td_slab;
 
 /* A place in memory: the bits [lsb, msb] of a word. */
@@ -26,19 +49,25 @@ typedef struct td_place {
 } td_place;
 
 /* Returns false to stop. */
-typedef bool td_slab_visit(void *context, const td_slab *slab);
+typedef bool td_slabs_visit(void *context, const td_slabs *slabs);
 
-/* Every element of every data box, copies one by one. TD_NO_MEMORY for the staging buffer alone. `run->tensor` and
- * `run->convert` are not used: elements come as the memory holds them. */
-td_status td_slabs_walk(const td_run *run, td_slab_visit *visit, void *context);
+/* Every element of every data box, copies one by one. Rows of at least `row_elems` that lie straight on both sides are seen as
+ * memory has them; shorter ones come in the tensor's order. TD_NO_MEMORY alone. `run->tensor` and `run->convert` are not
+ * used: elements come as the memory holds them. */
+td_status td_slabs_walk(const td_run *run, uint64_t row_elems, td_slabs_visit *visit, void *context);
 
-/* The row-major number of staged element `n`, and its place; of an element in several words the place of its low bits.
- */
+/* The same for elements that lie straight at *data, as a tensor's; they have no places. */
+void td_slabs_of_tensor(unsigned char *const *data, unsigned elem_bytes, uint64_t elems, td_slabs_visit *visit,
+                        void *context);
+
+/* Slab `number`, taken out into TD_SLAB_BYTES at `buffer` unless it is seen in place. Allocates nothing. */
+void td_slab_take(const td_slabs *slabs, uint64_t number, unsigned char *buffer, td_slab *out);
+
+/* Of element `n` of a slab, nodes outermost first, then lanes: its row-major number in the tensor, where it is stored, and
+ * its place; of an element in several words the place of its low bits. */
 uint64_t td_slab_elem(const td_slab *slab, uint64_t n);
+const unsigned char *td_slab_stored(const td_slab *slab, uint64_t n);
 td_place td_slab_place(const td_slab *slab, uint64_t n);
-
-/* The number of trailing nodes whose elements follow each other in the tensor: rows of *row_elems straight elements. */
-size_t td_slab_row_nodes(const td_slab *slab, uint64_t *row_elems);
 
 /* A box step's place: `select` and `memory` as in plan.h. */
 td_place td_plan_place(const td_plan *plan, int64_t select, int64_t memory, unsigned bits);
