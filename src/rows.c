@@ -177,6 +177,43 @@ static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t c
             td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
 }
 
+/* `across` rows, the elements of each `next` bytes behind those of the one before. Packed rows without a gap between them are
+ * one long row, as a word by itself takes longer than its bits do. */
+static bool in_one(const td_rows *r, uint64_t count, uint64_t across)
+{
+    return r->way == TD_ROWS_PACKED && across > 1 && r->across.memory == (int64_t)count * r->row.memory;
+}
+
+static void place_rows(const job *j, int64_t memory, const unsigned char *elems, ptrdiff_t next, uint64_t count,
+                       uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t row_bytes = (ptrdiff_t)count * j->run->plan->memory_dtype.bytes;
+    if (in_one(r, count, across)) {
+        if (next != row_bytes)
+            r->copy(j->stage->memory, row_bytes, elems, next, across, (size_t)row_bytes, false);
+        place(j, memory, next != row_bytes ? j->stage->memory : elems, count * across);
+        return;
+    }
+    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
+        place(j, memory, elems, count);
+}
+
+static void fetch_rows(const job *j, int64_t memory, unsigned char *elems, ptrdiff_t next, uint64_t count,
+                       uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t row_bytes = (ptrdiff_t)count * j->run->plan->memory_dtype.bytes;
+    if (in_one(r, count, across)) {
+        fetch(j, memory, next != row_bytes ? j->stage->memory : elems, count * across);
+        if (next != row_bytes)
+            r->copy(elems, next, j->stage->memory, row_bytes, across, (size_t)row_bytes, false);
+        return;
+    }
+    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
+        fetch(j, memory, elems, count);
+}
+
 /* Rows of `count` elements in the two buffers, or in the tensor; the first is that of element `tensor`. */
 static void convert(const job *j, unsigned char *dst, ptrdiff_t dst_next, const unsigned char *src, ptrdiff_t src_next,
                     int64_t tensor, uint64_t count, uint64_t across)
@@ -212,8 +249,7 @@ static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
         elems = j->stage->memory;
         next = (ptrdiff_t)count * stored;
     }
-    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
-        place(j, memory, elems, count);
+    place_rows(j, memory, elems, next, count, across);
 }
 
 static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
@@ -225,8 +261,7 @@ static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
     const ptrdiff_t out_next = r->gathers ? (ptrdiff_t)count * bytes : r->across.tensor * bytes;
     unsigned char *const first = j->run->convert ? j->stage->memory : out;
     const ptrdiff_t next = j->run->convert ? (ptrdiff_t)count * stored : out_next;
-    for (uint64_t a = 0; a < across; a++)
-        fetch(j, memory + (int64_t)a * r->across.memory, first + (ptrdiff_t)a * next, count);
+    fetch_rows(j, memory, first, next, count, across);
     if (j->run->convert)
         convert(j, out, out_next, first, next, tensor, count, across);
     if (r->gathers && across > 1)
