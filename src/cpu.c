@@ -43,6 +43,9 @@ static unsigned detect(void)
             flags |= TD_CPU_GFNI;
     }
 #endif
+#if defined(__aarch64__)
+    flags |= TD_CPU_NEON;
+#endif
     const char *wish = getenv("TD_CPU");
     if (wish && strcmp(wish, "c") == 0)
         flags &= TD_CPU_C;

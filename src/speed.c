@@ -22,5 +22,5 @@ void td_speed_threads(unsigned threads)
 const char *td_speed_isa(void)
 {
     const unsigned flags = td_cpu_flags();
-    return flags & TD_CPU_AVX512 ? "avx512" : flags & TD_CPU_AVX2 ? "avx2" : "c";
+    return flags & TD_CPU_AVX512 ? "avx512" : flags & TD_CPU_AVX2 ? "avx2" : flags & TD_CPU_NEON ? "neon" : "c";
 }

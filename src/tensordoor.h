@@ -659,7 +659,7 @@ TD_API void td_plan_cache_clear(void);
  * as many as there are processors. */
 TD_API void td_speed_threads(unsigned threads);
 
-/* The kernels in use: "c", "avx2" or "avx512". TD_CPU of the environment lowers it. */
+/* The kernels in use: "c", "avx2", "avx512" or "neon". TD_CPU of the environment lowers it. */
 TD_API const char *td_speed_isa(void);
 
 #ifdef __cplusplus

@@ -76,6 +76,7 @@ void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags);
 /* The per-ISA parts of td_convert_init. */
 void td_convert_init_avx2(td_convert_kernels *kernels);
 void td_convert_init_avx512(td_convert_kernels *kernels);
+void td_convert_init_neon(td_convert_kernels *kernels);
 
 #define X(name, src_bytes, dst_bytes)                                                                                  \
     void td_convert_##name##_c(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,    \

@@ -256,6 +256,9 @@ void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags)
         td_convert_init_avx2(kernels);
     if (cpu_flags & TD_CPU_AVX512)
         td_convert_init_avx512(kernels);
+#elif defined(__aarch64__)
+    if (cpu_flags & TD_CPU_NEON)
+        td_convert_init_neon(kernels);
 #else
     (void)cpu_flags;
 #endif

@@ -51,6 +51,7 @@ void td_move_init(td_move_kernels *kernels, unsigned cpu_flags);
 /* The per-ISA parts of td_move_init; they override what they have. */
 void td_move_init_avx2(td_move_kernels *kernels);
 void td_move_init_avx512(td_move_kernels *kernels, bool vbmi);
+void td_move_init_neon(td_move_kernels *kernels);
 
 /* Streamed lines are in memory before another thread is told of them. */
 void td_move_fence(void);

@@ -123,6 +123,9 @@ void td_move_init(td_move_kernels *kernels, unsigned cpu_flags)
         td_move_init_avx2(kernels);
     if (cpu_flags & TD_CPU_AVX512)
         td_move_init_avx512(kernels, (cpu_flags & TD_CPU_VBMI) != 0);
+#elif defined(__aarch64__)
+    if (cpu_flags & TD_CPU_NEON)
+        td_move_init_neon(kernels);
 #else
     (void)cpu_flags;
 #endif

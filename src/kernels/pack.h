@@ -43,5 +43,10 @@ void td_pack_init(td_pack_kernels *kernels, unsigned cpu_flags);
 /* The per-ISA parts of td_pack_init; they override what they have. */
 void td_pack_init_avx2(td_pack_kernels *kernels);
 void td_pack_init_avx512(td_pack_kernels *kernels);
+void td_pack_init_neon(td_pack_kernels *kernels);
+
+/* Plain C, for what versions leave to it. */
+void td_pack_x8_c(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits);
+void td_unpack_x8_c(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign);
 
 #endif

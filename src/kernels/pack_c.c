@@ -57,6 +57,16 @@
 TD_PACK_KERNELS(X)
 #undef X
 
+void td_pack_x8_c(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
+{
+    pack_x8(memory, at, elems, n, bits);
+}
+
+void td_unpack_x8_c(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign)
+{
+    unpack_x8(elems, memory, at, n, bits, sign);
+}
+
 void td_pack_init(td_pack_kernels *kernels, unsigned cpu_flags)
 {
 #define X(size)                                                                                                         \
@@ -71,6 +81,9 @@ void td_pack_init(td_pack_kernels *kernels, unsigned cpu_flags)
         td_pack_init_avx2(kernels);
     if (cpu_flags & TD_CPU_AVX512)
         td_pack_init_avx512(kernels);
+#elif defined(__aarch64__)
+    if (cpu_flags & TD_CPU_NEON)
+        td_pack_init_neon(kernels);
 #else
     (void)cpu_flags;
 #endif

@@ -30,7 +30,7 @@ static const struct line {
 static const struct isa {
     const char *name;
     unsigned flags;
-} isas[] = {{"c", TD_CPU_C}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX2 | TD_CPU_AVX512}};
+} isas[] = {{"c", TD_CPU_C}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX2 | TD_CPU_AVX512}, {"neon", TD_CPU_NEON}};
 
 #define ISAS (sizeof isas / sizeof isas[0])
 

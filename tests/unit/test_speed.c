@@ -249,7 +249,8 @@ static void the_isa_has_a_name(void **state)
 {
     (void)state;
     const char *isa = td_speed_isa();
-    assert_true(strcmp(isa, "c") == 0 || strcmp(isa, "avx2") == 0 || strcmp(isa, "avx512") == 0);
+    assert_true(strcmp(isa, "c") == 0 || strcmp(isa, "avx2") == 0 || strcmp(isa, "avx512") == 0 ||
+                strcmp(isa, "neon") == 0);
 }
 
 int main(void)

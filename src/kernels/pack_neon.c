@@ -1,0 +1,44 @@
+/* The packing kernels for NEON: nibbles, two of which the loads and stores of the processor take apart and put together. All
+ * other widths are those of plain C. */
+#if defined(__aarch64__)
+#include "pack.h"
+
+#include <arm_neon.h>
+
+static void pack_nibbles(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
+{
+    size_t i = 0;
+    if (bits == 4 && at == 0)
+        for (; i + 32 <= n; i += 32) {
+            const uint8x16x2_t z = vld2q_u8(elems + i);
+            vst1q_u8(memory + i / 2, vsliq_n_u8(vandq_u8(z.val[0], vdupq_n_u8(15)), z.val[1], 4));
+        }
+    if (i < n)
+        td_pack_x8_c(memory + i / 2, at, elems + i, n - i, bits);
+}
+
+static void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,
+                           bool sign)
+{
+    const uint8x16_t low = vdupq_n_u8(15), top = vdupq_n_u8(sign ? 8 : 0);
+    size_t i = 0;
+    if (bits == 4 && at == 0)
+        for (; i + 32 <= n; i += 32) {
+            const uint8x16_t z = vld1q_u8(memory + i / 2);
+            uint8x16x2_t two = {{vandq_u8(z, low), vshrq_n_u8(z, 4)}};
+            two.val[0] = vsubq_u8(veorq_u8(two.val[0], top), top);
+            two.val[1] = vsubq_u8(veorq_u8(two.val[1], top), top);
+            vst2q_u8(elems + i, two);
+        }
+    if (i < n)
+        td_unpack_x8_c(elems + i, memory + i / 2, at, n - i, bits, sign);
+}
+
+void td_pack_init_neon(td_pack_kernels *kernels)
+{
+    kernels->pack_x8 = pack_nibbles;
+    kernels->unpack_x8 = unpack_nibbles;
+}
+#else
+typedef int td_pack_neon_unused;
+#endif
