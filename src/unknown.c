@@ -3,7 +3,8 @@
  * load has written. */
 #include "unknown.h"
 
-#include "exec.h"
+#include "kernels/bits.h"
+#include "walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,6 +105,23 @@ static td_status refuse(const td_call *c, const td_unknown *unknown, td_dtype me
     return TD_X_STATE;
 }
 
+/* Every copy of an element adds its bits: unknown in one is enough. */
+static bool or_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
+                   int64_t memory, int64_t tensor)
+{
+    (void)context;
+    const unsigned bytes = run->plan->tensor_dtype.bytes;
+    const td_piece *piece = run->plan->piece + box->first_piece;
+    const size_t lanes = box->piece_count ? box->piece_count : 1;
+    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory, tensor += node->tensor)
+        for (size_t k = 0, used = 0; k < lanes; k += used) {
+            unsigned char *at = run->tensor + (tensor + (box->piece_count ? piece[k].tensor : 0)) * bytes;
+            const uint64_t bits = td_memory_value(run, ground, memory, piece + k, box->piece_count - k, &used);
+            td_put_elem(at, bytes, td_get_elem(at, bytes) | bits);
+        }
+    return true;
+}
+
 td_status td_unknown_begin(const td_call *c, td_dtype memory_dtype, td_unknown *out)
 {
     const td_x_policy policy = c->bank[0]->x;
@@ -115,11 +133,10 @@ td_status td_unknown_begin(const td_call *c, td_dtype memory_dtype, td_unknown *
     if (status)
         return status;
     const td_run run = {.plan = p.plan, .bank = p.data, .tensor = p.tensor->data};
-    td_clash clash;
-    const bool agree = td_exec_copies_agree(&run, &clash);
-    td_exec_dump(&run);
-    if (!agree) /* unknown in one copy is enough */
-        memset(p.tensor->data + clash.elem * memory_dtype.bytes, 0xff, memory_dtype.bytes);
+    if (p.plan->repeats || p.plan->slides)
+        td_walk_all(NULL, &run, p.plan->data, p.plan->data_count, or_row);
+    else
+        td_exec_dump(&run);
     bool any = false;
     for (uint64_t i = 0; i < p.tensor->elems * memory_dtype.bytes && !any; i++)
         any = p.tensor->data[i] != 0;
