@@ -16,38 +16,61 @@ typedef enum action {
     FIND        /* stops at a word that is not zero */
 } action;
 
-static void hand_words(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+/* The loops are inlined once per usual size of a word, because a memcpy of any size is a call, and a call costs more than a word. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void hand(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
 {
     const size_t per = (bytes + 3) / 4;
+    for (uint64_t i = 0; i < count; i++, at += step_bytes) {
+        if (bytes < 4)
+            chunk[i * per] = 0; /* words of 8 and 16 bits fill it in part */
+        memcpy(chunk + i * per, at, bytes);
+    }
+}
+
+INLINE void take(const uint32_t *chunk, unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
+    const size_t per = (bytes + 3) / 4;
+    for (uint64_t i = 0; i < count; i++, at += step_bytes)
+        memcpy(at, chunk + i * per, bytes);
+}
+
+#define BY_SIZE(move)                                                                                                  \
+    switch (bytes) {                                                                                                   \
+    case 1:                                                                                                            \
+        move(chunk, at, step_bytes, count, 1);                                                                         \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        move(chunk, at, step_bytes, count, 2);                                                                         \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        move(chunk, at, step_bytes, count, 4);                                                                         \
+        break;                                                                                                         \
+    case 8:                                                                                                            \
+        move(chunk, at, step_bytes, count, 8);                                                                         \
+        break;                                                                                                         \
+    case 16:                                                                                                           \
+        move(chunk, at, step_bytes, count, 16);                                                                        \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        move(chunk, at, step_bytes, count, bytes);                                                                     \
+    }
+
+static void hand_words(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
     if (bytes >= 4 && step_bytes == (int64_t)bytes)
         memcpy(chunk, at, count * bytes);
-    else if (bytes == 4)
-        for (uint64_t i = 0; i < count; i++, at += step_bytes)
-            memcpy(chunk + i, at, 4);
-    else if (bytes == 16)
-        for (uint64_t i = 0; i < count; i++, at += step_bytes)
-            memcpy(chunk + i * 4, at, 16);
     else
-        for (uint64_t i = 0; i < count; i++, at += step_bytes) {
-            chunk[i * per] = 0; /* words of 8 and 16 bits fill it in part */
-            memcpy(chunk + i * per, at, bytes);
-        }
+        BY_SIZE(hand)
 }
 
 static void take_words(const uint32_t *chunk, unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
 {
-    const size_t per = (bytes + 3) / 4;
     if (bytes >= 4 && step_bytes == (int64_t)bytes)
         memcpy(at, chunk, count * bytes);
-    else if (bytes == 4)
-        for (uint64_t i = 0; i < count; i++, at += step_bytes)
-            memcpy(at, chunk + i, 4);
-    else if (bytes == 16)
-        for (uint64_t i = 0; i < count; i++, at += step_bytes)
-            memcpy(at, chunk + i * 4, 16);
     else
-        for (uint64_t i = 0; i < count; i++, at += step_bytes)
-            memcpy(at, chunk + i * per, bytes);
+        BY_SIZE(take)
 }
 
 static bool any_bit(const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)

@@ -1,7 +1,7 @@
 // A matrix-multiply accelerator, fed and read through the back door. Activations and weights come from .npy files and
 // go, each with one call, into eight banks by a layout; the accelerator runs; the result in eight more banks is held
-// against a golden model in C, with one call too. The last lines say how long the back door took for the
-// largest of these, and how long $readmemh takes for the same words.
+// against a golden model in C, with one call too. The last lines say how long the back door takes for the largest of
+// these, and how long $readmemh takes for the same words: the best of five rounds each.
 `include "td_macros.svh"
 
 module tb;
@@ -92,7 +92,6 @@ module tb;
   // ---- one product
 
   int wrong = 0;
-  real load_seconds;
 
   task automatic run_design();
     @(negedge clk) start = 1'b1;
@@ -105,7 +104,6 @@ module tb;
     td_tensor b = td_tensor::create("i8", $sformatf("%0d %0d", k, n));
     td_tensor golden;
     td_report report;
-    real from;
 
     // What a training framework would have left here.
     a.fill_random(m);
@@ -117,10 +115,8 @@ module tb;
 
     a = td_tensor::open("activations.npy");
     b = td_tensor::open("weights.npy");
-    from = golden_seconds();
     act.backdoor_load_tensor(a, act_layout);
     wgt.backdoor_load_tensor(b, wgt_layout);
-    load_seconds = golden_seconds() - from;
 
     m_tiles = AddrW'((m + 7) / 8);
     n_tiles = AddrW'((n + 7) / 8);
@@ -139,29 +135,45 @@ module tb;
     golden.destroy();
   endtask
 
-  // The words that the last load wrote, once more as text.
+  // The last load once more, and then the words that it wrote, as text.
   task automatic against_readmemh(input longint unsigned act_words, input longint unsigned wgt_words);
+    td_tensor a = td_tensor::open("activations.npy");
+    td_tensor b = td_tensor::open("weights.npy");
     td_memory bank;
     real from;
-    real text_seconds;
+    real seconds;
+    real load_seconds = 1.0e9;
+    real text_seconds = 1.0e9;
+    for (int r = 0; r < 5; r++) begin
+      from = golden_seconds();
+      act.backdoor_load_tensor(a, act_layout);
+      wgt.backdoor_load_tensor(b, wgt_layout);
+      seconds = golden_seconds() - from;
+      if (seconds < load_seconds) load_seconds = seconds;
+    end
     for (int i = 0; i < 8; i++) begin
       bank = act.bank(i);
       bank.save_file($sformatf("act_%0d.hex", i), 0, act_words);
       bank = wgt.bank(i);
       bank.save_file($sformatf("wgt_%0d.hex", i), 0, wgt_words);
     end
-    from = golden_seconds();
-    `READ_COLUMN(0)
-    `READ_COLUMN(1)
-    `READ_COLUMN(2)
-    `READ_COLUMN(3)
-    `READ_COLUMN(4)
-    `READ_COLUMN(5)
-    `READ_COLUMN(6)
-    `READ_COLUMN(7)
-    text_seconds = golden_seconds() - from;
+    for (int r = 0; r < 5; r++) begin
+      from = golden_seconds();
+      `READ_COLUMN(0)
+      `READ_COLUMN(1)
+      `READ_COLUMN(2)
+      `READ_COLUMN(3)
+      `READ_COLUMN(4)
+      `READ_COLUMN(5)
+      `READ_COLUMN(6)
+      `READ_COLUMN(7)
+      seconds = golden_seconds() - from;
+      if (seconds < text_seconds) text_seconds = seconds;
+    end
     $display("%0d words into 16 memories: %0.0f us through the back door, %0.0f us with $readmemh, %0.1f times as long",
              8 * (act_words + wgt_words), load_seconds * 1.0e6, text_seconds * 1.0e6, text_seconds / load_seconds);
+    a.destroy();
+    b.destroy();
   endtask
 
   initial begin
