@@ -180,7 +180,7 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
     *borrowed = 0;
     td_plan *plan = NULL;
     td_status status = td_transfer_begin(memory);
-    if (status || !td_transfer_plan(&memory, 1, tensor, layout, as, &plan))
+    if (status || !layout || !td_transfer_plan(&memory, 1, tensor, layout, as, &plan))
         return status;
     status = find_words(memory, plan, tensor, layout, as, use);
     td_plan_release(&plan);
