@@ -16,6 +16,7 @@ fi
 
 # A run's points are its own, and one more for its end: with status 0 and as many points as it has planned, or, with "!" before
 # it, with another status. A fatal error of UVM alone ends a run with status 0, but before the plan.
+grep -v -E '^ *(#|$)' tests/uvm/tests.txt >"$out/runs"
 points=0
 runs=0
 while read -r line; do
@@ -28,7 +29,7 @@ while read -r line; do
   (cd "$folder" && timeout 120 "$program" "+UVM_TESTNAME=${words[0]}" +UVM_NO_RELNOTES "${words[@]:1}") >"$folder/log" 2>&1 || status=$?
   end=ok
   if test "${line#! }" = "$line"; then
-    own=$(grep -c -E '^ok ' "$folder/log" || true)
+    own=$(grep -c -E '^(not )?ok ' "$folder/log" || true)
     sed -n -E "s/^((not )?ok) [0-9]+ -/\1 - ${words[0]}:/p" "$folder/log"
     points=$((points + own))
     test $status = 0 && test "$own" -gt 0 && grep -q "^1\.\.$own\$" "$folder/log" || end="not ok"
@@ -38,5 +39,5 @@ while read -r line; do
   points=$((points + 1))
   echo "$end - $line: ended with status $status"
   test "$end" = ok || sed 's/^/# /' "$folder/log"
-done < <(grep -v -E '^ *(#|$)' tests/uvm/tests.txt)
+done <"$out/runs"
 echo "1..$points"
