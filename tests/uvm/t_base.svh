@@ -63,7 +63,7 @@ class t_base extends uvm_test;
     said("", "nothing else was reported");
     foreach (seen.id_counts[id])
       equal(64'(server.get_id_count(id)), 64'(seen.id_counts[id]), {"UVM's count of ", id});
-    // What UVM warns of when it has no DPI.
+    // Without what UVM warns of when it has no DPI.
     found = -server.get_id_count("NO_DPI_USED") - server.get_id_count("NO_VISIT_CHECK") -
             server.get_id_count("UVM/COMP/NAME");
     found += server.get_severity_count(UVM_WARNING) + server.get_severity_count(UVM_ERROR);
