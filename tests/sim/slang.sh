@@ -9,6 +9,10 @@ root=$(cd "$here/../.." && pwd)
 . "$root/tests/uvm/sources.sh"
 cache=$td_cache/slang-1236
 
+# Two tests may come here at once.
+mkdir -p "$td_cache"
+exec 9>"$cache.lock"
+flock 9
 if ! test -e "$cache/done"; then
   command -v npm >/dev/null || td_skip "npm is not installed"
   test "$(uname -m)" = x86_64 || td_skip "node is fetched for x86_64 only"
@@ -20,6 +24,7 @@ if ! test -e "$cache/done"; then
   rm "$cache"/*.tgz
   touch "$cache/done"
 fi
+flock -u 9
 
 mapfile -t library < <(sed -n "s#^\([a-z_]*\.sv\)\$#$root/sv/\1#p" "$root/sv/td.f")
 slang() { # TOP FOLDERS FILE...
