@@ -28,7 +28,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     status = check(rw, message);
     if (status == TD_OK) begin
       to_words(rw, words);
-      status = memory.memory().try_backdoor_write(consecutive(rw.offset, rw.value.size()), words, message);
+      status = memory.try_backdoor_write(consecutive(rw.offset, rw.value.size()), words, message);
     end
     finish(rw, status, message);
     do_post_write(rw);
@@ -40,7 +40,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     td_status_e status;
     status = check(rw, message);
     if (status == TD_OK)
-      status = memory.memory().try_backdoor_read(consecutive(rw.offset, rw.value.size()), words, message);
+      status = memory.try_backdoor_read(consecutive(rw.offset, rw.value.size()), words, message);
     if (status == TD_OK) from_words(words, rw);
     finish(rw, status, message);
   endfunction
@@ -50,19 +50,17 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     string      message;
     td_status_e status;
     status = check_memory(message);
-    if (status == TD_OK) status = check_whole(words.size(), message);
     if (status == TD_OK)
-      status = memory.memory().try_backdoor_write(
-          consecutive(offset, words.size() / memory.memory().words_per_word()), words, message);
-    if (status != TD_OK) td_uvm_reporter::fail(memory, status, message);
+      memory.backdoor_write(consecutive(offset, words.size() / memory.memory().words_per_word()), words);
+    else td_uvm_reporter::fail(memory, status, message);
   endfunction
 
   function void bulk_read(input uvm_reg_addr_t offset, input int count, output td_words_t words);
     string      message;
     td_status_e status;
     status = check_memory(message);
-    if (status == TD_OK) status = memory.memory().try_backdoor_read(consecutive(offset, count), words, message);
-    if (status != TD_OK) td_uvm_reporter::fail(memory, status, message);
+    if (status == TD_OK) memory.backdoor_read(consecutive(offset, count), words);
+    else td_uvm_reporter::fail(memory, status, message);
   endfunction
 
   // ---- what is refused
@@ -74,16 +72,6 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     return TD_HANDLE;
   endfunction
 
-  local function td_status_e check_whole(input int size, output string message);
-    int per;
-    per = memory.memory().words_per_word();
-    message = "";
-    if (size % per == 0) return TD_OK;
-    message = $sformatf("bulk_write \"%s\": %0d 32-bit words for words of %0d; pass a multiple of %0d",
-                        memory.memory().name(), size, per, per);
-    return TD_ARGUMENT;
-  endfunction
-
   local function td_status_e check(input uvm_reg_item rw, output string message);
     uvm_mem     model;
     td_memory   target;
@@ -93,7 +81,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     target = memory.memory();
     if (target.width() > 64'(DataBits)) begin
       message = $sformatf(
-          "td_uvm_backdoor \"%s\": words of %0d bits, and UVM_REG_DATA_WIDTH is %0d; compile UVM with %0d, or call bulk_write",
+          "td_uvm_backdoor \"%s\": words of %0d bits, UVM_REG_DATA_WIDTH is %0d; compile UVM with %0d, or use the bulk calls",
           target.name(), target.width(), DataBits, target.width());
       return TD_RANGE;
     end

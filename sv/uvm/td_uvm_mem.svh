@@ -157,14 +157,42 @@ class td_uvm_mem extends uvm_component;
     return no_memory("backdoor_compare_tensor", message);
   endfunction
 
-  // What a quiet comparison has found, loud and in the name of this component; the whole report for who wants to read.
+  // What a quiet comparison has found, loud and in the name of this component.
   function void announce(input td_report report);
     td_uvm_reporter::announce(this, report);
-    if (!report.passed()) `uvm_info("TD/REPORT", report.text(), UVM_HIGH)
+  endfunction
+
+  // ---- words, which a set of banks refuses: an address does not say in which bank
+
+  function void backdoor_read(input td_addresses_t addresses, output td_words_t words);
+    string      message;
+    td_status_e status;
+    status = try_backdoor_read(addresses, words, message);
+    if (status != TD_OK) fail(status, message);
+  endfunction
+
+  virtual function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
+                                                 output string message);
+    if (m_memory == null) return no_memory("backdoor_read", message);
+    return m_memory.try_backdoor_read(addresses, words, message);
+  endfunction
+
+  function void backdoor_write(input td_addresses_t addresses, input td_words_t words);
+    string      message;
+    td_status_e status;
+    status = try_backdoor_write(addresses, words, message);
+    if (status != TD_OK) fail(status, message);
+  endfunction
+
+  virtual function td_status_e try_backdoor_write(input td_addresses_t addresses, input td_words_t words,
+                                                  output string message);
+    if (m_memory == null) return no_memory("backdoor_write", message);
+    return m_memory.try_backdoor_write(addresses, words, message);
   endfunction
 
   local function td_status_e no_memory(input string call, output string message);
-    message = $sformatf("%s: no memory is in this component; see td_uvm_mem::put", call);
+    if (m_banks == null) message = $sformatf("%s: no memory is in this component; see td_uvm_mem::put", call);
+    else message = $sformatf("%s: a set of banks is in this component; call it on one of banks()", call);
     return TD_HANDLE;
   endfunction
 endclass

@@ -23,12 +23,14 @@ class td_uvm_reporter extends td_reporter;
     m_speaker = null;
   endfunction
 
-  // The line of a comparison, and its page where pages are wanted, in the name of a component.
+  // The line of a comparison, and its page where pages are wanted, in the name of a component; at UVM_HIGH all of a report
+  // that has found a difference.
   static function void announce(input uvm_report_object speaker, input td_report report);
     install_once();
     m_speaker = speaker;
     report.announce(speaker.get_full_name());
     m_speaker = null;
+    if (!report.passed()) `uvm_info_context("TD/REPORT", report.text(), UVM_HIGH, speaker)
   endfunction
 
   virtual function void failure(input td_status_e status, input string message);

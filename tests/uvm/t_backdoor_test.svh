@@ -4,6 +4,7 @@ class t_model extends uvm_reg_block;
 
   uvm_mem abuf;
   uvm_mem narrow;  // 32 bits for a memory of 64
+  uvm_mem odd;     // 24 bits, as its memory
 
   function new(input string name = "t_model");
     super.new(name, UVM_NO_COVERAGE);
@@ -13,10 +14,13 @@ class t_model extends uvm_reg_block;
     abuf = new("abuf", 256, 64);
     narrow = new("narrow", 256, 32);
     abuf.configure(this);
+    odd = new("odd", 16, 24);
     narrow.configure(this);
+    odd.configure(this);
     default_map = create_map("map", 0, 8, UVM_LITTLE_ENDIAN);
     default_map.add_mem(abuf, 'h0000);
     default_map.add_mem(narrow, 'h1000);
+    default_map.add_mem(odd, 'h2000);
     lock_model();
   endfunction
 endclass
@@ -45,6 +49,7 @@ class t_backdoor_test extends t_base;
     backdoor.memory = env.abuf;
     single_words();
     bursts();
+    odd_width();
     bulk();
     refused_ones();
     backdoor.memory = env.sram;
@@ -83,6 +88,33 @@ class t_backdoor_test extends t_base;
     said("", "which says nothing");
   endtask
 
+  task odd_width();
+    td_uvm_mem      memory;
+    td_uvm_backdoor odd;
+    uvm_status_e    status;
+    uvm_reg_data_t  values[];
+    memory = td_uvm_mem::get(env, "odd");
+    odd = td_uvm_backdoor::type_id::create("odd");
+    odd.memory = memory;
+    model.odd.set_backdoor(odd);
+    values = new[2];
+    values[0] = 64'hffffff;
+    values[1] = 64'h123456;
+    model.odd.burst_write(status, 3, values, UVM_BACKDOOR);
+    equal(memory.memory().get_bits(4), 64'h123456, "words of 24 bits");
+    values[0] = 0;
+    model.odd.burst_read(status, 3, values, UVM_BACKDOOR);
+    equal(values[0], 64'hffffff, "come back");
+    model.odd.poke(status, 5, 64'hffffffff);
+    equal(memory.memory().get_bits(5), 64'hffffff, "a poke has the bits of the memory");
+    said("", "which says nothing");
+    values[0] = 64'h1000000;
+    model.odd.burst_write(status, 3, values, UVM_BACKDOOR);
+    ok(status == UVM_NOT_OK, "a value of more bits");
+    said({"UVM_ERROR uvm_test_top.env.odd [TD/RANGE] backdoor_write \"odd\": word 0 has 0x1 above the width of 24 bits; ",
+          "clear the bits from 24 up"}, "is an error");
+  endtask
+
   task bulk();
     td_uvm_backdoor any_width;
     td_words_t      words;
@@ -105,8 +137,8 @@ class t_backdoor_test extends t_base;
           "memory of 256 words; the last address is 0xff"}, "also when reading");
     words = new[7];
     any_width.bulk_write(0, words);
-    said({"UVM_ERROR uvm_test_top.env.wide [TD/ARGUMENT] bulk_write \"wide\": 7 32-bit words for words of 4; pass a ",
-          "multiple of 4"}, "a list of parts of words");
+    said({"UVM_ERROR uvm_test_top.env.wide [TD/ARGUMENT] backdoor_write \"wide\": 1 addresses with a word list of 7; pass ",
+          "4 of 32 bits for each address"}, "a list of parts of words");
     any_width.memory = null;
     any_width.bulk_write(0, words);
     said({"UVM_ERROR reporter [TD/HANDLE] td_uvm_backdoor \"any_width\": no memory; set the field memory to a ",
@@ -135,8 +167,8 @@ class t_backdoor_test extends t_base;
     backdoor.memory = env.wide;
     model.abuf.poke(status, 0, 1);
     ok(status == UVM_NOT_OK, "a memory wider than UVM's values");
-    said({"UVM_ERROR uvm_test_top.env.wide [TD/RANGE] td_uvm_backdoor \"wide\": words of 128 bits, and ",
-          "UVM_REG_DATA_WIDTH is 64; compile UVM with 128, or call bulk_write"}, "is an error");
+    said({"UVM_ERROR uvm_test_top.env.wide [TD/RANGE] td_uvm_backdoor \"wide\": words of 128 bits, ",
+          "UVM_REG_DATA_WIDTH is 64; compile UVM with 128, or use the bulk calls"}, "is an error");
     backdoor.memory = null;
     model.abuf.peek(status, 0, value);
     ok(status == UVM_NOT_OK, "no memory");

@@ -5,6 +5,7 @@ class t_env extends uvm_env;
   td_uvm_mem     abuf;   // 256 words of 64 bits
   td_uvm_mem     sram;   // the same in the design
   td_uvm_mem     wide;   // 256 words of 128 bits
+  td_uvm_mem     odd;    // 16 words of 24 bits
   td_uvm_mem     tiles;  // four banks
   uvm_sequencer #(uvm_sequence_item) sequencer;
 
@@ -17,6 +18,7 @@ class t_env extends uvm_env;
     abuf = td_uvm_mem::type_id::create("abuf", this);
     sram = td_uvm_mem::type_id::create("sram", this);
     wide = td_uvm_mem::type_id::create("wide", this);
+    odd = td_uvm_mem::type_id::create("odd", this);
     tiles = td_uvm_mem::type_id::create("tiles", this);
     sequencer = uvm_sequencer#(uvm_sequence_item)::type_id::create("sequencer", this);
   endfunction

@@ -14,12 +14,14 @@ class t_mem_test extends t_base;
   endfunction
 
   virtual task main();
-    td_layout   whole_rows;
-    td_layout   banked;
-    td_tensor   back;
-    td_report   report;
-    td_status_e status;
-    string      message;
+    td_addresses_t addresses;
+    td_words_t     words;
+    td_layout      whole_rows;
+    td_layout      banked;
+    td_tensor      back;
+    td_report      report;
+    td_status_e    status;
+    string         message;
 
     said({"UVM_ERROR uvm_test_top.lost [TD/HANDLE] no memory for this component; before run_test: ",
           "td_uvm_mem::put(\"uvm_test_top.lost\", memory)"}, "a component without a memory");
@@ -57,6 +59,13 @@ class t_mem_test extends t_base;
           "elements differs, worst 5 steps, 5 in value; first at (0, 4): expected 4 (0x0004), got 9 (0x0009) at address ",
           "0x11 bits 15:0"}, "a difference");
     equal(report.mismatches(), 1, "in one element");
+    env.abuf.set_report_verbosity_level(UVM_HIGH);
+    report = env.abuf.backdoor_compare_tensor(act, rows, "max=1");
+    starts(seen.take(), {
+           "UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy max=1: 1 of 32 elements ",
+           "differs, worst 5 steps, 5 in value; first at (0, 4): expected 4 (0x0004), got 9 (0x0009) at address 0x11 bits 15:0",
+           " | UVM_INFO uvm_test_top.env.abuf [TD/REPORT] compare \"abuf\" with golden"}, "all of the report at UVM_HIGH");
+    env.abuf.set_report_verbosity_level(UVM_MEDIUM);
 
     whole_rows = td_layout::create("r c -> r c");
     env.abuf.backdoor_load_tensor(act, whole_rows);
@@ -81,6 +90,21 @@ class t_mem_test extends t_base;
     report = env.tiles.backdoor_compare_tensor(act, banked);
     said(matched("uvm_test_top.env.tiles", "tiles[0]"), "banks");
     equal(env.tiles.banks().bank(3).get_bits(1), 64'h001f001e001d001c, "have their words");
+    addresses = new[1];
+    env.tiles.backdoor_read(addresses, words);
+    said({"UVM_ERROR uvm_test_top.env.tiles [TD/HANDLE] backdoor_read: a set of banks is in this component; call it on ",
+          "one of banks()"}, "a word of banks");
+    addresses[0] = 'h17;
+    env.abuf.backdoor_read(addresses, words);
+    equal(64'(words.size()), 2, "a word of a memory");
+    words[1] = 0;
+    env.abuf.backdoor_write(addresses, words);
+    equal(env.abuf.memory().get_bits('h17), 64'h1d001c, "there and back");
+    said("", "says nothing");
+    addresses[0] = 256;
+    env.abuf.backdoor_write(addresses, words);
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/RANGE] backdoor_write \"abuf\": address 0x100 (entry 0) is past the memory ",
+          "of 256 words; the last address is 0xff"}, "a word past the end");
     ok(env.tiles.memory() == null && env.abuf.banks() == null, "a component wraps one or the other");
   endtask
 endclass
