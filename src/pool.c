@@ -18,7 +18,7 @@
 #define TIMED_RUNS 12
 #define TIMING_LIMIT_NS 500000
 #define PATIENCE_NS 60000
-#define LEAST_MEETING_NS 4000 /* what no system that was measured is under; it keeps short work from being the first */
+#define LEAST_MEETING_NS 8000 /* a worker that was still awake meets sooner, but the next time it sleeps */
 #define WORTH_MEETINGS 4      /* two threads halve the time and cost one meeting; as much again is the margin */
 
 typedef struct job {
