@@ -13,34 +13,24 @@ typedef struct part {
     bool stream;
 } part;
 
-#define STAGE_BYTES 16384
-
-/* `high` blocks of the source to the buffer, and from there `high` elements to each of `wide` rows. */
-static void run_two_steps(const td_move *m, unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
-                          ptrdiff_t src_stride, uint64_t high, bool stream)
+void td_move_block(const td_move *m, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
+                   const unsigned char *src, ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream)
 {
-    _Alignas(64) unsigned char stage[STAGE_BYTES];
-    m->shuffle(stage, src, src_stride, high, m->block_bytes, m->index);
-    m->fn(dst, dst_stride, stage, TD_SHUFFLE_PITCH(m->block_bytes), high, m->wide, stream);
-}
-
-void td_move_block(const td_move *m, unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
-                   ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream)
-{
-    if (m->kind == TD_MOVE_TWO_STEPS)
-        run_two_steps(m, dst, dst_stride, src, src_stride, high, stream);
+    if (m->kind == TD_MOVE_PICKS)
+        m->picks->fn(m->picks, dst, dst_stride, part_stride, src, src_stride, high, stream);
     else
         m->fn(dst, dst_stride, src, src_stride, high, wide, stream);
 }
 
-static void run_nest(const part *p, size_t level, unsigned char *dst, const unsigned char *src, uint64_t high, uint64_t wide)
+static void run_nest(const part *p, size_t level, unsigned char *dst, const unsigned char *src, uint64_t high,
+                     uint64_t wide)
 {
     const td_move *m = p->move;
     if (level == m->loops) {
         if (p->values)
             td_move_convert_block(m, p->values, dst, src, high, wide, p->stream);
         else
-            td_move_block(m, dst, m->dst_stride, src, m->src_stride, high, wide, p->stream);
+            td_move_block(m, dst, m->dst_stride, m->part_stride, src, m->src_stride, high, wide, p->stream);
         return;
     }
     const td_loop *loop = &m->loop[level];
@@ -81,10 +71,11 @@ static void run_pieces(void *context, unsigned begin, unsigned end)
         td_move_fence();
 }
 
-void td_move_run(const td_move *m, const td_move_values *values, bool alone, unsigned char *dst, const unsigned char *src)
+void td_move_run(const td_move *m, const td_move_values *values, bool alone, unsigned char *dst,
+                 const unsigned char *src)
 {
     const bool stream = m->stream && (!m->lines || (uintptr_t)dst % 64 == 0);
-    if (m->loops == 0 && m->kind != TD_MOVE_TWO_STEPS && !values) {
+    if (m->loops == 0 && m->kind != TD_MOVE_PICKS && !values) {
         m->fn(dst, m->dst_stride, src, m->src_stride, m->high, m->wide, stream);
         if (stream)
             td_move_fence();
@@ -101,14 +92,17 @@ void td_move_run(const td_move *m, const td_move_values *values, bool alone, uns
 
 void td_move_describe(const td_move *m, td_text *out)
 {
-    static const char *const name[] = {"walk", "runs", "transpose", "interleave", "deinterleave", "two steps:"};
+    static const char *const name[] = {"walk", "runs", "transpose", "interleave", "deinterleave", "picks"};
     td_text_add(out, "%s", name[m->kind]);
     if (m->kind == TD_MOVE_NONE)
         return;
-    td_text_add(out, " x%u %" PRIu64 "x%" PRIu64 "%s", 8u * m->elem_bytes, m->high, m->wide, m->stream ? " streamed" : "");
+    td_text_add(out, " x%u %" PRIu64 "x%" PRIu64 "%s", 8u * m->elem_bytes, m->high, m->wide,
+                m->stream ? " streamed" : "");
     if (m->tuned)
         td_text_add(out, " tuned");
     for (size_t i = 0; i < m->loops; i++)
         td_text_add(out, "%s%" PRIu64 "%s", i ? " " : " around ", m->loop[i].extent,
-                    m->loop[i].of == TD_LOOP_HIGH ? "h" : m->loop[i].of == TD_LOOP_WIDE ? "w" : "");
+                    m->loop[i].of == TD_LOOP_HIGH   ? "h"
+                    : m->loop[i].of == TD_LOOP_WIDE ? "w"
+                                                    : "");
 }

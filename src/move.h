@@ -13,7 +13,7 @@
 
 #include "convert.h"
 #include "kernels/move.h"
-#include "kernels/shuffle.h"
+#include "kernels/pick.h"
 #include "plan.h"
 #include "text.h"
 
@@ -25,7 +25,7 @@ typedef enum td_move_kind {
     TD_MOVE_TRANSPOSE,
     TD_MOVE_INTERLEAVE,
     TD_MOVE_DEINTERLEAVE,
-    TD_MOVE_TWO_STEPS /* blocks of the source are shuffled in a small buffer, and transposed from there */
+    TD_MOVE_PICKS /* elements are put together from bytes of short blocks, and transposed */
 } td_move_kind;
 
 /* What a loop steps over: places, or blocks of the two axes of which the last may be shorter. */
@@ -53,10 +53,8 @@ typedef struct td_move {
     uint64_t high, wide;
     td_loop loop[TD_MOVE_LOOPS];
     uint64_t bytes;
-    /* Two steps: */
-    td_shuffle_fn shuffle;
-    uint16_t block_bytes;
-    uint8_t index[TD_SHUFFLE_BYTES];
+    td_picks *picks;       /* their columns come in parts of `wide` */
+    ptrdiff_t part_stride; /* in the destination */
 } td_move;
 
 /* The moves of every data box, load and dump in turn: 2 * data_count in plan->move. Fails on TD_NO_MEMORY alone. */
@@ -76,8 +74,8 @@ void td_move_run(const td_move *move, const td_move_values *values, bool alone, 
 bool td_move_converts(const td_move *move, const td_convert *convert);
 
 /* For move_convert.c: what a move does inside all its loops, with strides of its own, and the same with a conversion. */
-void td_move_block(const td_move *move, unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
-                   ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream);
+void td_move_block(const td_move *move, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
+                   const unsigned char *src, ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream);
 void td_move_convert_block(const td_move *move, const td_move_values *values, unsigned char *dst,
                            const unsigned char *src, uint64_t high, uint64_t wide, bool stream);
 

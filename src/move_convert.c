@@ -50,12 +50,12 @@ static void convert_runs(const td_move *m, const td_move_values *v, unsigned cha
     convert(m, v, &b);
 }
 
-/* The source of a block is `high` rows, straight but for two steps' blocks of which the kernel knows the order. */
+/* The source of a block is `high` rows, straight but for the blocks of picks, of which the kernel knows the order. */
 static void convert_then_move(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
     _Alignas(LINE) unsigned char stage[STAGE_BYTES];
-    const size_t row_bytes = m->kind == TD_MOVE_TWO_STEPS ? m->block_bytes : wide * m->elem_bytes;
+    const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
     td_convert_block b = {.dst = stage,
                           .src = src,
                           .dst_stride = (ptrdiff_t)row_bytes,
@@ -64,24 +64,27 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
                           .n = row_bytes / narrow_bytes(m, v->convert),
                           .far = stream};
     convert(m, v, &b);
-    td_move_block(m, dst, m->dst_stride, stage, (ptrdiff_t)row_bytes, high, wide, stream);
+    td_move_block(m, dst, m->dst_stride, m->part_stride, stage, (ptrdiff_t)row_bytes, high, wide, stream);
 }
 
-/* The destination of a block is `wide` rows. */
+/* The destination of a block is `wide` rows, or those of every part. */
 static void move_then_convert(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
     _Alignas(LINE) unsigned char stage[STAGE_BYTES];
-    const size_t row_bytes = high * m->elem_bytes;
-    td_move_block(m, stage, (ptrdiff_t)row_bytes, src, m->src_stride, high, wide, false);
-    td_convert_block b = {.dst = dst,
-                          .src = stage,
-                          .dst_stride = m->dst_stride,
-                          .src_stride = (ptrdiff_t)row_bytes,
-                          .rows = wide,
-                          .n = row_bytes / narrow_bytes(m, v->convert),
-                          .stream = stream};
-    convert(m, v, &b);
+    const size_t row_bytes = high * m->elem_bytes, part_bytes = wide * row_bytes;
+    const uint64_t parts = m->kind == TD_MOVE_PICKS ? m->picks->parts : 1;
+    td_move_block(m, stage, (ptrdiff_t)row_bytes, (ptrdiff_t)part_bytes, src, m->src_stride, high, wide, false);
+    for (uint64_t i = 0; i < parts; i++, dst += m->part_stride) {
+        td_convert_block b = {.dst = dst,
+                              .src = stage + i * part_bytes,
+                              .dst_stride = m->dst_stride,
+                              .src_stride = (ptrdiff_t)row_bytes,
+                              .rows = wide,
+                              .n = row_bytes / narrow_bytes(m, v->convert),
+                              .stream = stream};
+        convert(m, v, &b);
+    }
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -109,7 +112,7 @@ static extent block_of(const td_move *m, uint64_t high, uint64_t wide)
         b.wide = least(wide, whole_lines(64 * row_bytes / (b.high * m->elem_bytes)));
     if (m->kind == TD_MOVE_DEINTERLEAVE)
         b.high = least(high, whole_lines(64 * row_bytes / (wide * m->elem_bytes)));
-    return b; /* two steps have been cut to less by prepare.c */
+    return b; /* picks have been cut to less by prepare.c */
 }
 
 void td_move_convert_block(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,

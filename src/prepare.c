@@ -12,8 +12,7 @@
 #define TUNE_NS ((uint64_t)1000000000) /* for all boxes in one direction */
 
 /* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured, with 2 MiB of it. */
-#define STREAM_FROM_BYTES ((uint64_t)1 << 20)
-#define STREAM_BYTES_FROM_BYTES ((uint64_t)2 << 20) /* transposes of single bytes: a little later */
+#define STREAM_FROM_BYTES ((uint64_t)2 << 20)
 
 typedef struct nest {
     td_loop loop[TD_MOVE_LOOPS + 2];
@@ -164,21 +163,19 @@ static bool choose_transpose(const td_move_kernels *k, nest *n, td_move *m)
 }
 
 /* Few elements belong together in the destination, and lie apart in a short block of the source: they become one wider
- * element there. `block` are loops of that block, and what is left of them walks it straight. */
-#define MAX_ROWS (16384 / TD_SHUFFLE_BYTES)
-
+ * element. `block` are the loops of that block. */
 typedef struct short_block {
     bool in[TD_MOVE_LOOPS + 2];
     uint64_t bytes;
 } short_block;
 
-/* The loops that are straight in the source one after the other, up to what a shuffle takes. */
+/* The loops that are straight in the source one after the other, up to what picks take. */
 static short_block find_block(const nest *n)
 {
     short_block block = {.bytes = n->elem};
     for (size_t i = 0; i < n->count;) {
         if (!block.in[i] && n->loop[i].src == (int64_t)block.bytes &&
-            block.bytes * n->loop[i].extent <= TD_SHUFFLE_BYTES) {
+            block.bytes * n->loop[i].extent <= TD_PICK_BYTES) {
             block.in[i] = true;
             block.bytes *= n->loop[i].extent;
             i = 0;
@@ -201,45 +198,80 @@ static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_
         list_bytes(n, order + 1, count - 1, src + i * (uint64_t)loop->src, index, at);
 }
 
-static bool choose_two_steps(const td_move_kernels *k, nest *n, td_move *m)
+/* Loops from order[*count - 1] outwards that are one in the destination: their steps together; *count is left of them. */
+static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
 {
-    const size_t together = find_unit(n, true);
-    const td_shuffle_fn shuffle = td_shuffle_choose(td_cpu_flags());
-    if (shuffle == td_shuffle_c) /* byte by byte it costs more than it saves */
-        return false;
-    if (together == n->count || n->loop[together].extent * n->elem > 8)
-        return false;
-    const uint64_t elem = n->loop[together].extent * n->elem;
-    const short_block block = find_block(n);
-    size_t order[TD_MOVE_LOOPS + 2], count = 0, high = n->count;
+    const td_loop *inner = &n->loop[order[*count - 1]];
+    uint64_t steps = 1;
+    for (; *count && n->loop[order[*count - 1]].dst == inner->dst * (int64_t)steps; (*count)--)
+        steps *= n->loop[order[*count - 1]].extent;
+    return steps;
+}
+
+/* The other loops of a block, outermost first in the source: what is picked at once then lies close together. */
+static size_t order_block(const nest *n, const short_block *block, size_t together, size_t *order)
+{
+    size_t count = 0;
     for (size_t i = 0; i < n->count; i++) {
-        if (!block.in[i] && n->loop[i].dst == (int64_t)elem)
-            high = i;
-        if (!block.in[i] || i == together)
+        if (!block->in[i] || i == together)
             continue;
         size_t at = count++;
-        for (; at > 0 && n->loop[order[at - 1]].dst < n->loop[i].dst; at--)
+        for (; at > 0 && n->loop[order[at - 1]].src < n->loop[i].src; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
-    if (!block.in[together] || !transpose_of(k, elem) || high == n->count || n->loop[high].extent < 4 || count == 0)
-        return false;
-    const td_loop inner = n->loop[order[count - 1]];
-    uint64_t wide = inner.extent;
-    for (size_t i = count - 1; i-- > 0; wide *= n->loop[order[i]].extent)
-        if (n->loop[order[i]].dst != inner.dst * (int64_t)wide)
-            return false;
+    return count;
+}
+
+/* NULL: no kernel is worth it, or there is no memory; either costs speed only. */
+static td_picks *make_picks(const nest *n, const size_t *order, size_t count, const td_picks *like)
+{
+    td_picks *p = calloc(1, sizeof *p);
     size_t at = 0;
+    if (!p)
+        return NULL;
+    *p = *like;
+    list_bytes(n, order, count, 0, p->index, &at);
+    if (td_picks_prepare(p, td_cpu_flags()))
+        return p;
+    free(p);
+    return NULL;
+}
+
+static bool choose_picks(nest *n, td_move *m)
+{
+    const size_t together = find_unit(n, true);
+    if (together == n->count)
+        return false;
+    const uint64_t elem = n->loop[together].extent * n->elem;
+    const short_block block = find_block(n);
+    size_t high = n->count;
+    for (size_t i = 0; i < n->count; i++)
+        if (!block.in[i] && n->loop[i].dst == (int64_t)elem)
+            high = i;
+    size_t order[TD_MOVE_LOOPS + 2], count = order_block(n, &block, together, order), left = count;
+    if (!block.in[together] || (elem != 2 && elem != 4 && elem != 8) || high == n->count || n->loop[high].extent < 4 ||
+        count == 0)
+        return false;
+    const int64_t column = n->loop[order[left - 1]].dst;
+    const uint64_t wide = fold_columns(n, order, &left);
+    const int64_t part = left ? n->loop[order[left - 1]].dst : 0;
+    const uint64_t parts = left ? fold_columns(n, order, &left) : 1;
+    if (left)
+        return false;
     order[count++] = together;
-    list_bytes(n, order, count, 0, m->index, &at);
-    m->kind = TD_MOVE_TWO_STEPS;
-    m->fn = transpose_of(k, elem);
-    m->shuffle = shuffle;
-    m->block_bytes = (uint16_t)block.bytes;
+    m->picks = make_picks(
+        n, order, count,
+        &(td_picks){
+            .bytes = (uint16_t)block.bytes, .parts = (uint16_t)parts, .cols = (uint16_t)wide, .size = (uint8_t)elem});
+    if (!m->picks)
+        return false;
+    m->kind = TD_MOVE_PICKS;
     m->elem_bytes = (uint8_t)elem;
     m->high = n->loop[high].extent;
     m->wide = wide;
-    m->dst_stride = inner.dst;
+    m->dst_stride = column;
+    m->part_stride = part;
     m->src_stride = n->loop[high].src;
     for (size_t i = n->count; i-- > 0;)
         if (block.in[i] || i == high)
@@ -255,11 +287,6 @@ static void choose_runs(const td_move_kernels *k, const nest *n, td_move *m)
     m->elem_bytes = 1;
     m->high = 1;
     m->wide = n->elem;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Cuts an axis into steps of `block`. */
@@ -294,7 +321,7 @@ static uint64_t row_bytes(const td_move *m)
         return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
     if (m->stream)
         return 128;
-    return m->elem_bytes == 1 && m->src_stride % 1024 ? 64 : 256;
+    return 256;
 }
 
 static void block(td_move *m)
@@ -303,8 +330,8 @@ static void block(td_move *m)
     case TD_MOVE_TRANSPOSE:
         cut(m, TD_LOOP_HIGH, row_bytes(m) / m->elem_bytes);
         break;
-    case TD_MOVE_TWO_STEPS:
-        cut(m, TD_LOOP_HIGH, least(128u / m->elem_bytes, MAX_ROWS));
+    case TD_MOVE_PICKS:
+        cut(m, TD_LOOP_HIGH, 128u / m->elem_bytes);
         break;
     case TD_MOVE_INTERLEAVE:
         cut(m, TD_LOOP_WIDE, PIECE_BYTES / (m->high * m->elem_bytes) / LINE * LINE);
@@ -327,8 +354,9 @@ static bool is_lines(const td_move *m, const nest *n)
     switch (m->kind) {
     case TD_MOVE_TRANSPOSE:
     case TD_MOVE_DEINTERLEAVE:
-    case TD_MOVE_TWO_STEPS:
-        return m->dst_stride % (int64_t)line == 0 && m->high * m->elem_bytes % line == 0;
+    case TD_MOVE_PICKS:
+        return m->dst_stride % (int64_t)line == 0 && m->part_stride % (int64_t)line == 0 &&
+               m->high * m->elem_bytes % line == 0;
     case TD_MOVE_INTERLEAVE:
         return m->high * m->wide * m->elem_bytes % line == 0;
     default:
@@ -359,6 +387,7 @@ static void choose_split(td_move *m, bool splits)
 static void scale_sides(td_move *m)
 {
     m->dst_stride *= m->dst_scale;
+    m->part_stride *= m->dst_scale;
     m->src_stride *= m->src_scale;
     for (size_t i = 0; i < m->loops; i++) {
         m->loop[i].dst *= m->dst_scale;
@@ -384,11 +413,10 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
         m->bytes *= n.loop[i].extent;
     m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* as much as a copy of so many */
     widen(&n);
-    if (!choose_two_steps(k, &n, m) && !choose_transpose(k, &n, m))
+    if (!choose_picks(&n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
-    const bool late = m->kind != TD_MOVE_RUNS && m->elem_bytes == 1;
     m->lines = is_lines(m, &n);
-    m->stream = m->bytes >= (late ? STREAM_BYTES_FROM_BYTES : STREAM_FROM_BYTES) && (m->lines || has_long_rows(m));
+    m->stream = m->bytes >= STREAM_FROM_BYTES && (m->lines || has_long_rows(m));
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(m);
@@ -402,6 +430,8 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
 
 void td_moves_free(td_plan *plan)
 {
+    for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++)
+        free(plan->move[i].picks);
     free(plan->move);
     free(plan->rows);
     free(plan->pad_rows);

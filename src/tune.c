@@ -60,10 +60,12 @@ static bool make_side(const td_move *m, bool is_dst, side *s)
             fits = add_steps(&r, m->loop[i].extent, is_dst ? m->loop[i].dst : m->loop[i].src);
     if (fits && !runs)
         fits = add_steps(&r, is_dst ? m->wide : m->high, is_dst ? m->dst_stride : m->src_stride);
-    const uint64_t row = runs                           ? m->wide
-                         : is_dst                       ? m->high * m->elem_bytes
-                         : m->kind == TD_MOVE_TWO_STEPS ? m->block_bytes
-                                                        : m->wide * m->elem_bytes;
+    if (fits && m->kind == TD_MOVE_PICKS && is_dst)
+        fits = add_steps(&r, m->picks->parts, m->part_stride);
+    const uint64_t row = runs                       ? m->wide
+                         : is_dst                   ? m->high * m->elem_bytes
+                         : m->kind == TD_MOVE_PICKS ? m->picks->bytes
+                                                    : m->wide * m->elem_bytes;
     if (!fits || row > ROOM_BYTES)
         return false;
     s->bytes = (size_t)(r.before + r.behind + row);

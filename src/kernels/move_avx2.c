@@ -1,11 +1,13 @@
 /* The moving kernels for AVX2. */
 #if defined(__x86_64__)
 #include "move.h"
+#include "pick.h"
 
 #include <immintrin.h>
 #include <string.h>
 
 #define KERNEL __attribute__((target("avx2,bmi2")))
+#define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
 #define LANES 2
@@ -115,8 +117,8 @@ TRANSPOSE(128)
 #include "interleave_avx2.inc"
 
 /* Elements of a whole vector. */
-static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                                  size_t cols, bool stream)
+static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
+                                  ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)
 {
     stream = stream && (uintptr_t)dst % VEC_BYTES == 0 && dst_stride % VEC_BYTES == 0;
     for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
@@ -128,10 +130,14 @@ static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, cons
 
 /* -- runs */
 
-#define RUNS(size)                                                                                                          case size:                                                                                                                  for (; rows; rows--, dst += dst_stride, src += src_stride)                                                                  memcpy(dst, src, size);                                                                                             break;
+#define RUNS(size)                                                                                                     \
+    case size:                                                                                                         \
+        for (; rows; rows--, dst += dst_stride, src += src_stride)                                                     \
+            memcpy(dst, src, size);                                                                                    \
+        break;
 
-static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                        size_t cols, bool stream)
+static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
+                        size_t rows, size_t cols, bool stream)
 {
     if (stream) {
         for (; rows; rows--, dst += dst_stride, src += src_stride)
@@ -158,6 +164,36 @@ static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned
         for (; rows; rows--, dst += dst_stride, src += src_stride)
             memcpy(dst, src, cols);
     }
+}
+
+/* -- elements put together from bytes */
+
+INLINE vec load_from(const unsigned char *const *lane, ptrdiff_t at)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load16(lane[0] + at)), load16(lane[1] + at), 1);
+}
+
+INLINE vec spread(const uint8_t *p)
+{
+    return _mm256_broadcastsi128_si256(load16(p));
+}
+
+INLINE vec pick_bytes(vec z, vec list)
+{
+    return _mm256_shuffle_epi8(z, list);
+}
+
+INLINE vec both(vec a, vec b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+#include "pick_tile.inc"
+
+KERNEL void td_pick_avx2(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
+                         const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream)
+{
+    pick(p, dst, dst_stride, part_stride, src, src_stride, rows, stream);
 }
 
 void td_move_init_avx2(td_move_kernels *kernels)

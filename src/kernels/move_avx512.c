@@ -1,12 +1,14 @@
 /* The moving kernels for AVX-512 F, BW, DQ and VL, and VBMI where the processor has it. */
 #if defined(__x86_64__)
 #include "move.h"
+#include "pick.h"
 
 #include <immintrin.h>
 #include <string.h>
 
 #define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
 #define VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2,avx512vbmi")))
+#define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
 #define LANES 4
@@ -188,6 +190,39 @@ static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned
             for (; rows; rows--, dst += dst_stride, src += src_stride)
                 memcpy(dst, src, cols);
     }
+}
+
+/* -- elements put together from bytes */
+
+INLINE vec load_from(const unsigned char *const *lane, ptrdiff_t at)
+{
+    vec z = _mm512_castsi128_si512(load16(lane[0] + at));
+    z = _mm512_mask_broadcast_i32x4(z, 0x00f0, load16(lane[1] + at));
+    z = _mm512_mask_broadcast_i32x4(z, 0x0f00, load16(lane[2] + at));
+    return _mm512_mask_broadcast_i32x4(z, 0xf000, load16(lane[3] + at));
+}
+
+INLINE vec spread(const uint8_t *p)
+{
+    return _mm512_broadcast_i32x4(load16(p));
+}
+
+INLINE vec pick_bytes(vec z, vec list)
+{
+    return _mm512_shuffle_epi8(z, list);
+}
+
+INLINE vec both(vec a, vec b)
+{
+    return _mm512_or_si512(a, b);
+}
+
+#include "pick_tile.inc"
+
+KERNEL void td_pick_avx512(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
+                           const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream)
+{
+    pick(p, dst, dst_stride, part_stride, src, src_stride, rows, stream);
 }
 
 void td_move_init_avx512(td_move_kernels *kernels, bool vbmi)

@@ -3,7 +3,7 @@
  * The table of kernels/move.h makes the list. */
 #include "cpu.h"
 #include "kernels/move.h"
-#include "kernels/shuffle.h"
+#include "kernels/pick.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,25 +137,45 @@ static td_move_kernels version[3];
 TD_MOVE_KERNELS(X)
 #undef X
 
-/* Blocks of every length by a list that turns them round, and what lies behind the last row is not touched. */
-static void test_shuffle(void **state)
+/* Elements of every size from blocks of many lengths, whose bytes lie near and far, for one row to three vectors of them. */
+static void check_picks(const td_picks *like, unsigned flags, size_t rows)
+{
+    td_picks p = *like;
+    const ptrdiff_t dst_stride = (ptrdiff_t)(rows * p.size + rows % 3 * 5), part_stride = p.cols * dst_stride + 7;
+    const ptrdiff_t src_stride = p.bytes + (ptrdiff_t)rows % 4 * 3;
+    const size_t used = (size_t)(p.parts * part_stride) + 256;
+    (void)td_picks_prepare(&p, flags);
+    memset(dst, GUARD, used);
+    memset(expected, GUARD, used);
+    for (size_t part = 0; part < p.parts; part++)
+        for (size_t c = 0; c < p.cols; c++)
+            for (size_t r = 0; r < rows; r++)
+                for (size_t b = 0; b < p.size; b++)
+                    expected[64 + (ptrdiff_t)part * part_stride + (ptrdiff_t)c * dst_stride +
+                             (ptrdiff_t)(r * p.size + b)] =
+                        src[3 + (ptrdiff_t)r * src_stride + p.index[(part * p.cols + c) * p.size + b]];
+    p.fn(&p, dst + 64, dst_stride, part_stride, src + 3, src_stride, rows, rows % 2);
+    td_move_fence();
+    if (memcmp(dst, expected, used) != 0)
+        fail_msg("pick, flags %u: %zu rows, %u parts of %u columns of %u bytes", flags, rows, p.parts, p.cols, p.size);
+}
+
+static void test_pick(void **state)
 {
     (void)state;
-    const td_shuffle_fn fn[] = {td_shuffle_c, td_shuffle_choose(td_cpu_flags())};
-    for (size_t i = 0; i < 2; i++)
-        for (size_t bytes = 1; bytes <= TD_SHUFFLE_BYTES; bytes++) {
-            const size_t rows = 1 + bytes % 5, pitch = TD_SHUFFLE_PITCH(bytes);
-            uint8_t index[TD_SHUFFLE_BYTES];
-            for (size_t b = 0; b < bytes; b++)
-                index[b] = (uint8_t)((b * 7 + 3) % bytes);
-            memset(dst, GUARD, rows * pitch + 64);
-            fn[i](dst, src + bytes % 3, (ptrdiff_t)bytes + 5, rows, bytes, index);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t b = 0; b < bytes; b++)
-                    assert_int_equal(dst[r * pitch + b], src[bytes % 3 + r * (bytes + 5) + index[b]]);
-            for (size_t b = 0; b < 64; b++)
-                assert_int_equal(dst[rows * pitch + b], GUARD);
-        }
+    static const unsigned shape[][4] = {/* size, parts, columns; bytes of a column are so far apart */
+                                        {4, 4, 9, 9}, {4, 1, 36, 9}, {2, 3, 5, 15}, {2, 1, 40, 40}, {8, 2, 4, 4},
+                                        {8, 1, 1, 3}, {4, 1, 5, 5},  {4, 7, 3, 3},  {2, 1, 128, 1}, {8, 1, 32, 32}};
+    const unsigned flags[] = {TD_CPU_C, td_cpu_flags() & TD_CPU_AVX2, td_cpu_flags()};
+    for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
+        td_picks p = {.size = (uint8_t)shape[i][0], .parts = (uint16_t)shape[i][1], .cols = (uint16_t)shape[i][2]};
+        p.bytes = (uint16_t)(p.size * p.parts * p.cols);
+        for (unsigned k = 0; k < p.bytes; k++)
+            p.index[k] = (uint8_t)((k / p.size + k % p.size * shape[i][3]) % p.bytes);
+        for (size_t isa = 0; isa < 3; isa++)
+            for (size_t rows = 1; rows <= 3 * 64u / p.size; rows += rows % 7 + 1)
+                check_picks(&p, flags[isa], rows);
+    }
 }
 
 static int make_room(void **state)
@@ -256,7 +276,7 @@ int main(int argc, char **argv)
 #define X(name, size) cmocka_unit_test(test_##name),
         TD_MOVE_KERNELS(X)
 #undef X
-            cmocka_unit_test(test_shuffle),
+            cmocka_unit_test(test_pick),
     };
     return cmocka_run_group_tests(tests, make_room, free_room);
 }

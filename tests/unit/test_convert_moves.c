@@ -22,7 +22,7 @@ static const shaped layouts[] = {
     {"r a c b -> (r c) (a b)", {4, {20, 5, 31, 7}}, 35},               /* odd ones */
     {"n c h -> (n h) c", {3, {2, 4, 60000}}, 4},                       /* interleaved */
     {"n h c -> (n c) h", {3, {2, 60000, 3}}, 60000},                   /* and back */
-    {"a b c i j h -> (a b h i) (c j)", {6, {3, 16, 16, 4, 4, 9}}, 64}, /* in two steps */
+    {"a b c i j h -> (a b h i) (c j)", {6, {3, 16, 16, 4, 4, 9}}, 64}, /* picks */
     {"b h s d -> (b s h) d", {4, {2, 8, 300, 64}}, 64},                /* runs */
     {"a b -> a b", {2, {300000, 4}}, 4},                               /* one run */
     {"a b -> b (a r)", {2, {4096, 4}}, 8192},                          /* copies; r=2 */

@@ -23,7 +23,7 @@ static const permute permutes[] = {
     {"i8", "n b c h -> (n b h) c", NULL, NULL, 4, {2, 3, 32, 12000}, {0, 1, 3, 2}, 32},    /* two lanes */
     {"i8", "n c h -> (n h) c", NULL, NULL, 3, {2, 4, 300000}, {0, 2, 1}, 4},
     {"f32", "n h c -> (n c) h", NULL, NULL, 3, {3, 50000, 3}, {0, 2, 1}, 50000},           /* three apart again */
-    {"i8", "a b c i j h -> (a b h i) (c j)", NULL, NULL, 6, {5, 16, 16, 4, 4, 9}, {0, 1, 5, 3, 2, 4}, 64}, /* in two steps */
+    {"i8", "a b c i j h -> (a b h i) (c j)", NULL, NULL, 6, {5, 16, 16, 4, 4, 9}, {0, 1, 5, 3, 2, 4}, 64}, /* picks */
     {"bf16", "b h s d -> (b s h) d", NULL, NULL, 4, {2, 16, 300, 64}, {0, 2, 1, 3}, 64},   /* runs of whole lines */
     {"i8", "r a c b -> (r c) (a b)", NULL, NULL, 4, {70, 16, 70, 16}, {0, 2, 1, 3}, 256},  /* tiles */
     {"u32", "a b -> a b", NULL, NULL, 2, {300000, 4}, {0, 1}, 4},                          /* one run */
