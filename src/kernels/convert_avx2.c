@@ -1,88 +1,48 @@
 /* The conversion kernels for AVX2 with FMA and F16C. Every kernel is a block of fixed size. The last block of a run
  * overlaps the one before, and a run of less than a block goes through a buffer on the stack: nothing is touched past
- * the ends. */
+ * the ends. Decoders are in decode_avx2.c. */
 #if defined(__x86_64__)
-#include "convert.h"
+#include "convert_avx2.h"
 
-#include <immintrin.h>
-#include <string.h>
-
-#define T256 __attribute__((target("avx2,fma,f16c")))
-#define INLINE static inline __attribute__((always_inline)) T256
-#define KERNEL(name)                                                                                                   \
-    T256 void td_convert_##name##_avx2(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,         \
-                                       size_t rows, size_t n, const td_convert_params *p)
-#define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-#define BLOCK 32
-
-typedef void (*block_fn)(void *dst, const void *src, const td_convert_params *p);
-
-/* One row. `block` is a constant where this is inlined, and so are the sizes. */
-INLINE void run_row(block_fn block, size_t src_bytes, size_t dst_bytes, char *out, const char *in, size_t n,
-                    const td_convert_params *p)
+/* NaN among 32 elements. */
+INLINE bool any_nan(const __m256 *x)
 {
-    size_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK)
-        block(out + i * dst_bytes, in + i * src_bytes, p);
-    if (i == n)
-        return;
-    if (n > BLOCK) { /* once more, some of it for the second time */
-        block(out + (n - BLOCK) * dst_bytes, in + (n - BLOCK) * src_bytes, p);
-        return;
-    }
-    char last_in[BLOCK * 4] = {0};
-    char last_out[BLOCK * 4];
-    memcpy(last_in, in, n * src_bytes);
-    block(last_out, last_in, p);
-    memcpy(out, last_out, n * dst_bytes);
+    const __m256 ab = _mm256_cmp_ps(x[0], x[1], _CMP_UNORD_Q), cd = _mm256_cmp_ps(x[2], x[3], _CMP_UNORD_Q);
+    return _mm256_movemask_ps(_mm256_or_ps(ab, cd)) != 0;
 }
 
-INLINE void run(block_fn block, size_t src_bytes, size_t dst_bytes, char *dst, ptrdiff_t dst_stride, const char *src,
-                ptrdiff_t src_stride, size_t rows, size_t n, const td_convert_params *params)
+INLINE __m256i nan_of(__m256 x)
 {
-    /* A store through dst might change what params points at; a copy stays in registers. */
-    const td_convert_params copy = *params;
-    for (; rows; rows--, dst += dst_stride, src += src_stride)
-        run_row(block, src_bytes, dst_bytes, dst, src, n, &copy);
-}
-
-INLINE __m256 load(const void *src, int k)
-{
-    return _mm256_loadu_ps((const float *)src + 8 * k);
-}
-
-INLINE void store(void *dst, int k, __m256i v)
-{
-    _mm256_storeu_si256((__m256i *)dst + k, v);
-}
-
-INLINE __m256 divided(__m256 x, const td_convert_params *p)
-{
-    if (p->divide == TD_DIVIDE_NONE)
-        return x;
-    if (p->divide == TD_DIVIDE_MUL)
-        return _mm256_mul_ps(x, _mm256_set1_ps(p->inverse));
-    return _mm256_div_ps(x, _mm256_set1_ps(p->scale));
+    return _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 
 /* -- f32 to f32 */
 
-/* By 1 too: the quotient of a signalling NaN is quiet. */
-INLINE __m256 quotient(__m256 x, const td_convert_params *p)
-{
-    return p->divide == TD_DIVIDE_NONE ? _mm256_mul_ps(x, _mm256_set1_ps(p->scale)) : divided(x, p);
-}
-
-INLINE void block_div(void *dst, const void *src, const td_convert_params *p)
+/* By 1 it is a multiplication: the quotient of a signalling NaN is quiet. */
+INLINE void block_div(void *dst, const void *src, const td_convert_params *p, int divide)
 {
     for (int k = 0; k < 4; k++)
-        store(dst, k, _mm256_castps_si256(quotient(load(src, k), p)));
+        store(dst, k, _mm256_castps_si256(divided(load(src, k), p, divide)), p);
 }
 
-INLINE void block_mul(void *dst, const void *src, const td_convert_params *p)
+KERNEL(div_f32)
 {
+    if (p->divide == TD_DIVIDE_NONE || p->divide == TD_DIVIDE_MUL)
+        run(block_div, 4, 4, TD_DIVIDE_MUL, ARGUMENTS);
+    else
+        run(block_div, 4, 4, TD_DIVIDE_DIV, ARGUMENTS);
+}
+
+INLINE void block_mul(void *dst, const void *src, const td_convert_params *p, int divide)
+{
+    (void)divide;
     for (int k = 0; k < 4; k++)
-        store(dst, k, _mm256_castps_si256(_mm256_mul_ps(load(src, k), _mm256_set1_ps(p->scale))));
+        store(dst, k, _mm256_castps_si256(_mm256_mul_ps(load(src, k), _mm256_set1_ps(p->scale))), p);
+}
+
+KERNEL(mul_f32)
+{
+    run(block_mul, 4, 4, TD_DIVIDE_NONE, ARGUMENTS);
 }
 
 /* -- Narrowing 32-bit codes. The packs work within 128-bit lanes; one permutation puts the pieces in order. */
@@ -97,93 +57,137 @@ INLINE __m256i order_x16(__m256i packed)
     return _mm256_permute4x64_epi64(packed, 0xd8);
 }
 
-INLINE __m256i choose(__m256i otherwise, __m256i mask, __m256i then)
-{
-    return _mm256_blendv_epi8(otherwise, then, mask);
-}
-
 /* -- f32 to floats */
-
-INLINE __m256i nan_of(__m256 x)
-{
-    return _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-}
 
 INLINE __m256i code_bf16(__m256 x)
 {
     const __m256i u = _mm256_castps_si256(x);
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), _mm256_set1_epi32(1));
-    const __m256i r = _mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7fff)), odd);
-    return _mm256_srli_epi32(choose(r, nan_of(x), _mm256_or_si256(u, _mm256_set1_epi32(0x400000))), 16);
+    return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7fff)), odd), 16);
 }
 
-INLINE void block_bf16(void *dst, const void *src, const td_convert_params *p)
+INLINE __m256i quiet_bf16(__m256i code, __m256 x)
+{
+    const __m256i quiet = _mm256_or_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x400000));
+    return _mm256_blendv_epi8(code, _mm256_srli_epi32(quiet, 16), nan_of(x));
+}
+
+INLINE void block_bf16(void *dst, const void *src, const td_convert_params *p, int divide)
+{
+    __m256 x[4];
+    __m256i v[4];
+    for (int k = 0; k < 4; k++) {
+        x[k] = divided(load(src, k), p, divide);
+        v[k] = code_bf16(x[k]);
+    }
+    if (__builtin_expect(any_nan(x), 0))
+        for (int k = 0; k < 4; k++)
+            v[k] = quiet_bf16(v[k], x[k]);
+    for (int k = 0; k < 2; k++)
+        store(dst, k, order_x16(_mm256_packus_epi32(v[2 * k], v[2 * k + 1])), p);
+}
+
+INLINE void block_f16(void *dst, const void *src, const td_convert_params *p, int divide)
 {
     for (int k = 0; k < 2; k++) {
-        const __m256i a = code_bf16(divided(load(src, 2 * k), p));
-        const __m256i b = code_bf16(divided(load(src, 2 * k + 1), p));
-        store(dst, k, order_x16(_mm256_packus_epi32(a, b)));
+        const __m128i a = _mm256_cvtps_ph(divided(load(src, 2 * k), p, divide), NEAREST);
+        const __m128i b = _mm256_cvtps_ph(divided(load(src, 2 * k + 1), p, divide), NEAREST);
+        store(dst, k, _mm256_set_m128i(b, a), p);
     }
 }
 
-INLINE void block_f16(void *dst, const void *src, const td_convert_params *p)
+INLINE __m256i magnitude(__m256 x)
 {
-    for (int k = 0; k < 4; k++)
-        _mm_storeu_si128((__m128i *)dst + k, _mm256_cvtps_ph(divided(load(src, k), p), NEAREST));
+    return _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));
 }
 
-INLINE __m256i code_x8(__m256 x, const td_convert_params *p)
+/* Of the magnitude, and not above the limit yet. Below the smallest normal the code of a normal would be too low, and
+ * the steps of a subnormal end there: the greater of both is right. */
+INLINE __m256i round_x8(__m256i a, const td_convert_params *p)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)p->shift);
-    const __m256i u = _mm256_castps_si256(x);
-    const __m256i a = _mm256_and_si256(u, _mm256_set1_epi32(0x7fffffff));
-    const __m256 magic = _mm256_set1_ps(p->magic);
-    const __m256i down = _mm256_srl_epi32(a, shift);
-    const __m256i round = _mm256_add_epi32(_mm256_and_si256(down, _mm256_set1_epi32(1)),
-                                           _mm256_set1_epi32((int)((1U << (p->shift - 1)) - 1)));
-    const __m256i normal =
-        _mm256_sub_epi32(_mm256_srl_epi32(_mm256_add_epi32(a, round), shift), _mm256_set1_epi32((int)p->rebias));
-    const __m256i under =
-        _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), magic)), _mm256_castps_si256(magic));
-    __m256i code = choose(normal, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)p->normal_bits), a), under);
-    code = _mm256_min_epi32(code, _mm256_set1_epi32((int)p->limit));
-    const __m256i nan = nan_of(x);
-    const __m256i payload = _mm256_and_si256(down, _mm256_set1_epi32((int)p->nan_payload));
-    code = choose(code, nan, _mm256_or_si256(payload, _mm256_set1_epi32((int)p->nan_code)));
-    const __m256i sign = choose(_mm256_set1_epi32((int)p->sign_bit), nan, _mm256_set1_epi32((int)p->nan_sign));
-    return _mm256_or_si256(code, _mm256_and_si256(sign, _mm256_srai_epi32(u, 31)));
+    const __m256i magic = _mm256_castps_si256(_mm256_set1_ps(p->magic));
+    const __m256i half = _mm256_set1_epi32((int)((1U << (p->shift - 1)) - 1 - (p->rebias << p->shift)));
+    const __m256i odd = _mm256_and_si256(_mm256_srl_epi32(a, shift), _mm256_set1_epi32(1));
+    const __m256i normal = _mm256_sra_epi32(_mm256_add_epi32(_mm256_add_epi32(a, half), odd), shift);
+    const __m256i small = _mm256_min_epi32(a, _mm256_set1_epi32((int)p->normal_bits));
+    const __m256 under = _mm256_add_ps(_mm256_castsi256_ps(small), _mm256_castsi256_ps(magic));
+    return _mm256_max_epi32(normal, _mm256_sub_epi32(_mm256_castps_si256(under), magic));
 }
 
-INLINE void block_x8(void *dst, const void *src, const td_convert_params *p)
+INLINE __m256i nan_x8(__m256i code, __m256 x, const td_convert_params *p)
 {
-    __m256i v[4];
-    for (int k = 0; k < 4; k++)
-        v[k] = code_x8(divided(load(src, k), p), p);
-    store(dst, 0, order_x8(_mm256_packus_epi16(_mm256_packus_epi32(v[0], v[1]), _mm256_packus_epi32(v[2], v[3]))));
+    const __m256i payload = _mm256_and_si256(_mm256_srl_epi32(magnitude(x), _mm_cvtsi32_si128((int)p->shift)),
+                                             _mm256_set1_epi32((int)p->nan_payload));
+    return _mm256_blendv_epi8(code, _mm256_or_si256(payload, _mm256_set1_epi32((int)p->nan_code)), nan_of(x));
 }
 
-/* -- f32 to integers; see the AVX-512 version for why INVERSE gives the quotient of a division */
-
-INLINE __m256i whole(__m256 x, const td_convert_params *p, int divide)
+/* Limit and sign wait until the codes are bytes; the signs of the floats are packed as they were. NaN is past the limit
+ * in some types and has no sign in others. */
+INLINE void block_x8(void *dst, const void *src, const td_convert_params *p, int divide)
 {
-    const __m256i number = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_ORD_Q));
-    const __m256 scale = _mm256_set1_ps(p->scale);
-    const __m256 inverse = _mm256_set1_ps(p->inverse);
-    __m256 bound = _mm256_set1_ps(0x1p20F);
-    __m256 q = x;
-    if (divide == TD_DIVIDE_INVERSE) {
-        bound = _mm256_mul_ps(bound, scale);
-        x = _mm256_min_ps(_mm256_max_ps(x, _mm256_sub_ps(_mm256_setzero_ps(), bound)), bound);
-        q = _mm256_fmadd_ps(x, inverse, _mm256_mul_ps(x, _mm256_set1_ps(p->inverse_low)));
-        q = _mm256_fmadd_ps(_mm256_fnmadd_ps(q, scale, x), inverse, q);
-    } else {
-        if (divide == TD_DIVIDE_MUL)
-            q = _mm256_mul_ps(x, inverse);
-        if (divide == TD_DIVIDE_DIV)
-            q = _mm256_div_ps(x, scale);
-        q = _mm256_min_ps(_mm256_max_ps(q, _mm256_sub_ps(_mm256_setzero_ps(), bound)), bound);
+    __m256 x[4];
+    __m256i v[4], u[4];
+    for (int k = 0; k < 4; k++) {
+        x[k] = divided(load(src, k), p, divide);
+        u[k] = _mm256_castps_si256(x[k]);
+        v[k] = round_x8(magnitude(x[k]), p);
     }
-    return _mm256_and_si256(number, _mm256_cvtps_epi32(_mm256_round_ps(q, NEAREST)));
+    const bool nans = any_nan(x);
+    for (int k = 0; k < 4 && __builtin_expect(nans, 0); k++) {
+        v[k] = nan_x8(_mm256_min_epi32(v[k], _mm256_set1_epi32((int)p->limit)), x[k], p);
+        if (!p->nan_sign)
+            u[k] = _mm256_andnot_si256(nan_of(x[k]), u[k]);
+    }
+    __m256i codes = _mm256_packus_epi16(_mm256_packus_epi32(v[0], v[1]), _mm256_packus_epi32(v[2], v[3]));
+    const __m256i signs = _mm256_packs_epi16(_mm256_packs_epi32(u[0], u[1]), _mm256_packs_epi32(u[2], u[3]));
+    const __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), signs);
+    codes = _mm256_min_epu8(codes, _mm256_set1_epi8((char)(nans ? 0xff : p->limit)));
+    store(dst, 0, order_x8(_mm256_or_si256(codes, _mm256_and_si256(negative, _mm256_set1_epi8((char)p->sign_bit)))), p);
+}
+
+/* One loop per way to divide, so that nothing is asked inside. */
+#define FLOAT_KERNEL(name, block, dst_bytes)                                                                           \
+    KERNEL(name)                                                                                                       \
+    {                                                                                                                  \
+        if (p->divide == TD_DIVIDE_NONE)                                                                               \
+            run(block, 4, dst_bytes, TD_DIVIDE_NONE, ARGUMENTS);                                                       \
+        else if (p->divide == TD_DIVIDE_MUL)                                                                           \
+            run(block, 4, dst_bytes, TD_DIVIDE_MUL, ARGUMENTS);                                                        \
+        else                                                                                                           \
+            run(block, 4, dst_bytes, TD_DIVIDE_DIV, ARGUMENTS);                                                        \
+    }
+
+FLOAT_KERNEL(f32_bf16, block_bf16, 2)
+FLOAT_KERNEL(f32_f16, block_f16, 2)
+FLOAT_KERNEL(f32_x8, block_x8, 1)
+
+/* -- f32 to integers; see the AVX-512 version */
+
+INLINE __m256i whole(__m256 x, const td_convert_params *p, int divide, bool both)
+{
+    const bool before = divide == TD_DIVIDE_INVERSE || divide == TD_DIVIDE_PROVEN;
+    const __m256 bound = _mm256_set1_ps(before ? p->scale * 0x1p20F : 0x1p20F);
+    const __m256 low = _mm256_set1_ps(before ? p->scale * -0x1p20F : -0x1p20F);
+    __m256 q = _mm256_min_ps(before ? x : divided(x, p, divide), bound);
+    if (both)
+        q = _mm256_max_ps(q, low);
+    if (before)
+        q = few_products(q, p, divide);
+    return _mm256_cvtps_epi32(q); /* to nearest even: the mode that convert.c sets */
+}
+
+/* 32 elements as integers, NaN as 0. */
+INLINE void wholes(__m256i *v, const void *src, const td_convert_params *p, int divide, bool both)
+{
+    __m256 x[4];
+    for (int k = 0; k < 4; k++)
+        x[k] = load(src, k);
+    if (__builtin_expect(any_nan(x), 0))
+        for (int k = 0; k < 4; k++)
+            x[k] = _mm256_and_ps(x[k], _mm256_cmp_ps(x[k], x[k], _CMP_ORD_Q));
+    for (int k = 0; k < 4; k++)
+        v[k] = whole(x[k], p, divide, both);
 }
 
 INLINE void ints_x8(void *dst, const void *src, const td_convert_params *p, int divide, bool sign)
@@ -192,13 +196,12 @@ INLINE void ints_x8(void *dst, const void *src, const td_convert_params *p, int 
     const __m256i low = _mm256_set1_epi8((char)p->low);
     const __m256i high = _mm256_set1_epi8((char)p->high);
     __m256i v[4];
-    for (int k = 0; k < 4; k++)
-        v[k] = whole(load(src, k), p, divide);
+    wholes(v, src, p, divide, false);
     const __m256i ab = _mm256_adds_epi16(_mm256_packs_epi32(v[0], v[1]), zero);
     const __m256i cd = _mm256_adds_epi16(_mm256_packs_epi32(v[2], v[3]), zero);
     __m256i code = sign ? _mm256_packs_epi16(ab, cd) : _mm256_packus_epi16(ab, cd);
     code = sign ? _mm256_max_epi8(_mm256_min_epi8(code, high), low) : _mm256_min_epu8(code, high);
-    store(dst, 0, order_x8(code));
+    store(dst, 0, order_x8(code), p);
 }
 
 INLINE void ints_x16(void *dst, const void *src, const td_convert_params *p, int divide, bool sign)
@@ -206,43 +209,33 @@ INLINE void ints_x16(void *dst, const void *src, const td_convert_params *p, int
     const __m256i zero = _mm256_set1_epi32(p->zero);
     const __m256i low = _mm256_set1_epi16((short)p->low);
     const __m256i high = _mm256_set1_epi16((short)p->high);
+    __m256i v[4];
+    wholes(v, src, p, divide, true);
     for (int k = 0; k < 2; k++) {
-        const __m256i a = _mm256_add_epi32(whole(load(src, 2 * k), p, divide), zero);
-        const __m256i b = _mm256_add_epi32(whole(load(src, 2 * k + 1), p, divide), zero);
+        const __m256i a = _mm256_add_epi32(v[2 * k], zero), b = _mm256_add_epi32(v[2 * k + 1], zero);
         __m256i code = sign ? _mm256_packs_epi32(a, b) : _mm256_packus_epi32(a, b);
         code = sign ? _mm256_max_epi16(_mm256_min_epi16(code, high), low) : _mm256_min_epu16(code, high);
-        store(dst, k, order_x16(code));
+        store(dst, k, order_x16(code), p);
     }
 }
 
-/* One block per way to divide, so that nothing is asked inside. */
 #define INT_KERNEL(name, ints, dst_bytes, sign)                                                                        \
-    INLINE void name##_none(void *dst, const void *src, const td_convert_params *p)                                    \
+    INLINE void block_##name(void *dst, const void *src, const td_convert_params *p, int divide)                       \
     {                                                                                                                  \
-        ints(dst, src, p, TD_DIVIDE_NONE, sign);                                                                       \
-    }                                                                                                                  \
-    INLINE void name##_mul(void *dst, const void *src, const td_convert_params *p)                                     \
-    {                                                                                                                  \
-        ints(dst, src, p, TD_DIVIDE_MUL, sign);                                                                        \
-    }                                                                                                                  \
-    INLINE void name##_inverse(void *dst, const void *src, const td_convert_params *p)                                 \
-    {                                                                                                                  \
-        ints(dst, src, p, TD_DIVIDE_INVERSE, sign);                                                                    \
-    }                                                                                                                  \
-    INLINE void name##_div(void *dst, const void *src, const td_convert_params *p)                                     \
-    {                                                                                                                  \
-        ints(dst, src, p, TD_DIVIDE_DIV, sign);                                                                        \
+        ints(dst, src, p, divide, sign);                                                                               \
     }                                                                                                                  \
     KERNEL(name)                                                                                                       \
     {                                                                                                                  \
         if (p->divide == TD_DIVIDE_NONE)                                                                               \
-            run(name##_none, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                              \
+            run(block_##name, 4, dst_bytes, TD_DIVIDE_NONE, ARGUMENTS);                                                \
         else if (p->divide == TD_DIVIDE_MUL)                                                                           \
-            run(name##_mul, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                               \
-        else if (p->divide == TD_DIVIDE_INVERSE || p->divide == TD_DIVIDE_PROVEN)                                      \
-            run(name##_inverse, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                           \
+            run(block_##name, 4, dst_bytes, TD_DIVIDE_MUL, ARGUMENTS);                                                 \
+        else if (p->divide == TD_DIVIDE_INVERSE)                                                                       \
+            run(block_##name, 4, dst_bytes, TD_DIVIDE_INVERSE, ARGUMENTS);                                             \
+        else if (p->divide == TD_DIVIDE_PROVEN)                                                                        \
+            run(block_##name, 4, dst_bytes, TD_DIVIDE_PROVEN, ARGUMENTS);                                              \
         else                                                                                                           \
-            run(name##_div, 4, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                               \
+            run(block_##name, 4, dst_bytes, TD_DIVIDE_DIV, ARGUMENTS);                                                 \
     }
 
 INT_KERNEL(f32_s8, ints_x8, 1, true)
@@ -250,83 +243,45 @@ INT_KERNEL(f32_u8, ints_x8, 1, false)
 INT_KERNEL(f32_s16, ints_x16, 2, true)
 INT_KERNEL(f32_u16, ints_x16, 2, false)
 
-/* -- To f32 */
+/* -- Proofs; see the AVX-512 versions */
 
-INLINE __m256i multiplied(__m256 x, const td_convert_params *p)
+T256 static bool proves_small(const td_convert_params *params)
 {
-    const __m256i u = _mm256_castps_si256(x);
-    if (p->divide != TD_DIVIDE_NONE)
-        return _mm256_castps_si256(p->quotient ? divided(x, p) : _mm256_mul_ps(x, _mm256_set1_ps(p->scale)));
-    return _mm256_or_si256(u, _mm256_and_si256(nan_of(x), _mm256_set1_epi32(0x400000)));
-}
-
-INLINE __m256i from_int(__m256i x, const td_convert_params *p)
-{
-    const __m256 v = _mm256_cvtepi32_ps(_mm256_sub_epi32(x, _mm256_set1_epi32(p->zero)));
-    return _mm256_castps_si256(p->quotient ? divided(v, p) : _mm256_mul_ps(v, _mm256_set1_ps(p->scale)));
-}
-
-INLINE __m256i from_signed(__m256i x, const td_convert_params *p)
-{
-    const __m128i shift = _mm_cvtsi32_si128((int)p->own_shift);
-    return from_int(_mm256_sra_epi32(_mm256_sll_epi32(x, shift), shift), p);
-}
-
-INLINE __m256i from_unsigned(__m256i x, const td_convert_params *p)
-{
-    return from_int(_mm256_and_si256(x, _mm256_set1_epi32((int)p->own_mask)), p);
-}
-
-INLINE __m128i load_x16(const void *src, int k)
-{
-    return _mm_loadu_si128((const __m128i *)src + k);
-}
-
-INLINE __m128i load_x8(const void *src, int k)
-{
-    return _mm_loadl_epi64((const __m128i *)(const void *)((const char *)src + 8 * k));
-}
-
-#define DECODE_BLOCK(name, expression)                                                                                 \
-    INLINE void name(void *dst, const void *src, const td_convert_params *p)                                           \
-    {                                                                                                                  \
-        for (int k = 0; k < 4; k++)                                                                                    \
-            store(dst, k, expression);                                                                                 \
+    const td_convert_params p = *params;
+    __m256 x = _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7);
+    for (int k = 0; k <= 256; k += 8, x = _mm256_add_ps(x, _mm256_set1_ps(8))) {
+        const __m256 exact = _mm256_div_ps(x, _mm256_set1_ps(p.scale));
+        if (_mm256_movemask_ps(_mm256_cmp_ps(exact, few_products(x, &p, TD_DIVIDE_PROVEN), _CMP_NEQ_UQ)))
+            return false;
     }
+    return true;
+}
 
-DECODE_BLOCK(from_bf16,
-             multiplied(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_x16(src, k)), 16)), p))
-DECODE_BLOCK(from_f16, multiplied(_mm256_cvtph_ps(load_x16(src, k)), p))
-DECODE_BLOCK(from_x8, multiplied(_mm256_i32gather_ps(p->table, _mm256_cvtepu8_epi32(load_x8(src, k)), 4), p))
-DECODE_BLOCK(from_s8, from_signed(_mm256_cvtepu8_epi32(load_x8(src, k)), p))
-DECODE_BLOCK(from_u8, from_unsigned(_mm256_cvtepu8_epi32(load_x8(src, k)), p))
-DECODE_BLOCK(from_s16, from_signed(_mm256_cvtepu16_epi32(load_x16(src, k)), p))
-DECODE_BLOCK(from_u16, from_unsigned(_mm256_cvtepu16_epi32(load_x16(src, k)), p))
-
-#define BLOCK_KERNEL(name, block, src_bytes, dst_bytes)                                                                \
-    KERNEL(name)                                                                                                       \
-    {                                                                                                                  \
-        run(block, src_bytes, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                                \
+T256 static bool proves(const td_convert_params *params)
+{
+    const td_convert_params p = *params;
+    const __m256 scale = _mm256_set1_ps(p.scale);
+    __m256 tie = _mm256_setr_ps(0.5F, 1.5F, 2.5F, 3.5F, 4.5F, 5.5F, 6.5F, 7.5F);
+    for (int k = 0; k < 256; k += 8, tie = _mm256_add_ps(tie, _mm256_set1_ps(8))) {
+        const __m256i middle = _mm256_castps_si256(_mm256_mul_ps(tie, scale));
+        for (int near = -2; near <= 2; near++) {
+            const __m256 x = _mm256_castsi256_ps(_mm256_add_epi32(middle, _mm256_set1_epi32(near)));
+            const __m256 exact = _mm256_round_ps(_mm256_div_ps(x, scale), NEAREST);
+            const __m256 quick = _mm256_round_ps(few_products(x, &p, TD_DIVIDE_PROVEN), NEAREST);
+            if (_mm256_movemask_ps(_mm256_cmp_ps(exact, quick, _CMP_NEQ_UQ)))
+                return false;
+        }
     }
-
-BLOCK_KERNEL(div_f32, block_div, 4, 4)
-BLOCK_KERNEL(mul_f32, block_mul, 4, 4)
-BLOCK_KERNEL(f32_bf16, block_bf16, 4, 2)
-BLOCK_KERNEL(f32_f16, block_f16, 4, 2)
-BLOCK_KERNEL(f32_x8, block_x8, 4, 1)
-BLOCK_KERNEL(bf16_f32, from_bf16, 2, 4)
-BLOCK_KERNEL(f16_f32, from_f16, 2, 4)
-BLOCK_KERNEL(x8_f32, from_x8, 1, 4)
-BLOCK_KERNEL(s8_f32, from_s8, 1, 4)
-BLOCK_KERNEL(u8_f32, from_u8, 1, 4)
-BLOCK_KERNEL(s16_f32, from_s16, 2, 4)
-BLOCK_KERNEL(u16_f32, from_u16, 2, 4)
+    return true;
+}
 
 void td_convert_init_avx2(td_convert_kernels *kernels)
 {
 #define X(name, src_bytes, dst_bytes) kernels->name = td_convert_##name##_avx2;
     TD_CONVERT_KERNELS(X)
 #undef X
+    kernels->proves = proves;
+    kernels->proves_small = proves_small;
 }
 #else
 typedef int td_convert_avx2_unused;

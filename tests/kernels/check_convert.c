@@ -153,7 +153,10 @@ static void quotients_at_ties(void **state)
     (void)state;
     const unsigned machine = td_cpu_flags();
     random_state r = {12};
-    int proofs = 0;
+    int proofs[ISAS] = {0}, small_proofs[ISAS] = {0};
+    unsigned char codes_in[256];
+    for (int i = 0; i < 256; i++)
+        codes_in[i] = (unsigned char)i;
     for (int round = 0; round < 2000; round++) {
         td_convert_params p = {.low = -128, .high = 127, .divide = TD_DIVIDE_INVERSE};
         const uint32_t scale_bits =
@@ -189,12 +192,26 @@ static void quotients_at_ties(void **state)
                 proven.divide = TD_DIVIDE_PROVEN;
                 kernels.f32_s8(found, 0, src, 0, 1, 512 * 5, &proven);
                 assert_memory_equal(found, expected, sizeof found);
-                proofs++;
+                proofs[v]++;
+            }
+            if (kernels.proves_small && kernels.proves_small(&p)) {
+                float by_proof[256], by_division[256];
+                td_convert_params proven = p;
+                proven.divide = TD_DIVIDE_PROVEN;
+                proven.quotient = true;
+                proven.own_shift = 24;
+                kernels.s8_f32(by_proof, 0, codes_in, 0, 1, 256, &proven);
+                td_convert_s8_f32_c(by_division, 0, codes_in, 0, 1, 256, &proven);
+                assert_memory_equal(by_proof, by_division, sizeof by_proof);
+                small_proofs[v]++;
             }
         }
     }
-    if (machine & TD_CPU_AVX512)
-        assert_in_range(proofs, 1900, 2000);
+    for (size_t v = 1; v < ISAS; v++)
+        if ((isas[v].flags & machine) == isas[v].flags) {
+            assert_in_range(proofs[v], 1900, 2000);
+            assert_in_range(small_proofs[v], 1900, 2000);
+        }
 }
 
 /* -- Bench */
