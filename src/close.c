@@ -39,28 +39,20 @@ INLINE uint32_t between(int32_t a, int32_t b)
 
 /* -- floats of up to 32 bits --------------------------------------------------------------------------------------- */
 
-/* What one pass finds. Errors are not negative, so their bits are in the order of their values. The difference of two
- * values of which neither is more than twice the other has no rounding (Sterbenz): such errors are sure. */
-typedef struct found {
-    int32_t near; /* -1: all are */
-    int32_t sure, unsure;
-    uint32_t steps;
-} found;
-
-INLINE void look(const td_close *c, found *f, float e, float a, bool same_bits, uint32_t steps)
+INLINE void look(const td_close_limits *l, td_close_found *f, float e, float a, bool same_bits, uint32_t steps)
 {
     const float error = fabsf(a - e);
-    const int32_t same = if_true(same_bits) & c->same_bits;
+    const int32_t same = if_true(same_bits) & l->same_bits;
     /* A NaN or an infinity is accepted by its bits alone: comparisons with it are false. */
     const int32_t near =
-        (if_true(error <= c->atol + c->rtol * fabsf(e)) | if_true(steps <= c->ulp)) & if_true(error <= FLT_MAX);
+        (if_true(error <= l->atol + l->rtol * fabsf(e)) | if_true(steps <= l->ulp)) & if_true(error <= FLT_MAX);
     int32_t bits;
     memcpy(&bits, &error, sizeof bits);
     const int32_t sure = if_true(error + error <= fabsf(e)), in_sure = bits & sure & ~same,
-                  in_other = bits & ~sure & ~same;
+                  in_unsure = bits & ~sure & ~same;
     f->near &= near | same;
     f->sure = in_sure > f->sure ? in_sure : f->sure;
-    f->unsure = in_other > f->unsure ? in_other : f->unsure;
+    f->unsure = in_unsure > f->unsure ? in_unsure : f->unsure;
     f->steps = steps > f->steps ? steps : f->steps;
 }
 
@@ -73,7 +65,7 @@ typedef struct found_exactly {
 INLINE void look_exactly(const td_close *c, found_exactly *f, double e, double a, bool same_bits, bool few_steps)
 {
     const double error = fabs(a - e);
-    const int32_t same = if_true(same_bits) & c->same_bits;
+    const int32_t same = if_true(same_bits) & c->limits.same_bits;
     int64_t bits;
     f->near &=
         ((if_true(error <= c->exact_atol + c->exact_rtol * fabs(e)) | if_true(few_steps)) & if_true(error <= DBL_MAX)) |
@@ -95,7 +87,7 @@ INLINE bool settle(found_exactly f, uint64_t steps, td_worst *worst)
 }
 
 /* f32 settles it where all are near, and none can be worse than the worst so far. */
-INLINE bool is_settled(found f, td_worst *worst)
+INLINE bool is_settled(td_close_found f, td_worst *worst)
 {
     float sure, unsure;
     memcpy(&sure, &f.sure, sizeof sure);
@@ -116,13 +108,15 @@ INLINE bool close_f32(const td_close *c, td_close_room *room, const unsigned cha
                       const unsigned char *actual, size_t count, td_worst *worst)
 {
     (void)room;
-    found f = {.near = -1};
-    for (size_t i = 0; i < count; i++) {
+    td_close_found f = {.near = -1};
+    if (c->first)
+        f = c->first(&c->limits, expected, actual, count);
+    for (size_t i = 0; i < count && !c->first; i++) {
         LOAD(uint32_t, x, expected);
         LOAD(uint32_t, y, actual);
         LOAD(float, e, expected);
         LOAD(float, a, actual);
-        look(c, &f, e, a, x == y, between(rank_of_f32(x), rank_of_f32(y)));
+        look(&c->limits, &f, e, a, x == y, between(rank_of_f32(x), rank_of_f32(y)));
     }
     if (is_settled(f, worst))
         return true;
@@ -132,21 +126,23 @@ INLINE bool close_f32(const td_close *c, td_close_room *room, const unsigned cha
         LOAD(uint32_t, y, actual);
         LOAD(float, e, expected);
         LOAD(float, a, actual);
-        look_exactly(c, &g, (double)e, (double)a, x == y, between(rank_of_f32(x), rank_of_f32(y)) <= c->ulp);
+        look_exactly(c, &g, (double)e, (double)a, x == y, between(rank_of_f32(x), rank_of_f32(y)) <= c->limits.ulp);
     }
     return settle(g, f.steps, worst);
 }
 
 #define CLOSE_SMALL(type)                                                                                              \
-    found f = {.near = -1};                                                                                            \
+    td_close_found f = {.near = -1};                                                                                   \
     found_exactly g = {.near = -1};                                                                                    \
     const uint32_t mask = c->mask, sign = c->sign;                                                                     \
+    if (c->first && is_settled(c->first(&c->limits, expected, actual, count), worst))                                  \
+        return true;                                                                                                   \
     td_convert_run(&c->decode, room->expected, expected, count, 0, 1);                                                 \
     td_convert_run(&c->decode, room->actual, actual, count, 0, 1);                                                     \
     for (size_t i = 0; i < count; i++) {                                                                               \
         LOAD(type, x, expected);                                                                                       \
         LOAD(type, y, actual);                                                                                         \
-        look(c, &f, room->expected[i], room->actual[i], x == y,                                                        \
+        look(&c->limits, &f, room->expected[i], room->actual[i], x == y,                                               \
              between(rank_of(x & mask, sign), rank_of(y & mask, sign)));                                               \
     }                                                                                                                  \
     if (is_settled(f, worst))                                                                                          \
@@ -155,7 +151,7 @@ INLINE bool close_f32(const td_close *c, td_close_room *room, const unsigned cha
         LOAD(type, x, expected);                                                                                       \
         LOAD(type, y, actual);                                                                                         \
         look_exactly(c, &g, (double)room->expected[i], (double)room->actual[i], x == y,                                \
-                     between(rank_of(x & mask, sign), rank_of(y & mask, sign)) <= c->ulp);                             \
+                     between(rank_of(x & mask, sign), rank_of(y & mask, sign)) <= c->limits.ulp);                      \
     }                                                                                                                  \
     return settle(g, f.steps, worst)
 
@@ -215,16 +211,16 @@ INLINE bool close_f64(const td_close *c, td_close_room *room, const unsigned cha
         const type steps = (type)(x > y ? x - y : y - x);                                                              \
         most = steps > most ? steps : most;                                                                            \
     }                                                                                                                  \
-    for (size_t i = 0; i < count && most > c->ulp && rtol != 0; i++) {                                                 \
+    for (size_t i = 0; i < count && most > c->limits.ulp && rtol != 0; i++) {                                          \
         LOAD(type, x, expected);                                                                                       \
         LOAD(type, y, actual);                                                                                         \
         x = (type)((x & keep) ^ turn);                                                                                 \
         y = (type)((y & keep) ^ turn);                                                                                 \
         const type steps = (type)(x > y ? x - y : y - x);                                                              \
         const double size = fabs((double)x - (double)turn);                                                            \
-        near &= if_true((double)steps <= (atol + rtol * size) * (1 - 1e-12)) | if_true(steps <= c->ulp);               \
+        near &= if_true((double)steps <= (atol + rtol * size) * (1 - 1e-12)) | if_true(steps <= c->limits.ulp);        \
     }                                                                                                                  \
-    if (most > c->ulp && (rtol == 0 || !near))                                                                         \
+    if (most > c->limits.ulp && (rtol == 0 || !near))                                                                  \
         return false;                                                                                                  \
     worst->ulp = most > worst->ulp ? most : worst->ulp;                                                                \
     worst->error = most * c->step > worst->error ? most * c->step : worst->error;                                      \
@@ -302,14 +298,19 @@ static void init_float(const td_judge *judge, td_close *c)
     if (d.flavor == TD_FLAVOR_SCALE || p->ftz || p->zero_differ || p->atol >= 1e30 || p->rtol >= 1e30 ||
         (d.bytes > 2 && !is_f32 && !is_f64))
         return;
-    c->atol = p->has_real ? (float)(p->atol * (1 - MARGIN) - TINY) : -1;
-    c->rtol = p->has_real ? (float)(p->rtol * (1 - MARGIN)) : 0;
+    c->limits.atol = p->has_real ? (float)(p->atol * (1 - MARGIN) - TINY) : -1;
+    c->limits.rtol = p->has_real ? (float)(p->rtol * (1 - MARGIN)) : 0;
     c->exact_atol = p->has_real ? p->atol : -1;
     c->exact_rtol = p->has_real ? p->rtol : 0;
-    c->ulp = (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX);
+    c->limits.ulp = (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX);
     c->long_ulp = p->ulp;
     c->mask = (uint32_t)judge->mask;
     c->sign = (uint32_t)(judge->mask & ~judge->magnitude);
+#if defined(__x86_64__)
+    const bool is_f16 = d.exp_bits == 5 && d.man_bits == 10, is_bf16 = d.exp_bits == 8 && d.man_bits == 7;
+    if (td_cpu_flags() & TD_CPU_AVX512 && d.flavor == TD_FLAVOR_IEEE)
+        c->first = is_f32 ? td_close_f32_avx512 : is_f16 ? td_close_f16_avx512 : is_bf16 ? td_close_bf16_avx512 : NULL;
+#endif
     if (is_f32 || is_f64) {
         c->fn = kernel(is_f32 ? F32 : F64);
         return;
@@ -332,7 +333,7 @@ static void init_integer(const td_judge *judge, td_close *c)
     uint64_t most = p->has_ulp ? p->ulp : 0;
     if (p->has_real && p->rtol == 0)
         most = steps >= (double)UINT32_MAX ? UINT32_MAX : (uint64_t)steps > most ? (uint64_t)steps : most;
-    c->ulp = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
+    c->limits.ulp = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
     c->exact_atol = p->atol;
     c->exact_rtol = p->rtol;
     c->step = judge->step;
@@ -344,7 +345,8 @@ static void init_integer(const td_judge *judge, td_close *c)
 void td_close_init(const td_judge *judge, td_close *c)
 {
     c->fn = NULL;
-    c->same_bits = if_true(judge->bits_decide);
+    c->first = NULL;
+    c->limits.same_bits = if_true(judge->bits_decide);
     if (!judge->policy.tolerant)
         return;
     if (judge->dtype.kind == TD_KIND_FLOAT)

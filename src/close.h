@@ -8,6 +8,7 @@
 #define TD_CLOSE_H
 
 #include "convert.h"
+#include "kernels/close.h"
 #include "policy.h"
 
 #define TD_CLOSE_ELEMS 1024
@@ -29,11 +30,10 @@ typedef bool td_close_fn(const td_close *c, td_close_room *room, const unsigned 
                          const unsigned char *actual, size_t count, td_worst *worst);
 
 struct td_close {
-    td_close_fn *fn;   /* NULL: not for this dtype and policy */
-    int32_t same_bits; /* -1: equal bits are equal, whatever they are */
-    float atol, rtol;  /* a little less than the policy's */
+    td_close_fn *fn;          /* NULL: not for this dtype and policy */
+    td_close_first_fn *first; /* of floats; NULL: fn does it by itself */
+    td_close_limits limits;   /* a little less than the policy's; ulp 0 without ulp=: equal values are near */
     double exact_atol, exact_rtol;
-    uint32_t ulp; /* 0 without ulp=: equal values are near */
     uint64_t long_ulp;
     double step;         /* of an integer */
     uint32_t mask, sign; /* of an element's bits */
