@@ -308,7 +308,7 @@ static void init_float(const td_judge *judge, td_close *c)
     c->sign = (uint32_t)(judge->mask & ~judge->magnitude);
 #if defined(__x86_64__)
     const bool is_f16 = d.exp_bits == 5 && d.man_bits == 10, is_bf16 = d.exp_bits == 8 && d.man_bits == 7;
-    if (td_cpu_flags() & TD_CPU_AVX512 && d.flavor == TD_FLAVOR_IEEE)
+    if (td_cpu_flags() & TD_CPU_AVX512 && d.flavor == TD_FLAVOR_IEEE && judge->bits_decide)
         c->first = is_f32 ? td_close_f32_avx512 : is_f16 ? td_close_f16_avx512 : is_bf16 ? td_close_bf16_avx512 : NULL;
 #endif
     if (is_f32 || is_f64) {

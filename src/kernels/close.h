@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Near: |a - e| <= atol + rtol * |e|, or at most `ulp` steps; finite in both cases. With same_bits -1 equal bits are near
- * whatever they are, with 0 not. */
+ * whatever they are, with 0 not; the kernels here are for -1. */
 typedef struct td_close_limits {
     float atol, rtol;
     uint32_t ulp;
@@ -18,8 +18,8 @@ typedef struct td_close_limits {
 /* Errors are not negative, so their bits are in the order of their values. The difference of two values of which neither
  * is more than twice the other has no rounding (Sterbenz): such errors are sure. */
 typedef struct td_close_found {
-    int32_t near; /* -1: all are; what follows says nothing otherwise */
-    int32_t sure, unsure;
+    int32_t near;         /* -1: all are; what follows says nothing otherwise */
+    int32_t sure, unsure; /* the largest of either; sure is 0 where it is not larger */
     uint32_t steps;
 } td_close_found;
 
