@@ -2,8 +2,8 @@
  * touching each of those once; every step of the loops around them pays that again. All orders of the inner loops are
  * tried, but for those that begin too dear; which lines a set of loops touches does not depend on their order, so that
  * is worked out once per set. A transpose that is streamed brings its destination into no cache: then the source alone
- * decides, and walking it straight was worth 1.4 to 2 times. Streamed runs are the other way round: they are best
- * written straight. */
+ * decides, and walking it straight was worth 1.4 to 2 times. Runs are the other way round: they are best written
+ * straight. */
 #include "order.h"
 
 #include <float.h>
@@ -183,7 +183,7 @@ void td_order_loops(td_move *m)
     if (m->loops < 2 || m->bytes < SMALL_BYTES)
         return;
     const bool runs = m->kind == TD_MOVE_RUNS;
-    estimate e = {.stream = m->stream && !runs, .follows = {[DST] = runs || !m->stream, [SRC] = !runs || !m->stream}};
+    estimate e = {.stream = m->stream && !runs, .follows = {[DST] = runs || !m->stream, [SRC] = !runs}};
     const double elem = (double)m->elem_bytes, high = inside(m, TD_LOOP_HIGH, m->high),
                  wide = inside(m, TD_LOOP_WIDE, m->wide);
     e.elem[DST] = e.elem[SRC] = elem;

@@ -157,10 +157,22 @@ INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_
     _Pragma("GCC unroll 8") for (size_t i = 0; i < bytes / 64; i++) store(dst + 64 * i, z[i]);
 }
 
-#define RUNS(size, copy_one)                                                                                           \
+#define RUNS(size)                                                                                                     \
     case size:                                                                                                         \
         for (; rows; rows--, dst += dst_stride, src += src_stride)                                                     \
-            copy_one(dst, src, size);                                                                                  \
+            memcpy(dst, src, size);                                                                                    \
+        break;
+
+/* The lines that are written a few runs later are asked for: what is read is found by itself, what is written is not. */
+#define RUNS_AHEAD 4
+
+#define LINES(size)                                                                                                    \
+    case size:                                                                                                         \
+        for (; rows; rows--, dst += dst_stride, src += src_stride) {                                                   \
+            for (ptrdiff_t at = 0; at < (size); at += 64)                                                              \
+                __builtin_prefetch(dst + RUNS_AHEAD * dst_stride + at, 1);                                             \
+            copy_lines(dst, src, size);                                                                                \
+        }                                                                                                              \
         break;
 
 static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
@@ -172,15 +184,15 @@ static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned
         return;
     }
     switch (cols) {
-        RUNS(1, memcpy)
-        RUNS(2, memcpy)
-        RUNS(4, memcpy)
-        RUNS(8, memcpy)
-        RUNS(16, memcpy)
-        RUNS(32, memcpy)
-        RUNS(64, copy_lines)
-        RUNS(128, copy_lines)
-        RUNS(256, copy_lines)
+        RUNS(1)
+        RUNS(2)
+        RUNS(4)
+        RUNS(8)
+        RUNS(16)
+        RUNS(32)
+        LINES(64)
+        LINES(128)
+        LINES(256)
     default:
         if (cols < 64) {
             const __mmask64 mask = ((__mmask64)1 << cols) - 1;
