@@ -319,9 +319,14 @@ static uint64_t row_bytes(const td_move *m)
 {
     if (!m->lines)
         return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
-    if (m->stream)
-        return 128;
-    return 256;
+    if (!m->stream)
+        return 256;
+    /* A single line at the end would be stored where a vector is less than a line: slow beside those that are streamed. */
+    const uint64_t lines = m->high * m->elem_bytes / LINE;
+    uint64_t step = 2;
+    while (!(td_cpu_flags() & TD_CPU_AVX512) && lines > 1 && lines % step == 1)
+        step++;
+    return step * LINE;
 }
 
 static void block(td_move *m)
