@@ -30,7 +30,7 @@ void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tenso
     out->finite_alone = !judge->bits_decide;
     out->in_chunks = tolerant || mask || convert || out->finite_alone;
     out->row_by_row = mask || (convert && (convert->axis.extent || convert->rounding.round == TD_ROUND_STOCHASTIC));
-    out->row_elems = out->in_chunks ? LONG_ROW : 8 / golden->dtype.bytes;
+    out->row_elems = out->in_chunks ? LONG_ROW : 8U / golden->dtype.bytes;
     td_move_kernels moves;
     td_move_init(&moves, td_cpu_flags());
     out->copy = moves.copy;
