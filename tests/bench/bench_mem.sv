@@ -32,16 +32,20 @@ package bench_mem_pkg;
       return a < b ? a : b;
     endfunction
 
+    // Word r of `words` at address step*r; or, when `mixed`, at step*(r ^ 5), where no run is longer than two.
     static function void place(input td_memory memory, input plain_loop plain, input longint unsigned words,
-                               input longint unsigned step);
+                               input longint unsigned step, input bit mixed);
       td_tensor tensor;
       td_layout layout;
+      string    order;
       real      from;
       real      load_s;
       real      dump_s;
       real      plain_s;
       tensor = td_tensor::create("u32", $sformatf("%0d %0d", words, (memory.width() + 31) / 32));
-      layout = td_layout::create("r c -> r c", "", $sformatf("%0d*r", step));
+      layout = td_layout::create("r c -> r c", "", mixed ? $sformatf("%0d*(r ^ 5)", step) : $sformatf("%0d*r", step));
+      order = "";
+      if (mixed) order = " in another order";
       tensor.fill_random(1);
       load_s = 1.0e9;
       dump_s = 1.0e9;
@@ -57,8 +61,8 @@ package bench_mem_pkg;
         memory.backdoor_dump_tensor(tensor, layout);
         dump_s = smaller(dump_s, bench_seconds() - from);
       end
-      $display("%0d bits, every %0d. word, %0d words: load %0.1f ns, dump %0.1f ns, the plain loop %0.1f ns a word",
-               memory.width(), step, words, load_s * 1.0e9 / words, dump_s * 1.0e9 / words, plain_s * 1.0e9 / words);
+      $display("%0d bits, every %0d. word%s, %0d words: load %0.1f ns, dump %0.1f ns, the plain loop %0.1f ns a word",
+               memory.width(), step, order, words, load_s * 1.0e9 / words, dump_s * 1.0e9 / words, plain_s * 1.0e9 / words);
       tensor.destroy();
       layout.destroy();
     endfunction
@@ -114,8 +118,9 @@ endpackage
     memory = mem_``W::create(); \
     own = new; \
     plain = own; \
-    figures::place(memory, plain, D, 1); \
-    figures::place(memory, plain, D / 8, 8); \
+    figures::place(memory, plain, D, 1, 1'b0); \
+    figures::place(memory, plain, D / 8, 8, 1'b0); \
+    figures::place(memory, plain, D / 8, 8, 1'b1); \
     back_door_s = figures::load_all(memory, `"bench_``W.hex`"); \
     from = bench_seconds(); \
     $readmemh(`"bench_``W.hex`", u_``W.mem); \
