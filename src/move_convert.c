@@ -39,14 +39,14 @@ static void convert(const td_move *m, const td_move_values *v, td_convert_block 
 static void convert_runs(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                          uint64_t high, uint64_t wide, bool stream)
 {
-    td_convert_block b = {.dst = dst,
-                          .src = src,
+    td_convert_block b = {.src = src,
                           .dst_stride = m->dst_stride,
                           .src_stride = m->src_stride,
                           .rows = high,
                           .n = wide / narrow_bytes(m, v->convert),
                           .stream = stream,
                           .far = stream};
+    b.dst = dst;
     convert(m, v, &b);
 }
 
@@ -76,13 +76,13 @@ static void move_then_convert(const td_move *m, const td_move_values *v, unsigne
     const uint64_t parts = m->kind == TD_MOVE_PICKS ? m->picks->parts : 1;
     td_move_block(m, stage, (ptrdiff_t)row_bytes, (ptrdiff_t)part_bytes, src, m->src_stride, high, wide, false);
     for (uint64_t i = 0; i < parts; i++, dst += m->part_stride) {
-        td_convert_block b = {.dst = dst,
-                              .src = stage + i * part_bytes,
+        td_convert_block b = {.src = stage + i * part_bytes,
                               .dst_stride = m->dst_stride,
                               .src_stride = (ptrdiff_t)row_bytes,
                               .rows = wide,
                               .n = row_bytes / narrow_bytes(m, v->convert),
                               .stream = stream};
+        b.dst = dst;
         convert(m, v, &b);
     }
 }
