@@ -115,6 +115,14 @@ static void tuned_moves(void **state)
     }
     const permute cut = {"f32", "a b c -> c (b a)", "tune=on", NULL, 3, {40, 130, 70}, {2, 1, 0}, 5200};
     check_permute(&cut);
+
+    td_layout *layout = NULL;
+    char *text = NULL;
+    ASSERT_OK(td_layout_create(cut.pattern, cut.options, NULL, &layout));
+    ASSERT_OK(td_layout_explain(layout, &(td_scene){.dtype = "f32", .shape = TD_SHAPE(40, 130, 70)}, &text));
+    assert_non_null(strstr(text, " tuned"));
+    td_free(text);
+    td_layout_destroy(&layout);
 }
 
 static void large_moves_with_threads(void **state)
