@@ -17,7 +17,8 @@
 #define TD_PICK_TERMS 4
 #define TD_PICK_CHUNKS 64
 
-/* 16 bytes of neighbouring columns as a sum of terms: 16 bytes of the block each, and which of them goes where; 0x80: none. */
+/* 16 bytes of neighbouring columns as a sum of terms: 16 bytes of the block each, or 32, and which of them goes where; 0x80:
+ * none. */
 typedef struct td_pick_chunk {
     uint16_t part, col;
     uint8_t cols; /* fewer than fill 16 bytes only where a part has fewer */
@@ -47,5 +48,7 @@ void td_pick_avx2(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, p
                   const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream);
 void td_pick_avx512(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
                     const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream);
+void td_pick_vbmi(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
+                  const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream);
 
 #endif
