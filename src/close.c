@@ -93,7 +93,7 @@ INLINE bool is_settled(td_close_found f, td_worst *worst)
     memcpy(&sure, &f.sure, sizeof sure);
     memcpy(&unsure, &f.unsure, sizeof unsure);
     const double most = (double)sure > worst->error ? (double)sure : worst->error;
-    if (!f.near || (unsure && unsure >= (float)most))
+    if (!f.near || (unsure > 0 && unsure >= (float)most))
         return false;
     worst->error = most;
     worst->ulp = f.steps > worst->ulp ? f.steps : worst->ulp;
@@ -102,7 +102,7 @@ INLINE bool is_settled(td_close_found f, td_worst *worst)
 
 #define LOAD(type, name, from)                                                                                         \
     type name;                                                                                                         \
-    memcpy(&name, (from) + i * sizeof name, sizeof name)
+    memcpy(&(name), (from) + i * sizeof(name), sizeof(name))
 
 INLINE bool close_f32(const td_close *c, td_close_room *room, const unsigned char *expected,
                       const unsigned char *actual, size_t count, td_worst *worst)
@@ -271,7 +271,7 @@ static td_close_fn *const kernels_c[KERNELS] = {CLOSE_KERNELS(NAME, c, )};
 
 #if defined(__x86_64__)
 CLOSE_KERNELS(VERSION, avx2, __attribute__((target("avx2"))))
-CLOSE_KERNELS(VERSION, avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
+CLOSE_KERNELS(VERSION, avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
 static td_close_fn *const kernels_avx2[KERNELS] = {CLOSE_KERNELS(NAME, avx2, )};
 static td_close_fn *const kernels_avx512[KERNELS] = {CLOSE_KERNELS(NAME, avx512, )};
 #endif
