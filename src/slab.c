@@ -10,6 +10,8 @@
 /* Elements that lie straight in memory which a slab takes at once at least, where the layout turns axes: enough of a run for
  * the machine to see it coming. Measured. */
 #define RUN_ELEMS ((uint64_t)1024)
+/* A slab that is seen in place: lines of the tensor that it comes back to stay in the first cache. */
+#define IN_PLACE_BYTES ((size_t)32 << 10)
 /* Rows in bits are unpacked in memory's order from this length on: a word by itself takes longer. */
 #define PACKED_ROW_ELEMS 8
 /* Banks and table entries are steps from slab to slab where as much lies in one of them. */
@@ -272,7 +274,8 @@ static td_status walk_box(const td_run *run, const td_box *box, uint64_t row_ele
     td_status status = TD_OK;
     take_nodes(&c, run, box, row_elems);
     const uint64_t step_bytes = elem_bytes(&c) * (box->piece_count ? box->piece_count : 1);
-    choose_blocks(&c, step_bytes < TD_SLAB_BYTES ? TD_SLAB_BYTES / step_bytes : 1);
+    const uint64_t slab_bytes = c.in_place ? IN_PLACE_BYTES : TD_SLAB_BYTES;
+    choose_blocks(&c, step_bytes < slab_bytes ? slab_bytes / step_bytes : 1);
     for (uint64_t part = 0; !status && !*stopped && cut(&c, part, s); part++) {
         status = take_pieces(s, box);
         if (!status)
