@@ -91,19 +91,21 @@ INLINE void stream_run(unsigned char *dst, const unsigned char *src, size_t byte
 
 #include "transpose_tile.inc"
 
-#define NEON_TRANSPOSE(bits)                                                                                           \
-    static void transpose_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,                  \
-                                  ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)                         \
+/* Kept in the caches, whatever is asked for. */
+#define KEPT(bits)                                                                                                     \
+    TRANSPOSE(bits)                                                                                                    \
+    static void kept_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, \
+                             size_t rows, size_t cols, bool stream)                                                    \
     {                                                                                                                  \
         (void)stream;                                                                                                  \
-        transpose_block(dst, dst_stride, src, src_stride, rows, cols, (bits) / 8, false);                              \
+        transpose_x##bits(dst, dst_stride, src, src_stride, rows, cols, false);                                        \
     }
 
-NEON_TRANSPOSE(8)
-NEON_TRANSPOSE(16)
-NEON_TRANSPOSE(32)
-NEON_TRANSPOSE(64)
-NEON_TRANSPOSE(128)
+KEPT(8)
+KEPT(16)
+KEPT(32)
+KEPT(64)
+KEPT(128)
 
 /* -- few lanes */
 
@@ -144,8 +146,7 @@ NEON_TRANSPOSE(128)
                                                : rows == 3 ? weave_3_x##bits(dst, src, src_stride, cols)               \
                                                : rows == 4 ? weave_4_x##bits(dst, src, src_stride, cols)               \
                                                            : 0;                                                        \
-        transpose_x##bits(dst + done * rows * size, dst_stride, src + done * size, src_stride, rows, cols - done,      \
-                          stream);                                                                                     \
+        kept_x##bits(dst + done * rows * size, dst_stride, src + done * size, src_stride, rows, cols - done, stream);  \
     }                                                                                                                  \
     static void deinterleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,               \
                                      ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)                      \
@@ -154,8 +155,7 @@ NEON_TRANSPOSE(128)
                                                : cols == 3 ? unweave_3_x##bits(dst, dst_stride, src, rows)             \
                                                : cols == 4 ? unweave_4_x##bits(dst, dst_stride, src, rows)             \
                                                            : 0;                                                        \
-        transpose_x##bits(dst + done * size, dst_stride, src + done * cols * size, src_stride, rows - done, cols,      \
-                          stream);                                                                                     \
+        kept_x##bits(dst + done * size, dst_stride, src + done * cols * size, src_stride, rows - done, cols, stream);  \
     }
 
 SHORT(8, 16)
@@ -165,11 +165,11 @@ SHORT(64, 2)
 
 void td_move_init_neon(td_move_kernels *kernels)
 {
-    kernels->transpose_x8 = transpose_x8;
-    kernels->transpose_x16 = transpose_x16;
-    kernels->transpose_x32 = transpose_x32;
-    kernels->transpose_x64 = transpose_x64;
-    kernels->transpose_x128 = transpose_x128;
+    kernels->transpose_x8 = kept_x8;
+    kernels->transpose_x16 = kept_x16;
+    kernels->transpose_x32 = kept_x32;
+    kernels->transpose_x64 = kept_x64;
+    kernels->transpose_x128 = kept_x128;
     kernels->interleave_x8 = interleave_x8;
     kernels->interleave_x16 = interleave_x16;
     kernels->interleave_x32 = interleave_x32;

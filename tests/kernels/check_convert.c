@@ -207,8 +207,8 @@ static void quotients_at_ties(void **state)
             }
         }
     }
-    for (size_t v = 1; v < ISAS; v++)
-        if ((isas[v].flags & machine) == isas[v].flags) {
+    for (size_t v = 1; v < ISAS; v++) /* NEON divides, so that it has nothing to prove */
+        if ((isas[v].flags & machine) == isas[v].flags && isas[v].flags != TD_CPU_NEON) {
             assert_in_range(proofs[v], 1900, 2000);
             assert_in_range(small_proofs[v], 1900, 2000);
         }
