@@ -28,7 +28,7 @@ INLINE int32_t rank_of(uint32_t bits, uint32_t sign)
 
 INLINE int32_t rank_of_f32(uint32_t bits)
 {
-    const uint32_t negative = (uint32_t)((int32_t)bits >> 31);
+    const uint32_t negative = 0u - (bits >> 31);
     return (int32_t)((bits ^ negative >> 1) - negative);
 }
 
@@ -171,7 +171,7 @@ INLINE bool close_x8(const td_close *c, td_close_room *room, const unsigned char
 
 INLINE int64_t rank_of_f64(uint64_t bits)
 {
-    const uint64_t negative = (uint64_t)((int64_t)bits >> 63);
+    const uint64_t negative = (uint64_t)0 - (bits >> 63);
     return (int64_t)((bits ^ negative >> 1) - negative);
 }
 
