@@ -48,6 +48,13 @@ static void note_place(const td_run *run, const unsigned char *ground, int64_t m
     }
 }
 
+/* An element with an unknown copy is not held against the others. */
+static bool is_loose(const td_run *run, int64_t elem)
+{
+    const unsigned bytes = run->plan->memory_dtype.bytes;
+    return run->loose && td_get_elem(run->loose + elem * bytes, bytes);
+}
+
 /* The tensor, against each place of each element. */
 static bool equal_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
                       int64_t memory, int64_t tensor)
@@ -62,7 +69,7 @@ static bool equal_row(void *context, const td_run *run, const td_box *box, const
             const uint64_t found =
                 td_tensor_value(run, td_memory_value(run, ground, memory, piece + k, left, &used), elem);
             const uint64_t expected = td_get_elem(run->tensor + elem * bytes, bytes);
-            if (found == expected)
+            if (found == expected || is_loose(run, elem))
                 continue;
             td_clash *clash = context;
             *clash = (td_clash){.elem = (uint64_t)elem, .expected = expected, .found = found};
@@ -96,10 +103,10 @@ static bool copies_row(const copies *c, const td_run *run, int64_t select, int64
         const size_t left = c->box->piece_count ? c->box->piece_count - k : 0;
         const uint64_t expected = td_memory_value(run, first, memory, piece + k, left, &used);
         const uint64_t found = td_memory_value(run, other, memory + c->memory, piece + k, left, &used);
-        if (expected == found)
+        const int64_t elem = tensor + (left ? piece[k].tensor : 0);
+        if (expected == found || is_loose(run, elem))
             continue;
-        *c->clash =
-            (td_clash){.elem = (uint64_t)(tensor + (left ? piece[k].tensor : 0)), .expected = expected, .found = found};
+        *c->clash = (td_clash){.elem = (uint64_t)elem, .expected = expected, .found = found};
         note_place(run, other, memory + c->memory + (left ? piece[k].memory : 0), c->clash);
         return false;
     }

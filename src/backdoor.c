@@ -90,7 +90,8 @@ static td_status run_call(const td_call *c)
     if (!data)
         status = td_fail_alloc(c->banks * sizeof *data);
     else {
-        td_run run = {.plan = plan, .bank = data, .tensor = c->tensor->data, .convert = values.convert};
+        td_run run = {
+            .plan = plan, .bank = data, .tensor = c->tensor->data, .convert = values.convert, .loose = unknown.flags};
         status = c->writes_tensor ? dump(c, &run) : load(c, &run);
         if (data != few)
             free(data);

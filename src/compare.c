@@ -52,6 +52,7 @@ static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected
         return;
     td_verdict verdict = td_judge_pair(judge, expected, actual);
     verdict.equal = verdict.equal && !unknown;
+    verdict.unknown = unknown;
     td_report_worst(c->report, verdict);
     if (verdict.equal)
         return;
@@ -345,7 +346,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         c->scan.never = c->unknown != NULL;
         status = td_slabs_walk(&run, c->scan.row_elems, compare_slabs, c);
         if (!status && policy->check_pad)
-            td_compare_padding(&run, r);
+            td_compare_padding(&run, call->bank, r);
         if (!status && what->snapshot)
             status = td_compare_outside(&run, (const td_memory *const *)what->snapshot, r);
         status = close_report(c, status, out);

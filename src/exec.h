@@ -11,6 +11,8 @@ typedef struct td_run {
     unsigned char *const *bank;
     unsigned char *tensor;     /* only read by a load and a comparison */
     const td_convert *convert; /* on the way of this run; NULL: bits move unchanged */
+    const unsigned char
+        *loose; /* per element, in a container of the memory's dtype: not 0 where copies may differ; or NULL */
 } td_run;
 
 void td_exec_load(const td_run *run);

@@ -43,9 +43,16 @@ static void walk_parts(const td_plan *plan, const td_box *box, size_t count, par
 
 typedef struct padding {
     const td_run *run;
+    const td_memory *const *bank;
     td_report *report;
     bool counted; /* an earlier part of the same element was wrong */
 } padding;
+
+static bool is_unknown(const td_memory *memory, const part *p)
+{
+    return memory->unknown_any && memory->x != TD_X_ZERO &&
+           td_get_bits(memory->unknown->data + p->place.address * memory->word_bytes, (int64_t)p->place.lsb, p->bits);
+}
 
 static void look_at_pad(void *context, const part *p)
 {
@@ -55,18 +62,20 @@ static void look_at_pad(void *context, const part *p)
     const unsigned char *word = pad->run->bank[p->place.bank] + p->place.address * plan->geometry.word_bytes;
     const uint64_t actual = td_get_bits(word, (int64_t)p->place.lsb, p->bits);
     const uint64_t expected = plan->pad_bits >> p->elem_bit & td_low_bits(p->bits);
+    const bool unknown = is_unknown(pad->bank[p->place.bank], p);
     r->pads += p->elem_bit == 0;
     pad->counted &= p->elem_bit != 0;
-    if (actual == expected || pad->counted)
+    if ((actual == expected && !unknown) || pad->counted)
         return;
     pad->counted = true;
     if (!r->pad_mismatches++)
-        r->first_pad = (td_entry){.expected = expected, .actual = actual, .place = p->place};
+        r->first_pad =
+            (td_entry){.expected = expected, .actual = actual, .verdict = {.unknown = unknown}, .place = p->place};
 }
 
-void td_compare_padding(const td_run *run, td_report *report)
+void td_compare_padding(const td_run *run, const td_memory *const *bank, td_report *report)
 {
-    padding pad = {run, report, false};
+    padding pad = {run, bank, report, false};
     walk_parts(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
 }
 

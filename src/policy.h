@@ -53,6 +53,7 @@ void td_judge_init(const td_policy *policy, td_dtype dtype, td_judge *out);
 
 typedef struct td_verdict {
     bool equal;
+    bool unknown; /* the memory held x or z: never equal */
     bool apart;   /* at least one is a NaN: ulp and error say nothing */
     uint64_t ulp; /* steps between the two */
     double error; /* |actual - expected|; infinite where one of them is */

@@ -54,7 +54,10 @@ static void add_entry(const td_report *r, td_text *out, const td_entry *e)
     td_text_add(out, "], \"expected\": ");
     add_value(r, out, e->expected);
     td_text_add(out, ", \"actual\": ");
-    add_value(r, out, e->actual);
+    if (e->verdict.unknown)
+        td_text_add(out, "\"x\"");
+    else
+        add_value(r, out, e->actual);
     td_text_add(out, ", \"expected_bits\": ");
     add_bits(r, out, e->expected);
     td_text_add(out, ", \"actual_bits\": ");

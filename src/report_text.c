@@ -40,11 +40,27 @@ static const char *with_hex(const td_report *r, uint64_t bits, char *text)
     return text;
 }
 
+static const char *actual_text(const td_report *r, const td_entry *e, char *text)
+{
+    return e->verdict.unknown ? strcpy(text, "x") : with_hex(r, e->actual, text);
+}
+
 static void add_place(const td_report *r, const td_place *p, td_text *out)
 {
     td_text_add(out, "address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64, p->address, p->msb, p->lsb);
     if (r->geometry.banks > 1)
         td_text_add(out, " of bank %" PRIu64, p->bank);
+}
+
+static void add_pad(const td_report *r, td_text *out)
+{
+    const td_entry *e = &r->first_pad;
+    td_text_add(out, "expected 0x%" PRIx64 ", got ", e->expected);
+    if (e->verdict.unknown)
+        td_text_add(out, "x at ");
+    else
+        td_text_add(out, "0x%" PRIx64 " at ", e->actual);
+    add_place(r, &e->place, out);
 }
 
 static void add_ulp(const td_report *r, uint64_t ulp, td_text *out)
@@ -100,15 +116,14 @@ void td_report_make_line(td_report *r)
         td_shape where;
         td_report_at(r, e->elem, &where);
         td_text_add(&out, "; first at %s: expected %s, got %s", td_shape_print(&where, at),
-                    with_hex(r, e->expected, expected), with_hex(r, e->actual, actual));
+                    with_hex(r, e->expected, expected), actual_text(r, e, actual));
         if (r->memory) {
             td_text_add(&out, " at ");
             add_place(r, &e->place, &out);
         }
     } else if (r->pad_mismatches && !r->mismatches) {
-        td_text_add(&out, "; first: expected 0x%" PRIx64 ", got 0x%" PRIx64 " at ", r->first_pad.expected,
-                    r->first_pad.actual);
-        add_place(r, &r->first_pad.place, &out);
+        td_text_add(&out, "; first: ");
+        add_pad(r, &out);
     } else if (r->outside_words && !r->mismatches)
         td_text_add(&out, "; first at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64 " of bank %" PRIu64,
                     r->outside[0].address, r->outside[0].msb, r->outside[0].lsb, r->outside[0].bank);
@@ -128,7 +143,7 @@ static void fill_row(const td_report *r, const td_entry *e, char (*cell)[TD_SHAP
     td_report_at(r, e->elem, &at);
     td_shape_print(&at, cell[AT]);
     with_hex(r, e->expected, cell[EXPECTED]);
-    with_hex(r, e->actual, cell[ACTUAL]);
+    actual_text(r, e, cell[ACTUAL]);
     if (e->verdict.apart)
         snprintf(cell[ULP], sizeof *cell, "-");
     else
@@ -211,9 +226,8 @@ td_status td_report_text(const td_report *r, char **text)
         if (r->tally[i].size > 1)
             add_counts(&r->tally[i], &out);
     if (r->pad_mismatches) {
-        td_text_add(&out, "  padding: expected 0x%" PRIx64 ", got 0x%" PRIx64 " at ", r->first_pad.expected,
-                    r->first_pad.actual);
-        add_place(r, &r->first_pad.place, &out);
+        td_text_add(&out, "  padding: ");
+        add_pad(r, &out);
         td_text_add(&out, "\n");
     }
     for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++)

@@ -545,6 +545,41 @@ static void test_copies_unknown(void **state)
         assert_int_equal(td_tensor_get_bits(s.t, i, &bits), TD_OK);
         assert_int_equal(bits, i == 0 || i == 1 || i == 11 ? 100 : i + 1);
     }
+    s.d.bval[3][0] = 0x00000002u; /* a bit that is 1: it reads as another value than the other copies hold */
+    td_tensor_fill_ramp(s.t, 1, 1);
+    s.d.aval[4][0] ^= 0x00000200u; /* and known copies must agree all the same */
+    assert_int_equal(td_memory_set_x(s.m, "keep"), TD_OK);
+    assert_int_equal(dump(&s), TD_DISAGREE);
+    s.d.aval[4][0] ^= 0x00000200u;
+    td_tensor_fill_ramp(s.t, 100, 0);
+    assert_int_equal(dump(&s), TD_OK);
+    assert_int_equal(td_tensor_get_bits(s.t, 0, &bits), TD_OK);
+    assert_int_equal(bits, 100);
+    close_scene(&s);
+}
+
+static void test_padding_unknown(void **state)
+{
+    (void)state;
+    scene s;
+    td_report *report = NULL;
+    open_scene(&s, 32, "u8", TD_SHAPE(6), "(r c) -> r c", "c=4 pad=0", "10 + r");
+    load(&s);
+    s.d.bval[11][0] = 0x00010000u;
+    static const struct {
+        const char *x;
+        uint64_t wrong;
+    } policies[] = {{"error", 1}, {"keep", 1}, {"zero", 0}};
+    for (size_t i = 0; i < 3; i++) {
+        plan(&s);
+        collect(&s.d, s.m);
+        assert_int_equal(td_memory_set_x(s.m, policies[i].x), TD_OK);
+        assert_int_equal(td_backdoor_compare_tensor(s.m, s.t, s.l, "check_pad", NULL, &report), TD_OK);
+        assert_int_equal(td_report_pad_mismatches(report), policies[i].wrong);
+        if (policies[i].wrong)
+            assert_non_null(strstr(td_report_line(report), "first: expected 0x0, got x at address 0xb bits 23:16"));
+        td_report_destroy(&report);
+    }
     close_scene(&s);
 }
 
@@ -589,6 +624,11 @@ static void test_compare(void **state)
         assert_int_equal(td_backdoor_compare_tensor(s.m, s.t, s.l, policies[i], NULL, &report), TD_OK);
         assert_int_equal(td_report_compared(report), 12);
         assert_int_equal(td_report_mismatches(report), 2);
+        assert_non_null(strstr(td_report_line(report), "; first at (1, 2): expected 7 (0x07), got x at address 0x1"));
+        char *json = NULL;
+        assert_int_equal(td_report_json(report, &json), TD_OK);
+        assert_non_null(strstr(json, "\"at\": [2, 0], \"expected\": 9, \"actual\": \"x\""));
+        td_free(json);
         td_report_destroy(&report);
     }
     assert_int_equal(td_memory_set_x(s.m, "zero"), TD_OK);
@@ -744,6 +784,7 @@ int main(void)
         cmocka_unit_test(test_dump_zero_and_keep),
         cmocka_unit_test(test_dump_converted_and_repeated),
         cmocka_unit_test(test_copies_unknown),
+        cmocka_unit_test(test_padding_unknown),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_compare),
         cmocka_unit_test(test_words),
