@@ -18,9 +18,9 @@ typedef struct td_dpi_claim {
     td_dpi_u64 handle;
     td_dpi_kind kind;
     bool optional; /* the handle may be null, and then the object is NULL */
+    bool alone;    /* claimed without locks */
     void *object;
     struct td_dpi_slot *slot;
-    bool alone; /* claimed without locks */
 } td_dpi_claim;
 
 /* Finds and locks the objects of all claims, or none: TD_HANDLE with a message for `call` when a handle is null, of

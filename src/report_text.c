@@ -42,7 +42,9 @@ static const char *with_hex(const td_report *r, uint64_t bits, char *text)
 
 static const char *actual_text(const td_report *r, const td_entry *e, char *text)
 {
-    return e->verdict.unknown ? strcpy(text, "x") : with_hex(r, e->actual, text);
+    if (!e->verdict.unknown)
+        return with_hex(r, e->actual, text);
+    return memcpy(text, "x", 2);
 }
 
 static void add_place(const td_report *r, const td_place *p, td_text *out)
