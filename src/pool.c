@@ -19,7 +19,9 @@
 #define TIMING_LIMIT_NS 500000
 #define PATIENCE_NS 60000
 #define LEAST_MEETING_NS 8000 /* a worker that was still awake meets sooner, but the next time it sleeps */
-#define WORTH_MEETINGS 4      /* two threads halve the time and cost one meeting; as much again is the margin */
+#define SLOW_MEETING_NS 40000 /* beyond this the machine was busy when it was timed: time it again later */
+#define TIME_AGAIN_NS 100000000
+#define WORTH_MEETINGS 4 /* two threads halve the time and cost one meeting; as much again is the margin */
 
 typedef struct job {
     td_pool_work *work;
@@ -47,6 +49,7 @@ static struct {
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* whose call has the pool */
 static atomic_uint limit;                                /* td_pool_limit */
 static atomic_uint_least64_t meeting_ns;                 /* what sharing a job costs; 0: not known yet */
+static atomic_uint_least64_t timed_at_ns;
 
 static unsigned environment_number(const char *name, uint64_t most, uint64_t *value)
 {
@@ -309,9 +312,12 @@ static bool pays(uint64_t left_ns)
     if (left_ns < (uint64_t)WORTH_MEETINGS * LEAST_MEETING_NS)
         return false;
     uint64_t known = atomic_load_explicit(&meeting_ns, memory_order_relaxed);
-    if (!known && pthread_mutex_trylock(&turn) == 0) {
+    const bool again = known > SLOW_MEETING_NS && left_ns >= (uint64_t)WORTH_MEETINGS * SLOW_MEETING_NS &&
+                       now_ns() - atomic_load_explicit(&timed_at_ns, memory_order_relaxed) > TIME_AGAIN_NS;
+    if ((!known || again) && pthread_mutex_trylock(&turn) == 0) {
         known = time_meeting();
         atomic_store_explicit(&meeting_ns, known, memory_order_relaxed);
+        atomic_store_explicit(&timed_at_ns, now_ns(), memory_order_relaxed);
         pthread_mutex_unlock(&turn);
     }
     return known && left_ns >= WORTH_MEETINGS * known;
