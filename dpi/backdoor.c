@@ -1,72 +1,17 @@
 /* The six operations for SystemVerilog. Lists of addresses and words come as tensors (u64 and u32) that the class has
  * staged through chunks, because no array of unbounded size crosses DPI on every simulator; so a list is whole before
  * it is checked. A memory word takes ceil(width / 32) list words. */
-#include "handles.h"
+#include "shim.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <svdpi.h>
 
-#define MOVER_CLAIMS(memory, tensor)                                                                                   \
-    {                                                                                                                  \
-        {.handle = (memory), .kind = TD_DPI_MEMORY},                                                                   \
-        {                                                                                                              \
-            .handle = (tensor), .kind = TD_DPI_TENSOR                                                                  \
-        }                                                                                                              \
-    }
-
-TD_API int td_dpi_backdoor_load_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                                       const char **message)
-{
-    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = tensor, .kind = TD_DPI_TENSOR},
-                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
-    td_status status = td_dpi_claim_all("backdoor_load_tensor", claims, 3, message);
-    if (status)
-        return (int)status;
-    status = td_backdoor_load_tensor(claims[0].object, claims[1].object, claims[2].object, as);
-    td_dpi_release(claims, 3);
-    return td_dpi_done(status, message);
-}
-
-TD_API int td_dpi_backdoor_dump_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                                       const char **message)
-{
-    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = tensor, .kind = TD_DPI_TENSOR},
-                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
-    td_status status = td_dpi_claim_all("backdoor_dump_tensor", claims, 3, message);
-    if (status)
-        return (int)status;
-    status = td_backdoor_dump_tensor(claims[0].object, claims[1].object, claims[2].object, as);
-    td_dpi_release(claims, 3);
-    return td_dpi_done(status, message);
-}
-
-TD_API int td_dpi_backdoor_load_matrix(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 first, td_dpi_u64 last,
-                                       const char **message)
-{
-    td_dpi_claim claims[] = MOVER_CLAIMS(memory, tensor);
-    td_status status = td_dpi_claim_all("backdoor_load_matrix", claims, 2, message);
-    if (status)
-        return (int)status;
-    status = td_backdoor_load_matrix(claims[0].object, claims[1].object, first, last);
-    td_dpi_release(claims, 2);
-    return td_dpi_done(status, message);
-}
-
-TD_API int td_dpi_backdoor_dump_matrix(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 first, td_dpi_u64 last,
-                                       const char **message)
-{
-    td_dpi_claim claims[] = MOVER_CLAIMS(memory, tensor);
-    td_status status = td_dpi_claim_all("backdoor_dump_matrix", claims, 2, message);
-    if (status)
-        return (int)status;
-    status = td_backdoor_dump_matrix(claims[0].object, claims[1].object, first, last);
-    td_dpi_release(claims, 2);
-    return td_dpi_done(status, message);
-}
+TD_DPI_LAYOUT_SHIM(td_dpi_backdoor_load_tensor, td_backdoor_load_tensor, "backdoor_load_tensor")
+TD_DPI_LAYOUT_SHIM(td_dpi_backdoor_dump_tensor, td_backdoor_dump_tensor, "backdoor_dump_tensor")
+TD_DPI_MATRIX_SHIM(td_dpi_backdoor_load_matrix, td_backdoor_load_matrix, "backdoor_load_matrix")
+TD_DPI_MATRIX_SHIM(td_dpi_backdoor_dump_matrix, td_backdoor_dump_matrix, "backdoor_dump_matrix")
 
 /* A list as the library wants it: `count` items of `item_words` list words, each with `item_bits` bits, in `item_bytes`
  * bytes. */

@@ -1,6 +1,6 @@
 /* The words of a memory that lies in the design, on their way to the library's copy and back: td_mem.svh makes these calls
  * around every operation. No strings cross with the chunks; a negative number is a status. */
-#include "handles.h"
+#include "shim.h"
 
 #include <svdpi.h>
 
@@ -51,33 +51,8 @@ TD_API int td_dpi_transfer_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u
     return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_transfer_load(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                                const char **message)
-{
-    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = tensor, .kind = TD_DPI_TENSOR},
-                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
-    td_status status = td_dpi_claim_all("backdoor_load_tensor", claims, 3, message);
-    if (status)
-        return (int)status;
-    status = td_transfer_load(claims[0].object, claims[1].object, claims[2].object, as);
-    td_dpi_release(claims, 3);
-    return td_dpi_done(status, message);
-}
-
-TD_API int td_dpi_transfer_dump(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
-                                const char **message)
-{
-    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
-                             {.handle = tensor, .kind = TD_DPI_TENSOR},
-                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
-    td_status status = td_dpi_claim_all("backdoor_dump_tensor", claims, 3, message);
-    if (status)
-        return (int)status;
-    status = td_transfer_dump(claims[0].object, claims[1].object, claims[2].object, as);
-    td_dpi_release(claims, 3);
-    return td_dpi_done(status, message);
-}
+TD_DPI_LAYOUT_SHIM(td_dpi_transfer_load, td_transfer_load, "backdoor_load_tensor")
+TD_DPI_LAYOUT_SHIM(td_dpi_transfer_dump, td_transfer_dump, "backdoor_dump_tensor")
 
 TD_API int td_dpi_transfer_span(td_dpi_u64 memory, td_dpi_u64 first, td_dpi_u64 count, const char **message)
 {
