@@ -55,19 +55,27 @@ static void load_in_order(const td_run *run)
     }
 }
 
-/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for each. */
-static inline __attribute__((always_inline)) void gather_runs(const td_run *run, const td_node *node, bool dump,
+/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for each. What the
+ * stores could change, for all that the compiler knows, is read before them. */
+static inline __attribute__((always_inline)) void gather_runs(const td_run *run, const td_node *of, bool dump,
                                                               int64_t select, int64_t memory, int64_t tensor,
                                                               size_t bytes)
 {
-    const int64_t elem = run->plan->tensor_dtype.bytes;
+    const td_plan *plan = run->plan;
+    const td_node node = *of;
+    const uint64_t *const table = plan->table;
+    const size_t word_bytes = plan->geometry.word_bytes;
+    unsigned char *const only = plan->geometry.banks == 1 ? run->bank[0] : NULL;
+    const int64_t elem = plan->tensor_dtype.bytes;
     unsigned char *elems = run->tensor + tensor * elem;
-    for (uint64_t i = 0; i < node->extent; i++) {
-        unsigned char *place = td_ground_at(run, select) + memory / 8;
+    for (uint64_t i = 0; i < node.extent; i++) {
+        const uint64_t entry = table ? table[select] : (uint64_t)select << TD_TABLE_BANK_SHIFT;
+        unsigned char *place =
+            (only ? only : run->bank[TD_TABLE_BANK(entry)]) + TD_TABLE_WORD(entry) * word_bytes + memory / 8;
         memcpy(dump ? elems : place, dump ? place : elems, bytes);
-        select += node->select;
-        memory += node->memory;
-        elems += node->tensor * elem;
+        select += node.select;
+        memory += node.memory;
+        elems += node.tensor * elem;
     }
 }
 
@@ -93,6 +101,13 @@ static void gather(const td_run *run, const td_node *node, const td_move *move, 
     }
 }
 
+/* A step of the innermost selector loop of this box is one run of bytes. */
+static bool gathers(const td_run *run, size_t b, bool dump)
+{
+    const td_move *move = &run->plan->move[2 * b + dump];
+    return move->kind == TD_MOVE_RUNS && move->loops == 0 && move->high == 1 && !run->convert;
+}
+
 /* The selector loops of a box around its move, or its rows. */
 static void move_selected(const td_run *run, size_t b, bool dump, bool alone, size_t level, int64_t select,
                           int64_t memory, int64_t tensor)
@@ -111,10 +126,8 @@ static void move_selected(const td_run *run, size_t b, bool dump, bool alone, si
         return;
     }
     const td_node *node = &plan->node[box->first_node + level];
-    const td_move *run_of = &plan->move[2 * b + dump];
-    if (level + 1 == box->selectors && run_of->kind == TD_MOVE_RUNS && run_of->loops == 0 && run_of->high == 1 &&
-        !run->convert) {
-        gather(run, node, run_of, dump, select, memory, tensor);
+    if (level + 1 == box->selectors && gathers(run, b, dump)) {
+        gather(run, node, &plan->move[2 * b + dump], dump, select, memory, tensor);
         return;
     }
     for (uint64_t i = 0; i < node->extent; i++) {
@@ -140,6 +153,14 @@ static void run_steps(void *context, unsigned begin, unsigned end)
     const td_box *box = &plan->data[s->box];
     const td_node *node = &plan->node[box->first_node];
     const uint64_t first = node->extent * begin / s->pieces, last = node->extent * end / s->pieces;
+    if (box->selectors == 1 && gathers(s->run, s->box, s->dump)) {
+        td_node part = *node;
+        const int64_t i = (int64_t)first;
+        part.extent = last - first;
+        gather(s->run, &part, &plan->move[2 * s->box + s->dump], s->dump, box->select + i * node->select,
+               box->memory + i * node->memory, box->tensor + i * node->tensor);
+        return;
+    }
     for (int64_t i = (int64_t)first; i < (int64_t)last; i++)
         move_selected(s->run, s->box, s->dump, true, 1, box->select + i * node->select, box->memory + i * node->memory,
                       box->tensor + i * node->tensor);

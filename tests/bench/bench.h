@@ -19,7 +19,7 @@ typedef struct bench_case {
     int lanes;        /* trailing output axes that form a word */
     const char *as;   /* NULL: bits move unchanged */
     int numbers;      /* also with two threads */
-    const char *address; /* NULL: words in order. The peers then do the same without it */
+    const char *address; /* NULL: words in order. The plain loops leave it out, NumPy does not */
 } bench_case;
 
 extern const bench_case bench_cases[];

@@ -63,10 +63,15 @@ bool bench_numpy_case(const bench_job *job)
 {
     if (!ask)
         return false;
-    fprintf(ask, "case %zu %u ", job->elem_bytes, td_tensor_elem_bits(job->tensor));
+    if (job->of->address)
+        fprintf(ask, "words %zu ", job->elem_bytes);
+    else
+        fprintf(ask, "case %zu %u ", job->elem_bytes, td_tensor_elem_bits(job->tensor));
     for (int i = 0; i < job->rank; i++)
         fprintf(ask, "%s%llu", i ? "," : "", (unsigned long long)job->dim[i]);
-    for (int i = 0; i < job->rank; i++)
+    if (job->of->address)
+        fprintf(ask, " %s", job->of->address);
+    for (int i = 0; i < job->rank && !job->of->address; i++)
         fprintf(ask, "%s%d", i ? "," : " ", job->perm[i]);
     if (job->of->as)
         fprintf(ask, " %s %s", job->of->dtype, job->of->as);

@@ -1,4 +1,5 @@
-"""NumPy's side of the bench: lines in, one line out for each: `case BYTES BITS DIMS PERM [DTYPE AS...]`, `time REPETITIONS`."""
+"""NumPy's side of the bench: lines in, one line out for each: `case BYTES BITS DIMS PERM [DTYPE AS...]`, `words BYTES
+DIMS ADDRESS...`, `time REPETITIONS`."""
 import sys
 import time
 
@@ -21,6 +22,18 @@ def make(elem_bytes, bits, dims, perm):
     view = src.transpose(perm)
     out = numpy.zeros(view.shape, dtype=src.dtype)
     return lambda: numpy.copyto(out, view)
+
+
+def make_words(elem_bytes, dims, address):
+    """Rows to the words that the address says, an expression over the row `a` that Python reads as the layout does."""
+    src = numpy.random.default_rng(1).integers(0, 200, size=dims).astype(CONTAINER[elem_bytes])
+    place = eval(address, {"a": numpy.arange(dims[0])})
+    out = numpy.zeros((int(place.max()) + 1, *dims[1:]), dtype=src.dtype)
+
+    def put():
+        out[place] = src
+
+    return put
 
 
 def to_bf16(out, view):
@@ -63,6 +76,9 @@ for line in sys.stdin:
         else:
             move = make(int(word[1]), int(word[2]), dims, perm)
         print(1 if move else 0, flush=True)
+    elif word[0] == "words":
+        move = make_words(int(word[1]), [int(n) for n in word[2].split(",")], " ".join(word[3:]))
+        print(1, flush=True)
     else:
         count = int(word[1])
         start = time.perf_counter_ns()
