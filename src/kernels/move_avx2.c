@@ -130,11 +130,7 @@ static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, cons
 
 /* -- runs */
 
-#define RUNS(size)                                                                                                     \
-    case size:                                                                                                         \
-        for (; rows; rows--, dst += dst_stride, src += src_stride)                                                     \
-            memcpy(dst, src, size);                                                                                    \
-        break;
+#include "copy_runs.inc"
 
 static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
                         size_t rows, size_t cols, bool stream)
@@ -144,26 +140,7 @@ static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned
             stream_run(dst, src, cols);
         return;
     }
-    switch (cols) {
-        RUNS(1)
-        RUNS(2)
-        RUNS(3)
-        RUNS(4)
-        RUNS(6)
-        RUNS(8)
-        RUNS(12)
-        RUNS(16)
-        RUNS(24)
-        RUNS(32)
-        RUNS(48)
-        RUNS(64)
-        RUNS(96)
-        RUNS(128)
-        RUNS(256)
-    default:
-        for (; rows; rows--, dst += dst_stride, src += src_stride)
-            memcpy(dst, src, cols);
-    }
+    copy_runs(dst, dst_stride, src, src_stride, rows, cols);
 }
 
 /* -- elements put together from bytes */

@@ -75,35 +75,15 @@ SHORT(16, 2)
 SHORT(32, 4)
 SHORT(64, 8)
 
-#define RUNS(size)                                                                                                      \
-    case size:                                                                                                          \
-        for (; rows; rows--, dst += dst_stride, src += src_stride)                                                      \
-            memcpy(dst, src, size);                                                                                     \
-        break;
+#define INLINE static inline
+
+#include "copy_runs.inc"
 
 static void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows, size_t cols,
                  bool stream)
 {
     (void)stream;
-    switch (cols) {
-        RUNS(1)
-        RUNS(2)
-        RUNS(3)
-        RUNS(4)
-        RUNS(6)
-        RUNS(8)
-        RUNS(12)
-        RUNS(16)
-        RUNS(24)
-        RUNS(32)
-        RUNS(48)
-        RUNS(64)
-        RUNS(96)
-        RUNS(128)
-    default:
-        for (; rows; rows--, dst += dst_stride, src += src_stride)
-            memcpy(dst, src, cols);
-    }
+    copy_runs(dst, dst_stride, src, src_stride, rows, cols);
 }
 
 void td_move_fence(void)

@@ -1,7 +1,7 @@
-// One bank: a word per address, one port to read and one to write.
+// A memory of the design: one port to read and one to write. The mover has one, the accelerator of 03_matmul a bank of them.
 module sram #(
-  parameter int unsigned Width = 8,
-  parameter int unsigned Depth = 8192,
+  parameter int unsigned Width = 64,
+  parameter int unsigned Depth = 1024,
   localparam int unsigned AddrW = $clog2(Depth)
 ) (
   input  logic             clk_i,
