@@ -39,13 +39,22 @@ INLINE uint32_t between(int32_t a, int32_t b)
 
 /* -- floats of up to 32 bits --------------------------------------------------------------------------------------- */
 
-INLINE void look(const td_close_limits *l, td_close_found *f, float e, float a, bool same_bits, uint32_t steps)
+/* What a block's pairs say one by one. Errors are not negative, so their bits are in the order of their values; those of which
+ * twice is not above the expected value were not rounded (Sterbenz): they are sure. */
+typedef struct found {
+    int32_t near;         /* -1: all are; what follows says nothing otherwise */
+    int32_t sure, unsure; /* the largest of either */
+    uint32_t steps;
+} found;
+
+/* Near: |a - e| <= atol + rtol * |e|, or at most `ulp` steps; finite in both cases. */
+INLINE void look(const td_close *c, found *f, float e, float a, bool same_bits, uint32_t steps)
 {
     const float error = fabsf(a - e);
-    const int32_t same = if_true(same_bits) & l->same_bits;
+    const int32_t same = if_true(same_bits) & c->same_bits;
     /* A NaN or an infinity is accepted by its bits alone: comparisons with it are false. */
     const int32_t near =
-        (if_true(error <= l->atol + l->rtol * fabsf(e)) | if_true(steps <= l->ulp)) & if_true(error <= FLT_MAX);
+        (if_true(error <= c->atol + c->rtol * fabsf(e)) | if_true(steps <= c->ulp)) & if_true(error <= FLT_MAX);
     int32_t bits;
     memcpy(&bits, &error, sizeof bits);
     const int32_t sure = if_true(error + error <= fabsf(e)), in_sure = bits & sure & ~same,
@@ -65,7 +74,7 @@ typedef struct found_exactly {
 INLINE void look_exactly(const td_close *c, found_exactly *f, double e, double a, bool same_bits, bool few_steps)
 {
     const double error = fabs(a - e);
-    const int32_t same = if_true(same_bits) & c->limits.same_bits;
+    const int32_t same = if_true(same_bits) & c->same_bits;
     int64_t bits;
     f->near &=
         ((if_true(error <= c->exact_atol + c->exact_rtol * fabs(e)) | if_true(few_steps)) & if_true(error <= DBL_MAX)) |
@@ -87,7 +96,7 @@ INLINE bool settle(found_exactly f, uint64_t steps, td_worst *worst)
 }
 
 /* f32 settles it where all are near, and none can be worse than the worst so far. */
-INLINE bool is_settled(td_close_found f, td_worst *worst)
+INLINE bool is_settled(found f, td_worst *worst)
 {
     float sure, unsure;
     memcpy(&sure, &f.sure, sizeof sure);
@@ -100,69 +109,111 @@ INLINE bool is_settled(td_close_found f, td_worst *worst)
     return true;
 }
 
+/* So does the measure of a block, where one of the policy's two rules accepts all of it. */
+static bool is_settled_by_measure(const td_close *c, const td_close_rows *b, td_worst *worst)
+{
+    const td_close_most m = c->measure(b, c->rtol);
+    float error;
+    memcpy(&error, &m.error, sizeof error);
+    if (m.error >= TD_CLOSE_NOT_FINITE || (!(m.excess <= c->atol) && m.steps > c->ulp))
+        return false;
+    if (m.unsure <= 0)
+        worst->error = (double)error > worst->error ? (double)error : worst->error;
+    else if ((double)error > worst->error * (1 - MARGIN))
+        return false;
+    worst->ulp = m.steps > worst->ulp ? m.steps : worst->ulp;
+    return true;
+}
+
 #define LOAD(type, name, from)                                                                                         \
     type name;                                                                                                         \
     memcpy(&(name), (from) + i * sizeof(name), sizeof(name))
 
-INLINE bool close_f32(const td_close *c, td_close_room *room, const unsigned char *expected,
-                      const unsigned char *actual, size_t count, td_worst *worst)
+/* The rows of a block, one after the other: `e` and `a` are their first bytes, `r` their number. */
+#define EACH_ROW(b)                                                                                                    \
+    const unsigned char *e = (b)->expected, *a = (b)->actual;                                                          \
+    for (size_t r = 0; r < (b)->rows; r++, e += (b)->expected_stride, a += (b)->actual_stride)
+
+INLINE bool close_f32(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     (void)room;
-    td_close_found f = {.near = -1};
-    if (c->first)
-        f = c->first(&c->limits, expected, actual, count);
-    for (size_t i = 0; i < count && !c->first; i++) {
-        LOAD(uint32_t, x, expected);
-        LOAD(uint32_t, y, actual);
-        LOAD(float, e, expected);
-        LOAD(float, a, actual);
-        look(&c->limits, &f, e, a, x == y, between(rank_of_f32(x), rank_of_f32(y)));
+    found f = {.near = -1};
+    found_exactly g = {.near = -1};
+    {
+        EACH_ROW(b)
+        for (size_t i = 0; i < b->count; i++) {
+            LOAD(uint32_t, x, e);
+            LOAD(uint32_t, y, a);
+            LOAD(float, v, e);
+            LOAD(float, w, a);
+            look(c, &f, v, w, x == y, between(rank_of_f32(x), rank_of_f32(y)));
+        }
     }
     if (is_settled(f, worst))
         return true;
-    found_exactly g = {.near = -1};
-    for (size_t i = 0; i < count; i++) {
-        LOAD(uint32_t, x, expected);
-        LOAD(uint32_t, y, actual);
-        LOAD(float, e, expected);
-        LOAD(float, a, actual);
-        look_exactly(c, &g, (double)e, (double)a, x == y, between(rank_of_f32(x), rank_of_f32(y)) <= c->limits.ulp);
+    {
+        EACH_ROW(b)
+        for (size_t i = 0; i < b->count; i++) {
+            LOAD(uint32_t, x, e);
+            LOAD(uint32_t, y, a);
+            LOAD(float, v, e);
+            LOAD(float, w, a);
+            look_exactly(c, &g, (double)v, (double)w, x == y, between(rank_of_f32(x), rank_of_f32(y)) <= c->ulp);
+        }
     }
     return settle(g, f.steps, worst);
 }
 
+/* Both sides as f32 in the room, one row behind the other. */
+static void decode_rows(const td_close *c, td_close_room *room, const td_close_rows *b)
+{
+    td_convert_block block = {.dst = room->expected,
+                              .src = b->expected,
+                              .dst_stride = (ptrdiff_t)(b->count * sizeof(float)),
+                              .src_stride = b->expected_stride,
+                              .rows = b->rows,
+                              .n = b->count,
+                              .step = 1};
+    td_convert_rows(&c->decode, &block);
+    block.dst = room->actual;
+    block.src = b->actual;
+    block.src_stride = b->actual_stride;
+    td_convert_rows(&c->decode, &block);
+}
+
 #define CLOSE_SMALL(type)                                                                                              \
-    td_close_found f = {.near = -1};                                                                                   \
+    found f = {.near = -1};                                                                                            \
     found_exactly g = {.near = -1};                                                                                    \
     const uint32_t mask = c->mask, sign = c->sign;                                                                     \
-    if (c->first && is_settled(c->first(&c->limits, expected, actual, count), worst))                                  \
-        return true;                                                                                                   \
-    td_convert_run(&c->decode, room->expected, expected, count, 0, 1);                                                 \
-    td_convert_run(&c->decode, room->actual, actual, count, 0, 1);                                                     \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-        LOAD(type, x, expected);                                                                                       \
-        LOAD(type, y, actual);                                                                                         \
-        look(&c->limits, &f, room->expected[i], room->actual[i], x == y,                                               \
-             between(rank_of(x & mask, sign), rank_of(y & mask, sign)));                                               \
+    decode_rows(c, room, b);                                                                                           \
+    {                                                                                                                  \
+        EACH_ROW(b)                                                                                                    \
+        for (size_t i = 0; i < b->count; i++) {                                                                        \
+            LOAD(type, x, e);                                                                                          \
+            LOAD(type, y, a);                                                                                          \
+            look(c, &f, room->expected[r * b->count + i], room->actual[r * b->count + i], x == y,                      \
+                 between(rank_of(x & mask, sign), rank_of(y & mask, sign)));                                           \
+        }                                                                                                              \
     }                                                                                                                  \
     if (is_settled(f, worst))                                                                                          \
         return true;                                                                                                   \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-        LOAD(type, x, expected);                                                                                       \
-        LOAD(type, y, actual);                                                                                         \
-        look_exactly(c, &g, (double)room->expected[i], (double)room->actual[i], x == y,                                \
-                     between(rank_of(x & mask, sign), rank_of(y & mask, sign)) <= c->limits.ulp);                      \
+    {                                                                                                                  \
+        EACH_ROW(b)                                                                                                    \
+        for (size_t i = 0; i < b->count; i++) {                                                                        \
+            LOAD(type, x, e);                                                                                          \
+            LOAD(type, y, a);                                                                                          \
+            look_exactly(c, &g, (double)room->expected[r * b->count + i], (double)room->actual[r * b->count + i],      \
+                         x == y, between(rank_of(x & mask, sign), rank_of(y & mask, sign)) <= c->ulp);                 \
+        }                                                                                                              \
     }                                                                                                                  \
     return settle(g, f.steps, worst)
 
-INLINE bool close_x16(const td_close *c, td_close_room *room, const unsigned char *expected,
-                      const unsigned char *actual, size_t count, td_worst *worst)
+INLINE bool close_x16(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     CLOSE_SMALL(uint16_t);
 }
 
-INLINE bool close_x8(const td_close *c, td_close_room *room, const unsigned char *expected, const unsigned char *actual,
-                     size_t count, td_worst *worst)
+INLINE bool close_x8(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     CLOSE_SMALL(uint8_t);
 }
@@ -175,20 +226,20 @@ INLINE int64_t rank_of_f64(uint64_t bits)
     return (int64_t)((bits ^ negative >> 1) - negative);
 }
 
-INLINE bool close_f64(const td_close *c, td_close_room *room, const unsigned char *expected,
-                      const unsigned char *actual, size_t count, td_worst *worst)
+INLINE bool close_f64(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     (void)room;
     found_exactly g = {.near = -1};
     uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        LOAD(uint64_t, x, expected);
-        LOAD(uint64_t, y, actual);
-        LOAD(double, e, expected);
-        LOAD(double, a, actual);
-        const int64_t r = rank_of_f64(x), s = rank_of_f64(y);
-        const uint64_t steps = r > s ? (uint64_t)r - (uint64_t)s : (uint64_t)s - (uint64_t)r;
-        look_exactly(c, &g, e, a, x == y, steps <= c->long_ulp);
+    EACH_ROW(b)
+    for (size_t i = 0; i < b->count; i++) {
+        LOAD(uint64_t, x, e);
+        LOAD(uint64_t, y, a);
+        LOAD(double, v, e);
+        LOAD(double, w, a);
+        const int64_t p = rank_of_f64(x), q = rank_of_f64(y);
+        const uint64_t steps = p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p;
+        look_exactly(c, &g, v, w, x == y, steps <= c->long_ulp);
         most = steps > most ? steps : most;
     }
     return settle(g, most, worst);
@@ -203,43 +254,46 @@ INLINE bool close_f64(const td_close *c, td_close_room *room, const unsigned cha
     const double rtol = c->exact_rtol, atol = c->exact_atol / c->step;                                                 \
     type most = 0;                                                                                                     \
     int32_t near = -1;                                                                                                 \
-    for (size_t i = 0; i < count; i++) {                                                                               \
-        LOAD(type, x, expected);                                                                                       \
-        LOAD(type, y, actual);                                                                                         \
-        x = (type)((x & keep) ^ turn);                                                                                 \
-        y = (type)((y & keep) ^ turn);                                                                                 \
-        const type steps = (type)(x > y ? x - y : y - x);                                                              \
-        most = steps > most ? steps : most;                                                                            \
+    {                                                                                                                  \
+        EACH_ROW(b)                                                                                                    \
+        for (size_t i = 0; i < b->count; i++) {                                                                        \
+            LOAD(type, x, e);                                                                                          \
+            LOAD(type, y, a);                                                                                          \
+            x = (type)((x & keep) ^ turn);                                                                             \
+            y = (type)((y & keep) ^ turn);                                                                             \
+            const type steps = (type)(x > y ? x - y : y - x);                                                          \
+            most = steps > most ? steps : most;                                                                        \
+        }                                                                                                              \
     }                                                                                                                  \
-    for (size_t i = 0; i < count && most > c->limits.ulp && rtol != 0; i++) {                                          \
-        LOAD(type, x, expected);                                                                                       \
-        LOAD(type, y, actual);                                                                                         \
-        x = (type)((x & keep) ^ turn);                                                                                 \
-        y = (type)((y & keep) ^ turn);                                                                                 \
-        const type steps = (type)(x > y ? x - y : y - x);                                                              \
-        const double size = fabs((double)x - (double)turn);                                                            \
-        near &= if_true((double)steps <= (atol + rtol * size) * (1 - 1e-12)) | if_true(steps <= c->limits.ulp);        \
+    if (most > c->ulp && rtol != 0) {                                                                                  \
+        EACH_ROW(b)                                                                                                    \
+        for (size_t i = 0; i < b->count; i++) {                                                                        \
+            LOAD(type, x, e);                                                                                          \
+            LOAD(type, y, a);                                                                                          \
+            x = (type)((x & keep) ^ turn);                                                                             \
+            y = (type)((y & keep) ^ turn);                                                                             \
+            const type steps = (type)(x > y ? x - y : y - x);                                                          \
+            const double size = fabs((double)x - (double)turn);                                                        \
+            near &= if_true((double)steps <= (atol + rtol * size) * (1 - 1e-12)) | if_true(steps <= c->ulp);           \
+        }                                                                                                              \
     }                                                                                                                  \
-    if (most > c->limits.ulp && (rtol == 0 || !near))                                                                  \
+    if (most > c->ulp && (rtol == 0 || !near))                                                                         \
         return false;                                                                                                  \
     worst->ulp = most > worst->ulp ? most : worst->ulp;                                                                \
     worst->error = most * c->step > worst->error ? most * c->step : worst->error;                                      \
     return true
 
-INLINE bool close_i8(const td_close *c, td_close_room *room, const unsigned char *expected, const unsigned char *actual,
-                     size_t count, td_worst *worst)
+INLINE bool close_i8(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     CLOSE_INTEGERS(uint8_t);
 }
 
-INLINE bool close_i16(const td_close *c, td_close_room *room, const unsigned char *expected,
-                      const unsigned char *actual, size_t count, td_worst *worst)
+INLINE bool close_i16(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     CLOSE_INTEGERS(uint16_t);
 }
 
-INLINE bool close_i32(const td_close *c, td_close_room *room, const unsigned char *expected,
-                      const unsigned char *actual, size_t count, td_worst *worst)
+INLINE bool close_i32(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     CLOSE_INTEGERS(uint32_t);
 }
@@ -247,10 +301,9 @@ INLINE bool close_i32(const td_close *c, td_close_room *room, const unsigned cha
 /* -- one version for each machine ---------------------------------------------------------------------------------- */
 
 #define VERSION(name, isa, target)                                                                                     \
-    target static bool name##_##isa(const td_close *c, td_close_room *room, const unsigned char *expected,             \
-                                    const unsigned char *actual, size_t count, td_worst *worst)                        \
+    target static bool name##_##isa(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)   \
     {                                                                                                                  \
-        return name(c, room, expected, actual, count, worst);                                                          \
+        return name(c, room, b, worst);                                                                                \
     }
 
 #define CLOSE_KERNELS(X, isa, target)                                                                                  \
@@ -267,16 +320,16 @@ INLINE bool close_i32(const td_close *c, td_close_room *room, const unsigned cha
 enum { F32, X16, X8, F64, I8, I16, I32, KERNELS };
 
 CLOSE_KERNELS(VERSION, c, )
-static td_close_fn *const kernels_c[KERNELS] = {CLOSE_KERNELS(NAME, c, )};
+static td_close_look *const kernels_c[KERNELS] = {CLOSE_KERNELS(NAME, c, )};
 
 #if defined(__x86_64__)
 CLOSE_KERNELS(VERSION, avx2, __attribute__((target("avx2"))))
 CLOSE_KERNELS(VERSION, avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
-static td_close_fn *const kernels_avx2[KERNELS] = {CLOSE_KERNELS(NAME, avx2, )};
-static td_close_fn *const kernels_avx512[KERNELS] = {CLOSE_KERNELS(NAME, avx512, )};
+static td_close_look *const kernels_avx2[KERNELS] = {CLOSE_KERNELS(NAME, avx2, )};
+static td_close_look *const kernels_avx512[KERNELS] = {CLOSE_KERNELS(NAME, avx512, )};
 #endif
 
-static td_close_fn *kernel(int which)
+static td_close_look *look_of(int which)
 {
 #if defined(__x86_64__)
     const unsigned flags = td_cpu_flags();
@@ -298,28 +351,30 @@ static void init_float(const td_judge *judge, td_close *c)
     if (d.flavor == TD_FLAVOR_SCALE || p->ftz || p->zero_differ || p->atol >= 1e30 || p->rtol >= 1e30 ||
         (d.bytes > 2 && !is_f32 && !is_f64))
         return;
-    c->limits.atol = p->has_real ? (float)(p->atol * (1 - MARGIN) - TINY) : -1;
-    c->limits.rtol = p->has_real ? (float)(p->rtol * (1 - MARGIN)) : 0;
+    c->atol = p->has_real ? (float)(p->atol * (1 - MARGIN) - TINY) : -1;
+    c->rtol = p->has_real ? (float)(p->rtol * (1 - MARGIN)) : 0;
     c->exact_atol = p->has_real ? p->atol : -1;
     c->exact_rtol = p->has_real ? p->rtol : 0;
-    c->limits.ulp = (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX);
+    c->ulp = (uint32_t)(p->ulp < UINT32_MAX ? p->ulp : UINT32_MAX);
     c->long_ulp = p->ulp;
     c->mask = (uint32_t)judge->mask;
     c->sign = (uint32_t)(judge->mask & ~judge->magnitude);
-#if defined(__x86_64__)
-    const bool is_f16 = d.exp_bits == 5 && d.man_bits == 10, is_bf16 = d.exp_bits == 8 && d.man_bits == 7;
-    if (td_cpu_flags() & TD_CPU_AVX512 && d.flavor == TD_FLAVOR_IEEE && judge->bits_decide)
-        c->first = is_f32 ? td_close_f32_avx512 : is_f16 ? td_close_f16_avx512 : is_bf16 ? td_close_bf16_avx512 : NULL;
-#endif
+    td_close_kernels kernels;
+    td_close_kernels_init(&kernels, td_cpu_flags());
+    if (d.flavor == TD_FLAVOR_IEEE)
+        c->measure = is_f32                                ? kernels.f32
+                     : d.exp_bits == 5 && d.man_bits == 10 ? kernels.f16
+                     : d.exp_bits == 8 && d.man_bits == 7  ? kernels.bf16
+                                                           : NULL;
     if (is_f32 || is_f64) {
-        c->fn = kernel(is_f32 ? F32 : F64);
+        c->look = look_of(is_f32 ? F32 : F64);
         return;
     }
     const td_dtype f32 = {
         .kind = TD_KIND_FLOAT, .bits = 32, .exp_bits = 8, .bytes = 4, .man_bits = 23, .flavor = TD_FLAVOR_IEEE};
     const td_as as = {.dtype = d, .scale_f32 = 1, .scale_f64 = 1};
     if (!td_convert_bind(&as, f32, TD_TO_TENSOR, NULL, &c->decode))
-        c->fn = kernel(d.bytes == 1 ? X8 : X16);
+        c->look = look_of(d.bytes == 1 ? X8 : X16);
 }
 
 /* Whole steps: without rtol the policy is a number of them. */
@@ -333,24 +388,31 @@ static void init_integer(const td_judge *judge, td_close *c)
     uint64_t most = p->has_ulp ? p->ulp : 0;
     if (p->has_real && p->rtol == 0)
         most = steps >= (double)UINT32_MAX ? UINT32_MAX : (uint64_t)steps > most ? (uint64_t)steps : most;
-    c->limits.ulp = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
+    c->ulp = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
     c->exact_atol = p->atol;
     c->exact_rtol = p->rtol;
     c->step = judge->step;
     c->mask = (uint32_t)judge->mask;
     c->sign = d.kind == TD_KIND_INT ? c->mask ^ c->mask >> 1 : 0;
-    c->fn = kernel(d.bytes == 1 ? I8 : d.bytes == 2 ? I16 : I32);
+    c->look = look_of(d.bytes == 1 ? I8 : d.bytes == 2 ? I16 : I32);
 }
 
 void td_close_init(const td_judge *judge, td_close *c)
 {
-    c->fn = NULL;
-    c->first = NULL;
-    c->limits.same_bits = if_true(judge->bits_decide);
+    c->look = NULL;
+    c->measure = NULL;
+    c->same_bits = if_true(judge->bits_decide);
     if (!judge->policy.tolerant)
         return;
     if (judge->dtype.kind == TD_KIND_FLOAT)
         init_float(judge, c);
     else
         init_integer(judge, c);
+}
+
+bool td_close_accepts(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+{
+    if (!c->look)
+        return false;
+    return (c->measure && is_settled_by_measure(c, b, worst)) || c->look(c, room, b, worst);
 }

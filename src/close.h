@@ -1,9 +1,10 @@
-/* Closeness of whole rows: whether a tolerant policy accepts every pair of a short row, many pairs at a time. What it does
- * not accept is for td_judge_pair to say, so it may be careful, but it never accepts what the judge would not. Called
- * by scan.c and compare.c for floats, and for integers of up to 32 bits.
+/* Closeness of whole blocks: whether a tolerant policy accepts every pair of one, many pairs at a time. What it does not accept
+ * is for td_judge_pair to say, so it may be careful, but it never accepts what the judge would not. Called by scan.c and
+ * compare.c for floats, and for integers of up to 32 bits.
  *
- * Floats are looked at in f32 with a margin first, and where that does not settle it in f64, where the judge itself
- * calculates; integers in whole steps. */
+ * Floats are looked at in f32 with a margin: most blocks by their largest error and distance alone (kernels/close.h), the
+ * others pair by pair; and where that does not settle it in f64, where the judge itself calculates. Integers are looked
+ * at in whole steps. */
 #ifndef TD_CLOSE_H
 #define TD_CLOSE_H
 
@@ -21,18 +22,19 @@ typedef struct td_worst {
 
 typedef struct td_close td_close;
 
-/* The values of a row that is neither f32 nor f64. */
+/* The values of a block that is neither f32 nor f64. */
 typedef struct td_close_room {
     float expected[TD_CLOSE_ELEMS], actual[TD_CLOSE_ELEMS];
 } td_close_room;
 
-typedef bool td_close_fn(const td_close *c, td_close_room *room, const unsigned char *expected,
-                         const unsigned char *actual, size_t count, td_worst *worst);
+typedef bool td_close_look(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst);
 
 struct td_close {
-    td_close_fn *fn;          /* NULL: not for this dtype and policy */
-    td_close_first_fn *first; /* of floats; NULL: fn does it by itself */
-    td_close_limits limits;   /* a little less than the policy's; ulp 0 without ulp=: equal values are near */
+    td_close_look *look; /* NULL: not for this dtype and policy */
+    td_close_fn measure; /* of f32, f16 and bf16; NULL for others */
+    float atol, rtol;    /* a little less than the policy's */
+    uint32_t ulp;        /* 0 without ulp=: equal values are near */
+    int32_t same_bits;   /* -1: equal bits are near whatever they are; 0: they are not */
     double exact_atol, exact_rtol;
     uint64_t long_ulp;
     double step;         /* of an integer */
@@ -44,10 +46,6 @@ void td_close_init(const td_judge *judge, td_close *c);
 
 /* Up to TD_CLOSE_ELEMS pairs in tensor bytes. True when the policy accepts all of them; then *worst has grown to include
  * them. */
-static inline bool td_close_row(const td_close *c, td_close_room *room, const unsigned char *expected,
-                                const unsigned char *actual, size_t count, td_worst *worst)
-{
-    return c->fn && c->fn(c, room, expected, actual, count, worst);
-}
+bool td_close_accepts(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst);
 
 #endif

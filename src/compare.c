@@ -18,6 +18,12 @@
 /* Elements that are converted, gathered and looked at together. */
 #define CHUNK_ELEMS TD_CLOSE_ELEMS
 
+/* What slabs that are left are looked at in; made for the first of them. */
+typedef struct bench {
+    _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
+    td_close_room room;
+} bench;
+
 typedef struct comparison {
     const td_comparison *what;
     td_report *report;
@@ -28,8 +34,7 @@ typedef struct comparison {
     uint64_t done, total;
     td_scan scan;
     bool left[TD_SCAN_SLABS];
-    td_close_room room;
-    _Alignas(64) unsigned char buffer[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
+    bench *bench;
 } comparison;
 
 /* `count` elements: `step` tensor elements apart from `elem` on, `place` in their slab. */
@@ -93,8 +98,8 @@ static bool is_close(comparison *c, const chunk *k)
 {
     td_report *r = c->report;
     td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
-    if (c->unknown || c->what->mask ||
-        !td_close_row(&c->scan.close, &c->room, k->expected, k->actual, k->count, &worst))
+    const td_close_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
+    if (c->unknown || c->what->mask || !td_close_accepts(&c->scan.close, &c->bench->room, &row, &worst))
         return false;
     r->worst_error = worst.error;
     r->worst_ulp = worst.ulp;
@@ -136,13 +141,13 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
                    .actual = stored + done * stored_bytes};
         k.expected = golden->data + k.elem * bytes;
         if (c->scan.convert) {
-            td_convert_run(c->scan.convert, c->actual, k.actual, k.count, k.elem, step);
-            k.actual = c->actual;
+            td_convert_run(c->scan.convert, c->bench->actual, k.actual, k.count, k.elem, step);
+            k.actual = c->bench->actual;
         }
         if (step != 1) {
             for (uint64_t i = 0; i < k.count; i++)
-                memcpy(c->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
-            k.expected = c->golden;
+                memcpy(c->bench->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
+            k.expected = c->bench->golden;
         }
         compare_chunk(c, &k);
     }
@@ -164,7 +169,29 @@ static void compare_slab(comparison *c, const td_slab *slab)
         compare_row(c, td_slab_stored(slab, n), bytes, n, td_slab_elem(slab, n), step, row);
 }
 
-static bool compare_slabs(void *context, const td_slabs *slabs)
+static void compare_left(comparison *c, td_slabs *slabs, uint64_t first, size_t count)
+{
+    td_slab_taker taker;
+    bool ready = false;
+    for (size_t i = 0; i < count && !c->report->failed; i++) {
+        if (!c->left[i])
+            continue;
+        if (!ready) {
+            c->bench = c->bench ? c->bench : aligned_alloc(64, sizeof *c->bench);
+            c->report->failed = !c->bench || (slabs->way != TD_SLAB_ROWS && td_slabs_take_out(slabs) != TD_OK);
+            if (c->report->failed)
+                return;
+            td_slab_taker_init(slabs, &taker);
+            ready = true;
+        }
+        td_slab slab;
+        td_slab_find(slabs, first + i, &slab);
+        td_slab_take(&taker, c->bench->slab, &slab);
+        compare_slab(c, &slab);
+    }
+}
+
+static bool compare_slabs(void *context, td_slabs *slabs)
 {
     comparison *c = context;
     td_report *r = c->report;
@@ -175,12 +202,7 @@ static bool compare_slabs(void *context, const td_slabs *slabs)
         td_scan_slabs(&c->scan, slabs, first, count, c->left, &r->masked, &worst);
         r->worst_error = worst.error;
         r->worst_ulp = worst.ulp;
-        for (size_t i = 0; i < count && !r->failed; i++)
-            if (c->left[i]) {
-                td_slab slab;
-                td_slab_take(slabs, first + i, c->buffer, &slab);
-                compare_slab(c, &slab);
-            }
+        compare_left(c, slabs, first, count);
         c->done += count * slabs->elems;
         if (c->what->progress)
             c->what->progress(c->what->context, c->done < c->total ? c->done : c->total, c->total);
@@ -244,21 +266,18 @@ static td_status check_snapshot(const td_comparison *what)
 }
 
 static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory,
-                             const td_convert *convert, comparison **out)
+                             const td_convert *convert, comparison *c)
 {
     td_report *r = calloc(1, sizeof *r);
-    comparison *c = aligned_alloc(64, sizeof *c);
     char *name = memory ? strdup(memory) : NULL;
-    if (!r || !c || (memory && !name)) {
+    if (!r || (memory && !name)) {
         free(r);
-        free(c);
         free(name);
-        return td_fail_alloc(sizeof *r + sizeof *c);
+        return td_fail_alloc(sizeof *r);
     }
     r->memory = name;
-    r->dtype = what->golden->dtype;
+    r->dtype = r->stored = what->golden->dtype;
     r->shape = what->golden->shape;
-    td_dtype_print(r->dtype, r->dtype_name);
     td_judge_init(policy, r->dtype, &r->judge);
     c->what = what;
     c->report = r;
@@ -269,11 +288,11 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     td_scan_init(&r->judge, what->golden, what->mask, convert, &c->scan);
     c->done = 0;
     c->total = what->golden->elems;
-    *out = c;
+    c->bench = NULL;
     return TD_OK;
 }
 
-/* The last steps of both kinds. Takes the comparison over. */
+/* The last steps of both kinds. */
 static td_status close_report(comparison *c, td_status status, td_report **out)
 {
     td_report *r = c->report;
@@ -287,11 +306,10 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
         td_report_sort(r);
         if (r->mismatches)
             td_report_guess_all(r, c->what->golden, c->run ? read_beside : NULL, c);
-        td_report_make_line(r);
     }
     if (!status && r->failed)
         status = td_fail_alloc(TD_REPORT_CELLS * sizeof(td_grid_cell));
-    free(c);
+    free(c->bench);
     if (status)
         td_report_destroy(&r);
     else
@@ -304,7 +322,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
 {
     td_plan *plan = NULL;
     td_conversion values = {0};
-    comparison *c = NULL;
+    comparison c;
     td_unknown unknown = {0};
     bool x = false;
     td_status status = td_call_check(call);
@@ -334,22 +352,22 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         status = td_exec_check(&run);
     if (!status)
         status = open_report(what, policy, call->bank[0]->name, run.convert, &c);
-    if (!status && c) {
-        td_report *r = c->report;
-        td_dtype_print(values.dtype, r->stored_name);
+    if (!status) {
+        td_report *r = c.report;
+        r->stored = values.dtype;
         r->geometry = plan->geometry;
         r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : values.dtype.bits;
         r->lsb_bits = what->layout->lsb_bits;
         r->lanes_msb = what->layout->lanes_msb;
-        c->run = &run;
-        c->unknown = unknown.flags ? &unknown : NULL;
-        c->scan.never = c->unknown != NULL;
-        status = td_slabs_walk(&run, c->scan.row_elems, compare_slabs, c);
+        c.run = &run;
+        c.unknown = unknown.flags ? &unknown : NULL;
+        c.scan.never = c.unknown != NULL;
+        status = td_slabs_walk(&run, &c.scan.wish, compare_slabs, &c);
         if (!status && policy->check_pad)
             td_compare_padding(&run, call->bank, r);
         if (!status && what->snapshot)
             status = td_compare_outside(&run, (const td_memory *const *)what->snapshot, r);
-        status = close_report(c, status, out);
+        status = close_report(&c, status, out);
     }
     if (data != few)
         free(data);
@@ -362,7 +380,7 @@ static td_status compare_tensors(const td_comparison *what, const td_policy *pol
 {
     const td_tensor *golden = what->golden, *actual = what->actual;
     char one[TD_SHAPE_TEXT_BYTES], other[TD_SHAPE_TEXT_BYTES];
-    comparison *c = NULL;
+    comparison c;
     if (!golden || !actual)
         return td_fail(TD_ARGUMENT, "the %s tensor is NULL; create it first", golden ? "actual" : "expected");
     if (!td_dtype_equal(golden->dtype, actual->dtype))
@@ -378,8 +396,8 @@ static td_status compare_tensors(const td_comparison *what, const td_policy *pol
     if (status)
         return status;
     unsigned char *const data = actual->data;
-    td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, c);
-    return close_report(c, TD_OK, out);
+    td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, &c);
+    return close_report(&c, TD_OK, out);
 }
 
 td_status td_compare(const td_comparison *what, td_report **out)

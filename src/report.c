@@ -283,7 +283,7 @@ void td_report_destroy(td_report **report)
     free(r->sample);
     free(r->grid);
     free(r->memory);
-    free(r->line);
+    free(atomic_load(&r->line));
     free(r);
 }
 
@@ -358,7 +358,19 @@ const char *td_report_guess(const td_report *r, size_t number)
 
 const char *td_report_line(const td_report *r)
 {
-    return r && r->line ? r->line : "";
+    if (!r)
+        return "";
+    /* The first to ask makes it; two that ask at once agree on one of theirs. */
+    td_report *const mine = (td_report *)(uintptr_t)r;
+    char *line = atomic_load(&mine->line);
+    if (!line) {
+        char *const made = td_report_make_line(r);
+        if (atomic_compare_exchange_strong(&mine->line, &line, made))
+            line = made;
+        else
+            free(made);
+    }
+    return line ? line : "";
 }
 
 size_t td_report_group_count(const td_report *r)

@@ -13,6 +13,8 @@
 #include "tensor.h"
 #include "text.h"
 
+#include <stdatomic.h>
+
 #define TD_REPORT_BUCKETS 1024 /* per axis, at most */
 #define TD_REPORT_CELLS 32768  /* of the grid, at most */
 #define TD_REPORT_SAMPLES 1024
@@ -52,9 +54,8 @@ typedef struct td_outside {
 } td_outside;
 
 struct td_report {
-    char *memory; /* NULL: two tensors */
-    td_dtype dtype;
-    char dtype_name[TD_DTYPE_NAME_BYTES], stored_name[TD_DTYPE_NAME_BYTES];
+    char *memory;           /* NULL: two tensors */
+    td_dtype dtype, stored; /* of the tensor, of the memory */
     td_shape shape;
     td_judge judge;
     td_geometry geometry;
@@ -85,7 +86,7 @@ struct td_report {
     bool same_actual; /* every wrong value is that of sample 0 */
     char *guess[TD_REPORT_GUESSES];
     size_t guess_count;
-    char *line;
+    _Atomic(char *) line; /* made when somebody asks */
 };
 
 /* Where the axes come from: a layout with its tensor, or (layout NULL) the tensor's dimensions. */
@@ -121,6 +122,6 @@ void td_report_say(td_report *report, const char *fmt, ...) TD_PRINTF(2, 3);
 /* report_text.c: a value as people write it: integers whole, floats short and exact. */
 #define TD_VALUE_BYTES 40
 const char *td_report_value(const td_report *report, uint64_t bits, char *text);
-void td_report_make_line(td_report *report);
+char *td_report_make_line(const td_report *report); /* NULL without memory */
 
 #endif

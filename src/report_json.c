@@ -86,6 +86,7 @@ static void add_tally(td_text *out, const td_tally *t)
 
 static void add_head(const td_report *r, td_text *out)
 {
+    char dtype[TD_DTYPE_NAME_BYTES];
     td_text_add(out, "{\"passed\": %s", td_report_passed(r) ? "true" : "false");
     td_text_add(out,
                 ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 ", \"masked\": %" PRIu64 ", \"nan\": %" PRIu64,
@@ -97,13 +98,15 @@ static void add_head(const td_report *r, td_text *out)
         td_text_add(out, "null");
     td_text_add(out, ", \"policy\": ");
     add_string(out, r->judge.policy.text);
-    td_text_add(out, ", \"dtype\": \"%s\", \"shape\": [", r->dtype_name);
+    td_dtype_print(r->dtype, dtype);
+    td_text_add(out, ", \"dtype\": \"%s\", \"shape\": [", dtype);
     for (size_t d = 0; d < r->shape.rank; d++)
         td_text_add(out, "%s%" PRIu64, d ? ", " : "", r->shape.dim[d]);
     td_text_add(out, "]");
+    td_dtype_print(r->stored, dtype);
     if (r->memory)
         td_text_add(out, ", \"stored\": \"%s\", \"width\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"banks\": %" PRIu64,
-                    r->stored_name, r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
+                    dtype, r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
     td_text_add(out, ",\n \"worst\": {\"ulp\": %" PRIu64 ", \"error\": ", r->worst_ulp);
     add_real(out, r->worst_error);
     td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads,

@@ -73,13 +73,13 @@ static void add_ulp(const td_report *r, uint64_t ulp, td_text *out)
 /* What was compared and how much of it differs. */
 static void add_head(const td_report *r, td_text *out)
 {
-    char shape[TD_SHAPE_TEXT_BYTES];
+    char shape[TD_SHAPE_TEXT_BYTES], dtype[TD_DTYPE_NAME_BYTES];
+    td_dtype_print(r->dtype, dtype);
     if (r->memory)
         td_text_add(out, "compare \"%s\" with", r->memory);
     else
         td_text_add(out, "compare a tensor with");
-    td_text_add(out, " golden %s %s, policy %s: ", r->dtype_name, td_shape_print(&r->shape, shape),
-                r->judge.policy.text);
+    td_text_add(out, " golden %s %s, policy %s: ", dtype, td_shape_print(&r->shape, shape), r->judge.policy.text);
     if (r->mismatches)
         td_text_add(out, "%" PRIu64 " of %" PRIu64 " elements differ%s", r->mismatches, r->compared,
                     r->mismatches == 1 ? "s" : "");
@@ -104,7 +104,7 @@ static void add_worst(const td_report *r, td_text *out)
         td_text_add(out, "; %" PRIu64 " with a nan", r->nans);
 }
 
-void td_report_make_line(td_report *r)
+char *td_report_make_line(const td_report *r)
 {
     td_text out = {0};
     char expected[2 * TD_VALUE_BYTES], actual[2 * TD_VALUE_BYTES], at[TD_SHAPE_TEXT_BYTES];
@@ -131,8 +131,9 @@ void td_report_make_line(td_report *r)
                     r->outside[0].address, r->outside[0].msb, r->outside[0].lsb, r->outside[0].bank);
     if (r->guess_count)
         td_text_add(&out, "; %s", r->guess[0]);
-    r->failed |= out.failed;
-    r->line = out.text;
+    if (out.failed)
+        free(out.text);
+    return out.failed ? NULL : out.text;
 }
 
 /* -- the log ------------------------------------------------------------------------------------------------------- */

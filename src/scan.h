@@ -10,19 +10,18 @@
 #include "slab.h"
 #include "tensor.h"
 
-#define TD_SCAN_SLABS 1024 /* that are looked at in one go */
+#define TD_SCAN_SLABS 4096 /* that are looked at in one go */
 
 /* What the threads share; made by td_scan_init. */
 typedef struct td_scan {
     const td_tensor *golden, *mask;
     const td_convert *convert; /* NULL: what is stored is what is compared */
     const td_judge *judge;
-    bool never;         /* no slab can be accepted whole */
-    bool in_chunks;     /* values, not bytes: through small buffers */
-    bool row_by_row;    /* what becomes of an element depends on its place in the tensor */
-    bool finite_alone;  /* equal bits settle it for finite values only */
-    uint64_t row_elems; /* straight elements that are worth looking at in place */
-    td_equal_fn equal;
+    bool never;        /* no slab can be accepted whole */
+    bool by_value;     /* values, not bytes */
+    bool finite_alone; /* equal bits settle it for finite values only */
+    td_slab_wish wish;
+    td_equal_fn equal, equal_turned;
     td_move_fn copy;
     td_close close;
 } td_scan;

@@ -131,7 +131,7 @@ TD_API const void *td_tensor_data_const(const td_tensor *tensor);
 TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as the tensor */
 TD_API td_shape td_tensor_shape(const td_tensor *tensor);
 TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
-TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor); /* 1, 2, 4 or 8 */
+TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor);  /* 1, 2, 4 or 8 */
 TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1 to 64 */
 
 /* One element by its row-major number, as its own bits (zero-extended). TD_RANGE past the end or, when setting, for bits
@@ -299,8 +299,9 @@ TD_API td_status td_layout_names(const char *path, char **names);
 /* A layout from a mapping in the manner of torchbit: the two sides of the pattern, the sizes of the temporal and of the spatial
  * axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive words, the
  * temporal axis that is named first the slowest). `options` adds the others and may be NULL. */
-TD_API td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal, const char *spatial,
-                                        uint64_t base, const char *strides, const char *options, td_layout **out);
+TD_API td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal,
+                                        const char *spatial, uint64_t base, const char *strides, const char *options,
+                                        td_layout **out);
 
 /* What a layout is shown on. Zero is the default of everything but the dtype and the shape. */
 typedef struct td_scene {
@@ -523,8 +524,9 @@ typedef struct td_comparison {
     const td_layout *layout;
     const char *policy;
     const char *as;
-    const td_tensor *mask;      /* of the golden tensor's shape; elements where it is 0 are not compared */
-    td_memory *const *snapshot; /* one per bank, from td_memory_snapshot: bits outside the layout must be as they were */
+    const td_tensor *mask; /* of the golden tensor's shape; elements where it is 0 are not compared */
+    td_memory *const
+        *snapshot; /* one per bank, from td_memory_snapshot: bits outside the layout must be as they were */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* called now and then, in elements */
     void *context;
 } td_comparison;
@@ -536,7 +538,7 @@ TD_API td_status td_memory_snapshot(const td_memory *memory, td_memory **out);
 
 TD_API void td_report_destroy(td_report **report);
 
-TD_API int td_report_passed(const td_report *report); /* 1: nothing to complain about */
+TD_API int td_report_passed(const td_report *report);        /* 1: nothing to complain about */
 TD_API uint64_t td_report_compared(const td_report *report); /* elements, copies counted, masked ones not */
 TD_API uint64_t td_report_mismatches(const td_report *report);
 TD_API uint64_t td_report_pad_mismatches(const td_report *report); /* check_pad */
@@ -611,8 +613,8 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
 
 /* The words of a load, dump or comparison through a layout, for every bank. *partial is 1 when a load may leave bits of a word as
  * they are (fill=keep, tail=clip), so that words have to come in first. */
-TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
-                                    const char *as, int *partial);
+TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor,
+                                    const td_layout *layout, const char *as, int *partial);
 /* The same for one load or dump, which td_transfer_load or td_transfer_dump then makes, with the same arguments: the fast way. It may
  * stage the words elsewhere than in the memory, whose own words are then not those of the transfer. *borrowed is 1 when they
  * are the tensor's own, which then has to live, and stay as it is, until the last chunk has crossed. A dump into a

@@ -1,31 +1,52 @@
-/* The first pass over pairs of floats that a tolerant policy may accept, in f32: are all near, and what is the largest
- * error and distance. close.c has it in plain C for every float; here are f32, f16 and bf16 for AVX-512, from the bits
- * themselves. */
+/* Kernels that take the measure of pairs of floats that a tolerant policy may accept: how far apart they are at most, in value
+ * and in steps. close.c calls them on blocks and says what follows from it; they refuse nothing and know no policy.
+ *
+ *   error    the largest |a - e|, in f32
+ *   excess   the largest |a - e| - rtol * |e|
+ *   unsure   the largest 2 |a - e| - |e|: where it is not above 0, no error was rounded (Sterbenz)
+ *   steps    the most values of the type between e and a, one of them counted; -0 and 0 are one value
+ *
+ * One line of the table makes a kernel's place in td_close_kernels and its test. */
 #ifndef TD_KERNELS_CLOSE_H
 #define TD_KERNELS_CLOSE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "equal.h"
 
-/* Near: |a - e| <= atol + rtol * |e|, or at most `ulp` steps; finite in both cases. With same_bits -1 equal bits are near
- * whatever they are, with 0 not; the kernels here are for -1. */
-typedef struct td_close_limits {
-    float atol, rtol;
-    uint32_t ulp;
-    int32_t same_bits;
-} td_close_limits;
+/*    name   size of an element */
+#define TD_CLOSE_KERNELS(X)                                                                                            \
+    X(f32, 4)                                                                                                          \
+    X(f16, 2)                                                                                                          \
+    X(bf16, 2)
 
-/* Errors are not negative, so their bits are in the order of their values. The difference of two values of which neither
- * is more than twice the other has no rounding (Sterbenz): such errors are sure. */
-typedef struct td_close_found {
-    int32_t near;         /* -1: all are; what follows says nothing otherwise */
-    int32_t sure, unsure; /* the largest of either; sure is 0 where it is not larger */
+/* `rows` rows of `count` straight elements on either side. What lies ahead is asked for, as in equal.h. */
+typedef struct td_close_rows {
+    const unsigned char *expected, *actual;
+    ptrdiff_t expected_stride, actual_stride; /* bytes */
+    size_t rows, count;
+    td_ahead ahead; /* a: expected, b: actual */
+} td_close_rows;
+
+typedef struct td_close_most {
+    uint32_t error; /* its bits, which are in the order of the values: from TD_CLOSE_NOT_FINITE on there was none */
     uint32_t steps;
-} td_close_found;
+    float excess, unsure; /* both say nothing where the error is not finite */
+} td_close_most;
 
-typedef td_close_found td_close_first_fn(const td_close_limits *limits, const unsigned char *expected,
-                                         const unsigned char *actual, size_t count);
+#define TD_CLOSE_NOT_FINITE 0x7f800000u
 
-td_close_first_fn td_close_f32_avx512, td_close_f16_avx512, td_close_bf16_avx512;
+typedef td_close_most (*td_close_fn)(const td_close_rows *rows, float rtol);
+
+typedef struct td_close_kernels {
+#define X(name, size) td_close_fn name;
+    TD_CLOSE_KERNELS(X)
+#undef X
+} td_close_kernels;
+
+/* Fills every pointer with the best version that `cpu_flags` (cpu.h) allow. */
+void td_close_kernels_init(td_close_kernels *kernels, unsigned cpu_flags);
+
+/* The per-ISA parts of it; they override what they have. */
+void td_close_init_avx2(td_close_kernels *kernels);
+void td_close_init_avx512(td_close_kernels *kernels);
 
 #endif

@@ -1,4 +1,4 @@
-/* See close.h. */
+/* See close.h: f32, f16 and bf16 for AVX-512. */
 #if defined(__x86_64__)
 #include "close.h"
 
@@ -8,104 +8,121 @@
 #define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-/* Two streams from memory: a loop with this much to do for each line does not run far enough ahead by itself. Measured. */
-#define AHEAD_BYTES 2048
-
 typedef enum form { F32, F16, BF16 } form;
 
-/* Sixteen elements: their values, and their bits from the lowest bit on. */
-typedef struct sixteen {
-    __m512 value;
-    __m512i bits;
-} sixteen;
+/* The largest so far, in every lane. Of two floats of which one is a NaN a maximum is the second, so that no NaN gets in; the
+ * bits of the errors keep it. */
+typedef struct most {
+    __m512i error, steps; /* steps: of lanes as wide as the elements */
+    __m512 excess, unsure;
+} most;
 
-INLINE sixteen load(const unsigned char *elems, size_t i, __mmask16 in, const form f)
+/* Lanes that are not `in` are equal zeros: they have neither errors nor steps, and are kept out of what could be less. */
+INLINE __m512 larger(__m512 x, __m512 kept, __mmask16 in)
 {
-    sixteen s;
+    return in == 0xffff ? _mm512_max_ps(x, kept) : _mm512_mask_max_ps(kept, in, x, kept);
+}
+
+INLINE void measure(most *m, __m512 e, __m512 a, __m512 rtol, const bool relative, __mmask16 in)
+{
+    const __m512 size = _mm512_abs_ps(e), error = _mm512_abs_ps(_mm512_sub_ps(a, e));
+    m->error = _mm512_max_epu32(m->error, _mm512_castps_si512(error));
+    m->unsure = larger(_mm512_fmsub_ps(_mm512_set1_ps(2), error, size), m->unsure, in);
+    if (relative)
+        m->excess = larger(_mm512_sub_ps(error, _mm512_mul_ps(rtol, size)), m->excess, in);
+}
+
+/* Two magnitudes of the same sign are their difference apart, of different signs their sum. */
+INLINE void count_steps_x32(most *m, __m512i e, __m512i a)
+{
+    const __m512i keep = _mm512_set1_epi32(INT32_MAX), x = _mm512_and_si512(e, keep), y = _mm512_and_si512(a, keep);
+    const __mmask16 apart = _mm512_movepi32_mask(_mm512_xor_si512(e, a));
+    const __m512i steps = _mm512_abs_epi32(_mm512_sub_epi32(x, y));
+    m->steps = _mm512_max_epu32(m->steps, _mm512_mask_add_epi32(steps, apart, x, y));
+}
+
+INLINE void count_steps_x16(most *m, __m512i e, __m512i a)
+{
+    const __m512i keep = _mm512_set1_epi16(INT16_MAX), x = _mm512_and_si512(e, keep), y = _mm512_and_si512(a, keep);
+    const __mmask32 apart = _mm512_movepi16_mask(_mm512_xor_si512(e, a));
+    const __m512i steps = _mm512_abs_epi16(_mm512_sub_epi16(x, y));
+    m->steps = _mm512_max_epu16(m->steps, _mm512_mask_add_epi16(steps, apart, x, y));
+}
+
+INLINE __m512 value_of(__m256i half, const form f)
+{
+    return f == F16 ? _mm512_cvtph_ps(half) : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+}
+
+/* A vector of elements on either side. */
+INLINE void look(most *m, __m512i e, __m512i a, __m512 rtol, const form f, const bool relative, uint32_t in)
+{
     if (f == F32) {
-        s.bits = _mm512_maskz_loadu_epi32(in, elems + 4 * i);
-        s.value = _mm512_castsi512_ps(s.bits);
-        return s;
+        measure(m, _mm512_castsi512_ps(e), _mm512_castsi512_ps(a), rtol, relative, (__mmask16)in);
+        count_steps_x32(m, e, a);
+        return;
     }
-    const __m256i half = _mm256_maskz_loadu_epi16(in, elems + 2 * i);
-    s.bits = _mm512_cvtepu16_epi32(half);
-    s.value = f == F16 ? _mm512_cvtph_ps(half) : _mm512_castsi512_ps(_mm512_slli_epi32(s.bits, 16));
-    return s;
+    measure(m, value_of(_mm512_castsi512_si256(e), f), value_of(_mm512_castsi512_si256(a), f), rtol, relative,
+            (__mmask16)in);
+    measure(m, value_of(_mm512_extracti64x4_epi64(e, 1), f), value_of(_mm512_extracti64x4_epi64(a, 1), f), rtol,
+            relative, (__mmask16)(in >> 16));
+    count_steps_x16(m, e, a);
 }
 
-/* Places in the order of the values; -0 and 0 are one place. */
-INLINE __m512i rank_of(__m512i bits, const form f)
+INLINE uint32_t most_steps(__m512i steps, const form f)
 {
-    const __m512i sign = _mm512_set1_epi32(f == F32 ? INT32_MIN : 0x8000);
-    return _mm512_mask_sub_epi32(bits, _mm512_test_epi32_mask(bits, sign), sign, bits);
+    if (f == F32)
+        return _mm512_reduce_max_epu32(steps);
+    const __m512i low = _mm512_and_si512(steps, _mm512_set1_epi32(0xffff));
+    return _mm512_reduce_max_epu32(_mm512_max_epu32(low, _mm512_srli_epi32(steps, 16)));
 }
 
-typedef struct state {
-    __mmask16 far;
-    __m512 error, unsure;
-    __m512i steps;
-} state;
-
-/* Masks narrow each other from comparison to comparison, as every logic between them costs as much as one. Where an operand
- * of a maximum is a NaN the second one stays: a NaN never gets in. */
-INLINE void look(state *s, sixteen e, sixteen a, __m512 atol, __m512 rtol, __m512i ulp, const form f)
+INLINE td_close_most measure_rows(const td_close_rows *b, float rtol_wanted, const form f, const bool relative)
 {
-    const __m512 error = _mm512_abs_ps(_mm512_sub_ps(a.value, e.value)), size = _mm512_abs_ps(e.value);
-    const __m512i r = rank_of(e.bits, f), t = rank_of(a.bits, f);
-    const __m512i steps = f == F32 ? _mm512_sub_epi32(_mm512_max_epi32(r, t), _mm512_min_epi32(r, t))
-                                   : _mm512_abs_epi32(_mm512_sub_epi32(r, t));
-    const __mmask16 beyond = _mm512_cmp_ps_mask(error, _mm512_fmadd_ps(rtol, size, atol), _CMP_NLE_UQ);
-    const __mmask16 apart = _mm512_mask_cmpgt_epu32_mask(beyond, steps, ulp);
-    const __mmask16 infinite = _mm512_cmp_ps_mask(error, _mm512_set1_ps(FLT_MAX), _CMP_NLE_UQ);
-    const __mmask16 unsure = _mm512_cmp_ps_mask(_mm512_add_ps(error, error), size, _CMP_NLE_UQ);
-    s->far = _mm512_kor(s->far, _mm512_mask_cmpneq_epi32_mask(_mm512_kor(apart, infinite), e.bits, a.bits));
-    s->error = _mm512_max_ps(error, s->error);
-    s->unsure = _mm512_mask_max_ps(s->unsure, unsure, error, s->unsure);
-    s->steps = _mm512_max_epu32(s->steps, steps);
-}
-
-/* What is left behind the last sixteen is loaded as equal zeros. */
-INLINE td_close_found first_pass(const td_close_limits *l, const unsigned char *expected, const unsigned char *actual,
-                                 size_t count, const form f)
-{
-    const __m512 atol = _mm512_set1_ps(l->atol), rtol = _mm512_set1_ps(l->rtol);
-    const __m512i ulp = _mm512_set1_epi32((int)l->ulp);
-    state s = {.error = _mm512_setzero_ps(), .unsure = _mm512_setzero_ps(), .steps = _mm512_setzero_si512()};
-    const size_t bytes = f == F32 ? 4 : 2;
-    size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        _mm_prefetch((const char *)expected + i * bytes + AHEAD_BYTES, _MM_HINT_T0);
-        _mm_prefetch((const char *)actual + i * bytes + AHEAD_BYTES, _MM_HINT_T0);
-        look(&s, load(expected, i, 0xffff, f), load(actual, i, 0xffff, f), atol, rtol, ulp, f);
+    const __m512 rtol = _mm512_set1_ps(rtol_wanted);
+    const size_t elem = f == F32 ? 4 : 2, bytes = b->count * elem, whole = bytes & ~(size_t)63;
+    const __mmask64 in = ((__mmask64)1 << (bytes - whole)) - 1;
+    const unsigned char *e = b->expected, *a = b->actual;
+    most m = {.error = _mm512_setzero_si512(),
+              .steps = _mm512_setzero_si512(),
+              .excess = _mm512_set1_ps(-FLT_MAX),
+              .unsure = _mm512_set1_ps(-FLT_MAX)};
+    for (size_t r = 0; r < b->rows; r++, e += b->expected_stride, a += b->actual_stride) {
+        for (size_t i = 0; i < whole; i += 64) {
+            td_ask_for(e + i, b->ahead.a);
+            td_ask_for(a + i, b->ahead.b);
+            look(&m, _mm512_loadu_si512(e + i), _mm512_loadu_si512(a + i), rtol, f, relative, UINT32_MAX);
+        }
+        if (whole < bytes) {
+            td_ask_for(e + whole, b->ahead.a);
+            td_ask_for(a + whole, b->ahead.b);
+            look(&m, _mm512_maskz_loadu_epi8(in, e + whole), _mm512_maskz_loadu_epi8(in, a + whole), rtol, f, relative,
+                 (1u << ((bytes - whole) / elem)) - 1);
+        }
     }
-    if (i < count) {
-        const __mmask16 in = (__mmask16)((1u << (count - i)) - 1);
-        look(&s, load(expected, i, in, f), load(actual, i, in, f), atol, rtol, ulp, f);
+    td_close_most found = {.error = _mm512_reduce_max_epu32(m.error),
+                           .steps = most_steps(m.steps, f),
+                           .unsure = _mm512_reduce_max_ps(m.unsure)};
+    found.excess = relative ? _mm512_reduce_max_ps(m.excess)
+                            : _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128((int)found.error)));
+    return found;
+}
+
+#define MEASURE(name, form)                                                                                            \
+    KERNEL static td_close_most name(const td_close_rows *rows, float rtol)                                            \
+    {                                                                                                                  \
+        return rtol != 0 ? measure_rows(rows, rtol, form, true) : measure_rows(rows, rtol, form, false);               \
     }
-    const int32_t error = _mm512_reduce_max_epi32(_mm512_castps_si512(s.error)),
-                  unsure = _mm512_reduce_max_epi32(_mm512_castps_si512(s.unsure));
-    return (td_close_found){.near = s.far ? 0 : -1,
-                            .sure = error > unsure ? error : 0,
-                            .unsure = unsure,
-                            .steps = _mm512_reduce_max_epu32(s.steps)};
-}
 
-KERNEL td_close_found td_close_f32_avx512(const td_close_limits *limits, const unsigned char *expected,
-                                          const unsigned char *actual, size_t count)
-{
-    return first_pass(limits, expected, actual, count, F32);
-}
+MEASURE(f32, F32)
+MEASURE(f16, F16)
+MEASURE(bf16, BF16)
 
-KERNEL td_close_found td_close_f16_avx512(const td_close_limits *limits, const unsigned char *expected,
-                                          const unsigned char *actual, size_t count)
+void td_close_init_avx512(td_close_kernels *kernels)
 {
-    return first_pass(limits, expected, actual, count, F16);
-}
-
-KERNEL td_close_found td_close_bf16_avx512(const td_close_limits *limits, const unsigned char *expected,
-                                           const unsigned char *actual, size_t count)
-{
-    return first_pass(limits, expected, actual, count, BF16);
+    kernels->f32 = f32;
+    kernels->f16 = f16;
+    kernels->bf16 = bf16;
 }
 #else
 typedef int td_close_avx512_unused;

@@ -1,25 +1,58 @@
-/* Whether runs of bytes are equal, many at a time. A comparison asks it about rows that lie straight on both sides; where
- * it says no, compare.c looks for the pair.
+/* Kernels that say whether two places hold the same, many bytes at a time; where one says no, compare.c looks for the pair.
+ * scan.c calls them on blocks; they refuse nothing and know no layout. All strides are in bytes, and nothing outside
+ * the named elements is read.
  *
- *   equal     for r < high:  memcmp(a + r * a_stride, b + r * b_stride, wide) == 0
- */
+ *   turned    a[c * a_stride + r * size] == b[r * b_stride + c * size]                for r < rows, c < cols
+ *   rows      a[r * a_stride + c] == b[r * b_stride + c]                              for r < rows, c < cols
+ *
+ * The next block has the same form: what lies `ahead` bytes behind each line that is looked at is asked for, and need
+ * not be there.
+ *
+ * One line of the table makes a kernel's place in td_equal_kernels and its test. */
 #ifndef TD_KERNELS_EQUAL_H
 #define TD_KERNELS_EQUAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/*    name           size of an element, or 1 */
+#define TD_EQUAL_KERNELS(X)                                                                                            \
+    X(turned_x8, 1)                                                                                                    \
+    X(turned_x16, 2)                                                                                                   \
+    X(turned_x32, 4)                                                                                                   \
+    X(turned_x64, 8)                                                                                                   \
+    X(rows, 1)
+
+typedef struct td_ahead {
+    ptrdiff_t a, b;
+} td_ahead;
+
+/* Into the second-level cache: the first has no room for a block that comes later. */
+static inline void td_ask_for(const unsigned char *line, ptrdiff_t ahead)
+{
+    __builtin_prefetch((const void *)((uintptr_t)line + (uintptr_t)ahead), 0, 2);
+}
 
 typedef bool (*td_equal_fn)(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                            size_t high, size_t wide);
+                            size_t rows, size_t cols, td_ahead ahead);
 
-/* The best version that `cpu_flags` (cpu.h) allow. */
-td_equal_fn td_equal_choose(unsigned cpu_flags);
+typedef struct td_equal_kernels {
+#define X(name, size) td_equal_fn name;
+    TD_EQUAL_KERNELS(X)
+#undef X
+} td_equal_kernels;
 
-bool td_equal_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride, size_t high,
-                size_t wide);
-bool td_equal_avx2(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride, size_t high,
-                   size_t wide);
-bool td_equal_avx512(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                     size_t high, size_t wide);
+/* Fills every pointer with the best version that `cpu_flags` (cpu.h) allow. */
+void td_equal_init(td_equal_kernels *kernels, unsigned cpu_flags);
+
+/* The per-ISA parts of td_equal_init; they override what they have. */
+void td_equal_init_avx2(td_equal_kernels *kernels);
+void td_equal_init_avx512(td_equal_kernels *kernels);
+void td_equal_init_neon(td_equal_kernels *kernels);
+
+/* Plain C, for what versions leave to it. */
+bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                     size_t rows, size_t cols, td_ahead ahead);
 
 #endif

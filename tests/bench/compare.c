@@ -2,7 +2,7 @@
  * to reading every line of both sides once, which nothing that compares them can do without. From the smallest call to
  * what no cache holds. Medians of turns that are taken one after the other; memcmp and the reading are on one thread.
  *
- *     compare-bench [THREADS [TURNS]]      one thread, 31 turns
+ *     compare-bench [THREADS [TURNS [TEXT]]]      one thread, 31 turns, all; or those with TEXT in their line
  */
 #include "tensordoor.h"
 
@@ -129,7 +129,8 @@ typedef uint64_t line __attribute__((vector_size(64), aligned(1)));
 #if defined(__x86_64__)
 __attribute__((target_clones("default", "avx2", "avx512f")))
 #endif
-static uint64_t read_all(const unsigned char *data, size_t bytes)
+static uint64_t
+read_all(const unsigned char *data, size_t bytes)
 {
     line a = {0}, b = {0};
     for (size_t i = 0; i + 128 <= bytes; i += 128) {
@@ -187,11 +188,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int run(const bench *b, int turns)
+static int run(const bench *b, int turns, const char *wanted)
 {
     static double took[WORKS][MAX_TURNS];
+    char text[160];
     sides s = {0};
     bool good = true;
+    snprintf(text, sizeof text, "%-4s %-12s %-34s %-14s %-18s", b->dtype, b->shape, b->pattern, b->as, b->policy);
+    if (!strstr(text, wanted))
+        return 0;
     if (prepare(b, &s))
         return 1;
     const int calls = 1 + (int)(200000 / s.bytes);
@@ -201,8 +206,8 @@ static int run(const bench *b, int turns)
     for (size_t w = 0; w < WORKS; w++)
         qsort(took[w], (size_t)turns, sizeof took[w][0], ascending);
     const double ours = took[0][turns / 2];
-    printf("%-4s %-12s %-34s %-14s %-18s %9.2f %6.2f %8.2f %6.2f\n", b->dtype, b->shape, b->pattern, b->as, b->policy,
-           ours * 1e-3, ours / took[1][turns / 2], ours / took[2][turns / 2], ours / took[3][turns / 2]);
+    printf("%s %9.2f %6.2f %8.2f %6.2f\n", text, ours * 1e-3, ours / took[1][turns / 2], ours / took[2][turns / 2],
+           ours / took[3][turns / 2]);
     clean(&s);
     if (!good)
         fprintf(stderr, "a call failed, or found a mismatch: %s\n", td_last_error());
@@ -216,7 +221,7 @@ int main(int argc, char **argv)
     printf("%-4s %-12s %-34s %-14s %-18s %9s %6s %8s %6s\n", "", "", "pattern", "as", "policy", "us", "/dump",
            "/memcmp", "/reads");
     for (size_t i = 0; i < sizeof benches / sizeof benches[0]; i++)
-        if (run(&benches[i], turns))
+        if (run(&benches[i], turns, argc > 3 ? argv[3] : ""))
             return 1;
     return 0;
 }

@@ -1,5 +1,6 @@
-/* The kernel of kernels/equal.h, every version of this machine against memcmp: runs of every length around its
- * vectors, rows around its blocks, one byte changed in each place, and what lies between the runs never looked at. */
+/* The kernels of kernels/equal.h, every version of this machine against plain C: one element to two squares and one more on
+ * either side, odd strides, bases off their alignment, one byte changed in places of what is looked at, and what lies
+ * between the rows never the same. The table of kernels/equal.h makes the list. */
 #include "cpu.h"
 #include "kernels/equal.h"
 
@@ -12,79 +13,137 @@
 
 #include <cmocka.h>
 
-typedef struct version {
+typedef struct kernel {
     const char *name;
-    unsigned needs;
-    td_equal_fn fn;
-} version;
+    size_t size;
+    td_equal_fn fn[3];
+} kernel;
 
-static const version versions[] = {
-    {"c", TD_CPU_C, td_equal_c},
-#if defined(__x86_64__)
-    {"avx2", TD_CPU_AVX2, td_equal_avx2},
-    {"avx512", TD_CPU_AVX512, td_equal_avx512},
-#endif
-};
+/* Both sides of a block in pieces of memory that end with it, so that a sanitizer sees a step past. */
+typedef struct sides {
+    unsigned char *a, *b; /* the first element of each */
+    unsigned char *a_room, *b_room;
+    ptrdiff_t a_stride, b_stride;
+    size_t a_bytes, b_bytes, rows, cols, size;
+    bool turned;
+} sides;
 
-/* Rows `gap` bytes apart from end to begin, in blocks that end with the last run, so that a sanitizer sees a step past. */
-static unsigned char *rows_of(size_t high, size_t wide, size_t gap, unsigned char between)
+static unsigned char *a_at(const sides *s, size_t r, size_t c)
 {
-    const size_t bytes = high * wide + (high - 1) * gap;
-    unsigned char *rows = malloc(bytes ? bytes : 1);
-    assert_non_null(rows);
-    memset(rows, between, bytes);
-    for (size_t r = 0; r < high; r++)
-        for (size_t i = 0; i < wide; i++)
-            rows[r * (wide + gap) + i] = (unsigned char)(r * 31 + i * 7);
-    return rows;
+    return s->turned ? s->a + (ptrdiff_t)c * s->a_stride + (ptrdiff_t)(r * s->size)
+                     : s->a + (ptrdiff_t)r * s->a_stride + (ptrdiff_t)c;
 }
 
-static void check_rows(const version *v, size_t high, size_t wide)
+static unsigned char *b_at(const sides *s, size_t r, size_t c)
 {
-    const size_t a_gap = 3, b_gap = 70;
-    unsigned char *a = rows_of(high, wide, a_gap, 0xaa), *b = rows_of(high, wide, b_gap, 0x55);
-    const ptrdiff_t a_stride = (ptrdiff_t)(wide + a_gap), b_stride = (ptrdiff_t)(wide + b_gap);
-    if (!v->fn(a, a_stride, b, b_stride, high, wide))
-        fail_msg("equal_%s: %zu equal runs of %zu bytes", v->name, high, wide);
-    for (size_t r = 0; r < high; r++)
-        for (size_t i = 0; i < wide; i += wide < 140 ? 1 : 13) {
-            unsigned char *byte = &b[r * (wide + b_gap) + i];
+    return s->b + (ptrdiff_t)r * s->b_stride + (ptrdiff_t)(c * s->size);
+}
+
+static unsigned char *room_of(size_t before, size_t rows, ptrdiff_t stride, size_t row_bytes, size_t *bytes)
+{
+    *bytes = before + (rows - 1) * (size_t)stride + row_bytes;
+    unsigned char *room = malloc(*bytes);
+    assert_non_null(room);
+    return room;
+}
+
+static sides make_sides(const kernel *k, size_t rows, size_t cols, size_t gap, size_t shift)
+{
+    sides s = {.rows = rows, .cols = cols, .size = k->size, .turned = k->name[0] == 't'};
+    const size_t a_rows = s.turned ? cols : rows, a_row_bytes = s.turned ? rows * k->size : cols,
+                 b_row_bytes = cols * k->size;
+    s.a_stride = (ptrdiff_t)(a_row_bytes + gap % 7);
+    s.b_stride = (ptrdiff_t)(gap == 4096 ? gap : b_row_bytes + gap);
+    s.a_room = room_of(shift, a_rows, s.a_stride, a_row_bytes, &s.a_bytes);
+    s.b_room = room_of(2 * shift, rows, s.b_stride, b_row_bytes, &s.b_bytes);
+    s.a = s.a_room + shift;
+    s.b = s.b_room + 2 * shift;
+    memset(s.a_room, 0xaa, s.a_bytes);
+    memset(s.b_room, 0x55, s.b_bytes);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++)
+            for (size_t i = 0; i < k->size; i++)
+                a_at(&s, r, c)[i] = b_at(&s, r, c)[i] = (unsigned char)(r * 31 + c * 7 + i * 101);
+    return s;
+}
+
+static bool run(const kernel *k, int isa, const sides *s)
+{
+    const td_ahead ahead = {1 << 20, -(1 << 20)}; /* nothing is there */
+    return k->fn[isa](s->a, s->a_stride, s->b, s->b_stride, s->rows, s->cols, ahead);
+}
+
+static void check(const kernel *k, size_t rows, size_t cols, size_t gap, size_t shift)
+{
+    sides s = make_sides(k, rows, cols, gap, shift);
+    const size_t every = rows * cols < 300 ? 1 : rows * cols / 101;
+    for (int isa = 0; isa < 3; isa++) {
+        if (!run(k, isa, &s))
+            fail_msg("%s version %d: %zu rows, %zu columns are equal", k->name, isa, rows, cols);
+        for (size_t n = 0; n < rows * cols; n += n + 1 < rows * cols && n + every >= rows * cols ? 1 : every) {
+            unsigned char *byte = a_at(&s, n / cols, n % cols) + n % k->size;
             *byte ^= 0x10;
-            if (v->fn(a, a_stride, b, b_stride, high, wide))
-                fail_msg("equal_%s: byte %zu of run %zu, %zu runs of %zu bytes", v->name, i, r, high, wide);
+            if (run(k, isa, &s))
+                fail_msg("%s version %d: row %zu, column %zu of %zu x %zu", k->name, isa, n / cols, n % cols, rows,
+                         cols);
             *byte ^= 0x10;
         }
-    free(a);
-    free(b);
+    }
+    free(s.a_room);
+    free(s.b_room);
 }
 
-static void every_version(void **state)
+static void check_kernel(const kernel *k)
 {
-    (void)state;
-    for (size_t k = 0; k < sizeof versions / sizeof versions[0]; k++) {
-        if ((td_cpu_flags() & versions[k].needs) != versions[k].needs)
-            continue;
-        for (size_t wide = 1; wide <= 300; wide += wide < 140 ? 1 : 53)
-            for (size_t high = 1; high <= 18; high += high < 2 || high > 6 ? 1 : 5)
-                check_rows(&versions[k], high, wide);
+    if (k->name[0] == 'r') {
+        for (size_t cols = 1; cols <= 300; cols += cols < 140 ? 1 : 53)
+            for (size_t rows = 1; rows <= 18; rows += rows < 2 || rows > 6 ? 1 : 5)
+                check(k, rows, cols, cols % 3 * 70, rows % 3);
+        for (size_t cols = 1000; cols <= 5000; cols += 997)
+            check(k, 2, cols, 5, 1);
+        return;
     }
+    const size_t edge = 64 / k->size, wide = 16 / k->size;
+    for (size_t rows = 1; rows <= 2 * edge + 1; rows += rows < 5 ? 1 : rows % 7 + 1)
+        for (size_t cols = 1; cols <= 2 * wide + 1; cols++)
+            check(k, rows, cols, rows % 4 * 3, rows % 5);
+    for (size_t cols = edge - 1; cols <= 2 * edge + 1; cols += cols < edge + 1 ? 1 : cols % 5 + 1)
+        for (size_t rows = edge - 1; rows <= 2 * edge + 1; rows += rows < edge + 1 ? 1 : rows % 9 + 1) {
+            check(k, rows, cols, rows % 4 * 3, cols % 5);
+            check(k, rows, cols, 4096, 0); /* rows that fall on one set of the cache */
+        }
 }
+
+/* What the machine has not, is the version below it again. */
+static td_equal_kernels version[3];
+
+#define X(name, size)                                                                                                  \
+    static void test_##name(void **state)                                                                              \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        check_kernel(&(kernel){#name, size, {version[0].name, version[1].name, version[2].name}});                     \
+    }
+TD_EQUAL_KERNELS(X)
+#undef X
 
 static void the_choice_follows_the_machine(void **state)
 {
     (void)state;
-    assert_true(td_equal_choose(TD_CPU_C) == td_equal_c);
-#if defined(__x86_64__)
-    assert_true(td_equal_choose(TD_CPU_AVX2) == td_equal_avx2);
-    assert_true(td_equal_choose(TD_CPU_ALL) == td_equal_avx512);
-#endif
+    const unsigned flags = td_cpu_flags();
+    assert_true((version[1].rows != version[0].rows) == ((flags & TD_CPU_AVX2) != 0));
+    assert_true((version[2].turned_x8 != version[1].turned_x8) == ((flags & (TD_CPU_AVX512 | TD_CPU_NEON)) != 0));
 }
 
 int main(void)
 {
+    td_equal_init(&version[0], TD_CPU_C);
+    td_equal_init(&version[1], td_cpu_flags() & TD_CPU_AVX2);
+    td_equal_init(&version[2], td_cpu_flags());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_version),
-        cmocka_unit_test(the_choice_follows_the_machine),
+#define X(name, size) cmocka_unit_test(test_##name),
+        TD_EQUAL_KERNELS(X)
+#undef X
+            cmocka_unit_test(the_choice_follows_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,22 @@
+/* See close.h: the plain C, made wide for AVX2. */
+#if defined(__x86_64__)
+#include "close.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline)) KERNEL
+#define KERNEL __attribute__((target("avx2")))
+
+#include "close_rows.inc"
+
+void td_close_init_avx2(td_close_kernels *kernels)
+{
+    kernels->f32 = f32;
+    kernels->f16 = f16;
+    kernels->bf16 = bf16;
+}
+#else
+typedef int td_close_avx2_unused;
+#endif

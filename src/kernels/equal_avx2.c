@@ -1,0 +1,113 @@
+/* The comparing kernels for AVX2. */
+#if defined(__x86_64__)
+#include "equal.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+#define KERNEL __attribute__((target("avx2,bmi2")))
+#define APART __attribute__((noinline))
+#define INLINE static inline __attribute__((always_inline)) KERNEL
+
+#include "vector_avx2.inc"
+
+INLINE vec no_bits(void)
+{
+    return _mm256_setzero_si256();
+}
+
+INLINE vec load(const unsigned char *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+INLINE vec differ(vec d, vec z, const unsigned char *p)
+{
+    return _mm256_or_si256(d, _mm256_xor_si256(z, load(p)));
+}
+
+INLINE vec differ_upto(vec d, vec z, const unsigned char *p, size_t bytes)
+{
+    _Alignas(32) unsigned char part[32];
+    store(part, z);
+    return memcmp(part, p, bytes) == 0 ? d : _mm256_set1_epi8(-1);
+}
+
+INLINE bool is_equal(vec d)
+{
+    return _mm256_testz_si256(d, d);
+}
+
+#include "equal_tile.inc"
+
+TURNED(8)
+TURNED(16)
+TURNED(32)
+TURNED(64)
+
+/* -- rows */
+
+/* Rows whose differences are gathered before one test. */
+#define ROWS 8
+
+INLINE vec differ_16(const unsigned char *a, const unsigned char *b)
+{
+    return _mm256_castsi128_si256(_mm_xor_si128(load16(a), load16(b)));
+}
+
+/* Two halves cover a run of 16 to 32 bytes: the second ends with it. */
+INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                       size_t high, size_t wide, td_ahead ahead)
+{
+    vec d = no_bits();
+    for (size_t r = 0; r < high; r++, a += a_stride, b += b_stride) {
+        td_ask_for(a, ahead.a);
+        td_ask_for(b, ahead.b);
+        d = _mm256_or_si256(d, _mm256_or_si256(differ_16(a, b), differ_16(a + wide - 16, b + wide - 16)));
+        if (r % ROWS == ROWS - 1 && !is_equal(d))
+            return false;
+    }
+    return is_equal(d);
+}
+
+static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                              size_t high, size_t wide, td_ahead ahead)
+{
+    if (wide < 16)
+        return td_equal_rows_c(a, a_stride, b, b_stride, high, wide, ahead);
+    if (wide < 32)
+        return short_rows(a, a_stride, b, b_stride, high, wide, ahead);
+    vec d = no_bits();
+    for (size_t r = 0; r < high; r++, a += a_stride, b += b_stride) {
+        size_t i = 0;
+        for (; i + 64 <= wide; i += 64) {
+            td_ask_for(a + i, ahead.a);
+            td_ask_for(b + i, ahead.b);
+            d = differ(differ(d, load(b + i), a + i), load(b + i + 32), a + i + 32);
+            if ((i & 1023) == 960 && !is_equal(d))
+                return false;
+        }
+        if (i < wide) { /* what is left, and what covers it */
+            td_ask_for(a + i, ahead.a);
+            td_ask_for(b + i, ahead.b);
+            if (i + 32 <= wide)
+                d = differ(d, load(b + i), a + i);
+            d = differ(d, load(b + wide - 32), a + wide - 32);
+        }
+        if (r % ROWS == ROWS - 1 && !is_equal(d))
+            return false;
+    }
+    return is_equal(d);
+}
+
+void td_equal_init_avx2(td_equal_kernels *kernels)
+{
+    kernels->turned_x8 = turned_x8;
+    kernels->turned_x16 = turned_x16;
+    kernels->turned_x32 = turned_x32;
+    kernels->turned_x64 = turned_x64;
+    kernels->rows = equal_rows;
+}
+#else
+typedef int td_equal_avx2_unused;
+#endif

@@ -1,0 +1,153 @@
+/* The comparing kernels for AVX-512. */
+#if defined(__x86_64__)
+#include "equal.h"
+
+#include <immintrin.h>
+
+#define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
+#define APART __attribute__((noinline))
+#define INLINE static inline __attribute__((always_inline)) KERNEL
+
+#include "vector_avx512.inc"
+
+INLINE vec no_bits(void)
+{
+    return _mm512_setzero_si512();
+}
+
+INLINE vec or_differing(vec d, vec x, vec y)
+{
+    return _mm512_ternarylogic_epi64(d, x, y, 0xf6); /* d | (x ^ y) */
+}
+
+INLINE vec differ(vec d, vec z, const unsigned char *p)
+{
+    return or_differing(d, z, _mm512_loadu_si512(p));
+}
+
+INLINE vec differ_upto(vec d, vec z, const unsigned char *p, size_t bytes)
+{
+    const __mmask64 in = bytes < 64 ? ((__mmask64)1 << bytes) - 1 : ~(__mmask64)0;
+    return or_differing(d, _mm512_maskz_mov_epi8(in, z), _mm512_maskz_loadu_epi8(in, p));
+}
+
+INLINE bool is_equal(vec d)
+{
+    return _mm512_test_epi64_mask(d, d) == 0;
+}
+
+#include "equal_tile.inc"
+
+TURNED(8)
+TURNED(16)
+TURNED(32)
+TURNED(64)
+
+/* -- rows */
+
+/* Lines, or groups of short rows, whose differences are gathered before one test. */
+#define TOGETHER 16
+/* From here on the C library is as fast, or faster. */
+#define LONG_BYTES 2048
+
+/* Rows of a quarter or half a line: several of them are a vector. */
+INLINE vec load_rows(const unsigned char *p, ptrdiff_t stride, const size_t wide)
+{
+    if (stride == (ptrdiff_t)wide)
+        return _mm512_loadu_si512(p);
+    return wide == 16 ? load_lanes(p, stride) : load_halves(p, stride);
+}
+
+INLINE void ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, ptrdiff_t ahead)
+{
+    if (stride > 0 && stride < 64)
+        td_ask_for(p, ahead);
+    else
+        for (size_t r = 0; r < rows; r++, p += stride)
+            td_ask_for(p, ahead);
+}
+
+INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                       size_t high, td_ahead ahead, const size_t wide, const bool far)
+{
+    const size_t group = 64 / wide;
+    vec d = no_bits();
+    for (size_t r = 0; r < high; r += group, a += (ptrdiff_t)group * a_stride, b += (ptrdiff_t)group * b_stride) {
+        if (far) {
+            ask_for_rows(a, a_stride, group, ahead.a);
+            ask_for_rows(b, b_stride, group, ahead.b);
+        }
+        d = or_differing(d, load_rows(a, a_stride, wide), load_rows(b, b_stride, wide));
+        if (r / group % TOGETHER == TOGETHER - 1 && !is_equal(d))
+            return false;
+    }
+    return is_equal(d);
+}
+
+INLINE bool any_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                     size_t high, size_t wide, td_ahead ahead, const bool far)
+{
+    const size_t lines = (wide - 1) / 64, left = wide - 64 * lines;
+    const __mmask64 in = ~(__mmask64)0 >> (64 - left);
+    vec d = no_bits();
+    for (size_t r = 0, held = 0; r < high; r++, a += a_stride, b += b_stride) {
+        const unsigned char *x = a, *y = b;
+        for (size_t i = 0; i < lines; i++, x += 64, y += 64) {
+            if (far) {
+                td_ask_for(x, ahead.a);
+                td_ask_for(y, ahead.b);
+            }
+            d = differ(d, _mm512_loadu_si512(y), x);
+            if (i % TOGETHER == TOGETHER - 1 && !is_equal(d))
+                return false;
+        }
+        if (far) {
+            td_ask_for(x, ahead.a);
+            td_ask_for(y, ahead.b);
+        }
+        d = or_differing(d, _mm512_maskz_loadu_epi8(in, x), _mm512_maskz_loadu_epi8(in, y));
+        held += lines + 1;
+        if (held >= TOGETHER) {
+            if (!is_equal(d))
+                return false;
+            held = 0;
+        }
+    }
+    return is_equal(d);
+}
+
+#define ROWS(name, far)                                                                                                \
+    static KERNEL APART bool name(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,                  \
+                                  ptrdiff_t b_stride, size_t high, size_t wide, td_ahead ahead)                        \
+    {                                                                                                                  \
+        const size_t whole = wide == 16 ? high / 4 * 4 : wide == 32 ? high / 2 * 2 : 0;                                \
+        if (whole && !(wide == 16 ? short_rows(a, a_stride, b, b_stride, whole, ahead, 16, far)                        \
+                                  : short_rows(a, a_stride, b, b_stride, whole, ahead, 32, far)))                      \
+            return false;                                                                                              \
+        return whole == high || any_rows(a + (ptrdiff_t)whole * a_stride, a_stride, b + (ptrdiff_t)whole * b_stride,   \
+                                         b_stride, high - whole, wide, ahead, far);                                    \
+    }
+
+ROWS(near_rows, false)
+ROWS(far_rows, true)
+
+static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                              size_t high, size_t wide, td_ahead ahead)
+{
+    if (ahead.a || ahead.b)
+        return far_rows(a, a_stride, b, b_stride, high, wide, ahead);
+    return wide >= LONG_BYTES ? td_equal_rows_c(a, a_stride, b, b_stride, high, wide, ahead)
+                              : near_rows(a, a_stride, b, b_stride, high, wide, ahead);
+}
+
+void td_equal_init_avx512(td_equal_kernels *kernels)
+{
+    kernels->turned_x8 = turned_x8;
+    kernels->turned_x16 = turned_x16;
+    kernels->turned_x32 = turned_x32;
+    kernels->turned_x64 = turned_x64;
+    kernels->rows = equal_rows;
+}
+#else
+typedef int td_equal_avx512_unused;
+#endif

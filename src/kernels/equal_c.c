@@ -1,0 +1,59 @@
+/* The comparing kernels in plain C: the rule that the other versions follow. */
+#include "../cpu.h"
+#include "equal.h"
+
+#include <string.h>
+
+static inline __attribute__((always_inline)) bool turned(const unsigned char *a, ptrdiff_t a_stride,
+                                                         const unsigned char *b, ptrdiff_t b_stride, size_t rows,
+                                                         size_t cols, const size_t size)
+{
+    for (size_t r = 0; r < rows; r++, a += size, b += b_stride)
+        for (size_t c = 0; c < cols; c++)
+            if (memcmp(a + (ptrdiff_t)c * a_stride, b + c * size, size) != 0)
+                return false;
+    return true;
+}
+
+#define TURNED(name, size)                                                                                             \
+    static bool name(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,           \
+                     size_t rows, size_t cols, td_ahead ahead)                                                         \
+    {                                                                                                                  \
+        (void)ahead;                                                                                                   \
+        return turned(a, a_stride, b, b_stride, rows, cols, size);                                                     \
+    }
+
+TURNED(turned_x8, 1)
+TURNED(turned_x16, 2)
+TURNED(turned_x32, 4)
+TURNED(turned_x64, 8)
+
+bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                     size_t rows, size_t cols, td_ahead ahead)
+{
+    (void)ahead;
+    for (size_t r = 0; r < rows; r++, a += a_stride, b += b_stride)
+        if (memcmp(a, b, cols) != 0)
+            return false;
+    return true;
+}
+
+void td_equal_init(td_equal_kernels *kernels, unsigned cpu_flags)
+{
+    kernels->turned_x8 = turned_x8;
+    kernels->turned_x16 = turned_x16;
+    kernels->turned_x32 = turned_x32;
+    kernels->turned_x64 = turned_x64;
+    kernels->rows = td_equal_rows_c;
+#if defined(__x86_64__)
+    if (cpu_flags & TD_CPU_AVX2)
+        td_equal_init_avx2(kernels);
+    if (cpu_flags & TD_CPU_AVX512)
+        td_equal_init_avx512(kernels);
+#elif defined(__aarch64__)
+    if (cpu_flags & TD_CPU_NEON)
+        td_equal_init_neon(kernels);
+#else
+    (void)cpu_flags;
+#endif
+}
