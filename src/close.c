@@ -109,6 +109,25 @@ INLINE bool is_settled(found f, td_worst *worst)
     return true;
 }
 
+/* How large an error can be that is so many steps in a 16-bit type where no magnitude is larger. */
+static double error_at_most(const td_close *c, uint32_t steps, uint32_t largest)
+{
+    const int man_bits = 15 - (int)c->exp_bits, exponent = (int)(largest >> man_bits),
+              bias = (1 << (c->exp_bits - 1)) - 1;
+    return ldexp((double)steps, (exponent ? exponent : 1) - bias - man_bits);
+}
+
+/* Steps and magnitudes settle it where all are finite and near by what they say, and none can be worse than the worst. */
+static bool is_settled_by_steps(const td_close *c, const td_close_rows *b, td_worst *worst)
+{
+    const td_close_most m = c->steps(b, 0);
+    const double error = error_at_most(c, m.steps, m.largest);
+    if (m.largest >= c->first_inf || (m.steps > c->ulp && !(error <= (double)c->atol)) || error > worst->error)
+        return false;
+    worst->ulp = m.steps > worst->ulp ? m.steps : worst->ulp;
+    return true;
+}
+
 /* So does the measure of a block, where one of the policy's two rules accepts all of it. */
 static bool is_settled_by_measure(const td_close *c, const td_close_rows *b, td_worst *worst)
 {
@@ -361,11 +380,15 @@ static void init_float(const td_judge *judge, td_close *c)
     c->sign = (uint32_t)(judge->mask & ~judge->magnitude);
     td_close_kernels kernels;
     td_close_kernels_init(&kernels, td_cpu_flags());
+    c->exp_bits = d.exp_bits;
+    c->first_inf = (uint32_t)judge->first_inf;
     if (d.flavor == TD_FLAVOR_IEEE)
         c->measure = is_f32                                ? kernels.f32
                      : d.exp_bits == 5 && d.man_bits == 10 ? kernels.f16
                      : d.exp_bits == 8 && d.man_bits == 7  ? kernels.bf16
                                                            : NULL;
+    if (c->measure && d.bytes == 2)
+        c->steps = kernels.steps_x16;
     if (is_f32 || is_f64) {
         c->look = look_of(is_f32 ? F32 : F64);
         return;
@@ -400,7 +423,7 @@ static void init_integer(const td_judge *judge, td_close *c)
 void td_close_init(const td_judge *judge, td_close *c)
 {
     c->look = NULL;
-    c->measure = NULL;
+    c->measure = c->steps = NULL;
     c->same_bits = if_true(judge->bits_decide);
     if (!judge->policy.tolerant)
         return;
@@ -414,5 +437,6 @@ bool td_close_accepts(const td_close *c, td_close_room *room, const td_close_row
 {
     if (!c->look)
         return false;
-    return (c->measure && is_settled_by_measure(c, b, worst)) || c->look(c, room, b, worst);
+    return (c->steps && is_settled_by_steps(c, b, worst)) || (c->measure && is_settled_by_measure(c, b, worst)) ||
+           c->look(c, room, b, worst);
 }

@@ -12,7 +12,7 @@
 #include "kernels/close.h"
 #include "policy.h"
 
-#define TD_CLOSE_ELEMS 1024
+#define TD_CLOSE_ELEMS 2048
 
 /* The largest of what was accepted. */
 typedef struct td_worst {
@@ -32,9 +32,12 @@ typedef bool td_close_look(const td_close *c, td_close_room *room, const td_clos
 struct td_close {
     td_close_look *look; /* NULL: not for this dtype and policy */
     td_close_fn measure; /* of f32, f16 and bf16; NULL for others */
-    float atol, rtol;    /* a little less than the policy's */
-    uint32_t ulp;        /* 0 without ulp=: equal values are near */
-    int32_t same_bits;   /* -1: equal bits are near whatever they are; 0: they are not */
+    td_close_fn steps;   /* of f16 and bf16: what may settle it before; NULL for others */
+    unsigned exp_bits;
+    uint32_t first_inf; /* magnitudes from here on are infinite or NaN */
+    float atol, rtol;   /* a little less than the policy's */
+    uint32_t ulp;       /* 0 without ulp=: equal values are near */
+    int32_t same_bits;  /* -1: equal bits are near whatever they are; 0: they are not */
     double exact_atol, exact_rtol;
     uint64_t long_ulp;
     double step;         /* of an integer */

@@ -99,7 +99,7 @@ static bool rows_are_finite(const td_judge *judge, const td_close_rows *b)
 static bool accepts(const td_scan *s, stage *g, const td_close_rows *b)
 {
     if (s->equal(b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows,
-                 b->count * s->golden->dtype.bytes, b->ahead) &&
+                 b->count * s->golden->dtype.bytes, (td_ahead){0, 0}) &&
         (!s->finite_alone || rows_are_finite(s->judge, b)))
         return true;
     return td_close_accepts(&s->close, &g->room, b, &g->worst);
@@ -124,8 +124,11 @@ static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r
                        .actual = t->stored + (int64_t)r * t->stride + at * t->stored_bytes,
                        .actual_stride = t->stride,
                        .rows = rows,
-                       .count = count,
-                       .ahead = g->ahead};
+                       .count = count};
+    if (g->ahead.a)
+        td_ask_for_rows(b.expected, b.expected_stride, rows, count * (size_t)bytes, g->ahead.a);
+    if (g->ahead.b)
+        td_ask_for_rows(b.actual, b.actual_stride, rows, count * t->stored_bytes, g->ahead.b);
     if (s->convert) {
         td_convert_rows(s->convert, &(td_convert_block){.dst = g->actual,
                                                         .src = b.actual,
@@ -139,7 +142,6 @@ static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r
                                                         .far = g->far});
         b.actual = g->actual;
         b.actual_stride = (ptrdiff_t)count * bytes;
-        b.ahead.b = 0;
     }
     return accepts(s, g, &b);
 }
@@ -238,8 +240,9 @@ static bool accepts_rows(const td_scan *s, stage *g, const td_slabs *of, size_t 
                          int64_t elem)
 {
     const size_t outer = of->node_count - of->row_nodes;
-    if (level + 1 < outer) {
-        for (uint64_t i = 0; i < of->extent[level]; i++, stored += of->stride[level], elem += of->node[level].tensor)
+    if (level < outer) {
+        const uint64_t steps = level == of->sheet ? 1 : of->extent[level];
+        for (uint64_t i = 0; i < steps; i++, stored += of->stride[level], elem += of->node[level].tensor)
             if (!accepts_rows(s, g, of, level + 1, stored, elem))
                 return false;
         return true;
@@ -249,10 +252,10 @@ static bool accepts_rows(const td_scan *s, stage *g, const td_slabs *of, size_t 
                .high = 1,
                .wide = of->row_elems,
                .stored_bytes = of->plan ? of->plan->memory_dtype.bytes : s->golden->dtype.bytes};
-    if (level < outer) {
-        t.high = of->extent[level];
-        t.step = of->node[level].tensor;
-        t.stride = of->stride[level];
+    if (outer) {
+        t.high = of->extent[of->sheet];
+        t.step = of->node[of->sheet].tensor;
+        t.stride = of->stride[of->sheet];
     }
     return accepts_sheet(s, g, &t);
 }

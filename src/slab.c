@@ -19,6 +19,10 @@ static void find_rows(td_slabs *s)
                                    s->stride[i] == (int64_t)(s->row_elems * bytes);
          s->row_nodes++)
         s->row_elems *= s->extent[i];
+    s->sheet = 0;
+    for (size_t i = 0; i + s->row_nodes < s->node_count; i++)
+        if (s->extent[i] > s->extent[s->sheet])
+            s->sheet = i;
 }
 
 void td_slabs_see_rows(td_slabs *s)

@@ -41,6 +41,7 @@ typedef struct td_slabs {
     int64_t stride[TD_SLAB_NODES]; /* bytes between the stored elements of a node's steps */
     size_t row_nodes;              /* trailing nodes that are straight in the tensor and in what is stored */
     uint64_t row_elems;
+    size_t sheet; /* the longest of the nodes before them: its rows are looked at together */
 
     /* Of what is taken out; made by td_slabs_take_out. */
     bool has_small;

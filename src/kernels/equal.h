@@ -28,9 +28,11 @@ typedef struct td_ahead {
     ptrdiff_t a, b;
 } td_ahead;
 
-/* Into the second-level cache: the first has no room for a block that comes later. */
+/* Into the second-level cache: the first has no room for a block that comes later. The empty statement is for gcc, which takes a
+ * function that does nothing but ask for one that does nothing. */
 static inline void td_ask_for(const unsigned char *line, ptrdiff_t ahead)
 {
+    __asm__ volatile("");
     __builtin_prefetch((const void *)((uintptr_t)line + (uintptr_t)ahead), 0, 2);
 }
 
@@ -54,5 +56,14 @@ void td_equal_init_neon(td_equal_kernels *kernels);
 /* Plain C, for what versions leave to it. */
 bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                      size_t rows, size_t cols, td_ahead ahead);
+
+/* Asks for every line of some rows that lie ahead, once. */
+void td_ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead);
+
+/* Rows of a version that asks for nothing by itself, with the asking in between. */
+typedef bool td_equal_near_fn(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                              size_t rows, size_t cols);
+bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,
+                         ptrdiff_t b_stride, size_t rows, size_t cols, td_ahead ahead);
 
 #endif

@@ -49,6 +49,8 @@ TURNED(64)
 
 /* Rows whose differences are gathered before one test. */
 #define ROWS 8
+/* From here on the C library is as fast, or faster. */
+#define LONG_BYTES 2048
 
 INLINE vec differ_16(const unsigned char *a, const unsigned char *b)
 {
@@ -57,13 +59,30 @@ INLINE vec differ_16(const unsigned char *a, const unsigned char *b)
 
 /* Two halves cover a run of 16 to 32 bytes: the second ends with it. */
 INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                       size_t high, size_t wide, td_ahead ahead)
+                       size_t high, size_t wide)
 {
     vec d = no_bits();
     for (size_t r = 0; r < high; r++, a += a_stride, b += b_stride) {
-        td_ask_for(a, ahead.a);
-        td_ask_for(b, ahead.b);
         d = _mm256_or_si256(d, _mm256_or_si256(differ_16(a, b), differ_16(a + wide - 16, b + wide - 16)));
+        if (r % ROWS == ROWS - 1 && !is_equal(d))
+            return false;
+    }
+    return is_equal(d);
+}
+
+static KERNEL bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                             size_t high, size_t wide)
+{
+    if (wide < 16 || wide >= LONG_BYTES)
+        return td_equal_rows_c(a, a_stride, b, b_stride, high, wide, (td_ahead){0, 0});
+    if (wide < 32)
+        return short_rows(a, a_stride, b, b_stride, high, wide);
+    vec d = no_bits();
+    for (size_t r = 0; r < high; r++, a += a_stride, b += b_stride) {
+        for (size_t i = 0; i + 32 <= wide; i += 32)
+            d = differ(d, load(b + i), a + i);
+        if (wide % 32)
+            d = differ(d, load(b + wide - 32), a + wide - 32);
         if (r % ROWS == ROWS - 1 && !is_equal(d))
             return false;
     }
@@ -73,31 +92,9 @@ INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigne
 static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                               size_t high, size_t wide, td_ahead ahead)
 {
-    if (wide < 16)
-        return td_equal_rows_c(a, a_stride, b, b_stride, high, wide, ahead);
-    if (wide < 32)
-        return short_rows(a, a_stride, b, b_stride, high, wide, ahead);
-    vec d = no_bits();
-    for (size_t r = 0; r < high; r++, a += a_stride, b += b_stride) {
-        size_t i = 0;
-        for (; i + 64 <= wide; i += 64) {
-            td_ask_for(a + i, ahead.a);
-            td_ask_for(b + i, ahead.b);
-            d = differ(differ(d, load(b + i), a + i), load(b + i + 32), a + i + 32);
-            if ((i & 1023) == 960 && !is_equal(d))
-                return false;
-        }
-        if (i < wide) { /* what is left, and what covers it */
-            td_ask_for(a + i, ahead.a);
-            td_ask_for(b + i, ahead.b);
-            if (i + 32 <= wide)
-                d = differ(d, load(b + i), a + i);
-            d = differ(d, load(b + wide - 32), a + wide - 32);
-        }
-        if (r % ROWS == ROWS - 1 && !is_equal(d))
-            return false;
-    }
-    return is_equal(d);
+    if (ahead.a || ahead.b)
+        return td_equal_rows_ahead(near_rows, a, a_stride, b, b_stride, high, wide, ahead);
+    return near_rows(a, a_stride, b, b_stride, high, wide);
 }
 
 void td_equal_init_avx2(td_equal_kernels *kernels)

@@ -45,7 +45,7 @@ TURNED(64)
 
 /* -- rows */
 
-/* Lines, or groups of short rows, whose differences are gathered before one test. */
+/* Vectors whose differences are gathered before one test. */
 #define TOGETHER 16
 /* From here on the C library is as fast, or faster. */
 #define LONG_BYTES 2048
@@ -58,53 +58,33 @@ INLINE vec load_rows(const unsigned char *p, ptrdiff_t stride, const size_t wide
     return wide == 16 ? load_lanes(p, stride) : load_halves(p, stride);
 }
 
-INLINE void ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, ptrdiff_t ahead)
-{
-    if (stride > 0 && stride < 64)
-        td_ask_for(p, ahead);
-    else
-        for (size_t r = 0; r < rows; r++, p += stride)
-            td_ask_for(p, ahead);
-}
-
 INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                       size_t high, td_ahead ahead, const size_t wide, const bool far)
+                       size_t high, const size_t wide)
 {
     const size_t group = 64 / wide;
-    vec d = no_bits();
-    for (size_t r = 0; r < high; r += group, a += (ptrdiff_t)group * a_stride, b += (ptrdiff_t)group * b_stride) {
-        if (far) {
-            ask_for_rows(a, a_stride, group, ahead.a);
-            ask_for_rows(b, b_stride, group, ahead.b);
+    for (size_t r = 0; r < high;) {
+        vec d = no_bits();
+        for (size_t n = 0; n < TOGETHER && r < high; n++, r += group) {
+            d = or_differing(d, load_rows(a, a_stride, wide), load_rows(b, b_stride, wide));
+            a += (ptrdiff_t)group * a_stride;
+            b += (ptrdiff_t)group * b_stride;
         }
-        d = or_differing(d, load_rows(a, a_stride, wide), load_rows(b, b_stride, wide));
-        if (r / group % TOGETHER == TOGETHER - 1 && !is_equal(d))
+        if (!is_equal(d))
             return false;
     }
-    return is_equal(d);
+    return true;
 }
 
 INLINE bool any_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                     size_t high, size_t wide, td_ahead ahead, const bool far)
+                     size_t high, size_t wide)
 {
     const size_t lines = (wide - 1) / 64, left = wide - 64 * lines;
     const __mmask64 in = ~(__mmask64)0 >> (64 - left);
     vec d = no_bits();
     for (size_t r = 0, held = 0; r < high; r++, a += a_stride, b += b_stride) {
         const unsigned char *x = a, *y = b;
-        for (size_t i = 0; i < lines; i++, x += 64, y += 64) {
-            if (far) {
-                td_ask_for(x, ahead.a);
-                td_ask_for(y, ahead.b);
-            }
+        for (size_t i = 0; i < lines; i++, x += 64, y += 64)
             d = differ(d, _mm512_loadu_si512(y), x);
-            if (i % TOGETHER == TOGETHER - 1 && !is_equal(d))
-                return false;
-        }
-        if (far) {
-            td_ask_for(x, ahead.a);
-            td_ask_for(y, ahead.b);
-        }
         d = or_differing(d, _mm512_maskz_loadu_epi8(in, x), _mm512_maskz_loadu_epi8(in, y));
         held += lines + 1;
         if (held >= TOGETHER) {
@@ -116,28 +96,24 @@ INLINE bool any_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned 
     return is_equal(d);
 }
 
-#define ROWS(name, far)                                                                                                \
-    static KERNEL APART bool name(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,                  \
-                                  ptrdiff_t b_stride, size_t high, size_t wide, td_ahead ahead)                        \
-    {                                                                                                                  \
-        const size_t whole = wide == 16 ? high / 4 * 4 : wide == 32 ? high / 2 * 2 : 0;                                \
-        if (whole && !(wide == 16 ? short_rows(a, a_stride, b, b_stride, whole, ahead, 16, far)                        \
-                                  : short_rows(a, a_stride, b, b_stride, whole, ahead, 32, far)))                      \
-            return false;                                                                                              \
-        return whole == high || any_rows(a + (ptrdiff_t)whole * a_stride, a_stride, b + (ptrdiff_t)whole * b_stride,   \
-                                         b_stride, high - whole, wide, ahead, far);                                    \
-    }
-
-ROWS(near_rows, false)
-ROWS(far_rows, true)
+static KERNEL APART bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,
+                                   ptrdiff_t b_stride, size_t high, size_t wide)
+{
+    if (wide >= LONG_BYTES)
+        return td_equal_rows_c(a, a_stride, b, b_stride, high, wide, (td_ahead){0, 0});
+    if (wide == 16 && high % 4 == 0)
+        return short_rows(a, a_stride, b, b_stride, high, 16);
+    if (wide == 32 && high % 2 == 0)
+        return short_rows(a, a_stride, b, b_stride, high, 32);
+    return any_rows(a, a_stride, b, b_stride, high, wide);
+}
 
 static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                               size_t high, size_t wide, td_ahead ahead)
 {
     if (ahead.a || ahead.b)
-        return far_rows(a, a_stride, b, b_stride, high, wide, ahead);
-    return wide >= LONG_BYTES ? td_equal_rows_c(a, a_stride, b, b_stride, high, wide, ahead)
-                              : near_rows(a, a_stride, b, b_stride, high, wide, ahead);
+        return td_equal_rows_ahead(near_rows, a, a_stride, b, b_stride, high, wide, ahead);
+    return near_rows(a, a_stride, b, b_stride, high, wide);
 }
 
 void td_equal_init_avx512(td_equal_kernels *kernels)

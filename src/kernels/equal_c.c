@@ -38,6 +38,36 @@ bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned 
     return true;
 }
 
+/* Bytes that are looked at between two times of asking: so many lines can be on their way. */
+#define TURN_BYTES 2048
+
+/* Where all rows begin at the same place of their lines, it is for those that begin them. */
+void td_ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead)
+{
+    if (stride > 0 && (size_t)stride <= cols + 32) { /* one run, but for small gaps */
+        cols = (rows - 1) * (size_t)stride + cols;
+        rows = 1;
+    } else if (stride % 64 == 0 && (uintptr_t)p % 64 >= cols)
+        return;
+    for (size_t r = 0; r < rows; r++, p += stride)
+        for (size_t at = 0; at < cols; at += 64)
+            td_ask_for(p + at, ahead);
+}
+
+bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,
+                         ptrdiff_t b_stride, size_t rows, size_t cols, td_ahead ahead)
+{
+    const size_t most = cols < TURN_BYTES ? TURN_BYTES / cols : 1;
+    for (size_t r = 0, n = 0; r < rows; r += n, a += (ptrdiff_t)n * a_stride, b += (ptrdiff_t)n * b_stride) {
+        n = rows - r < most ? rows - r : most;
+        td_ask_for_rows(a, a_stride, n, cols, ahead.a);
+        td_ask_for_rows(b, b_stride, n, cols, ahead.b);
+        if (!near(a, a_stride, b, b_stride, n, cols))
+            return false;
+    }
+    return true;
+}
+
 void td_equal_init(td_equal_kernels *kernels, unsigned cpu_flags)
 {
     kernels->turned_x8 = turned_x8;
