@@ -120,10 +120,23 @@ static double error_at_most(const td_close *c, uint32_t steps, uint32_t largest)
 /* Steps and magnitudes settle it where all are finite and near by what they say, and none can be worse than the worst. */
 static bool is_settled_by_steps(const td_close *c, const td_close_rows *b, td_worst *worst)
 {
-    const td_close_most m = c->steps(b, 0);
+    const td_close_most m = c->quick(b, 0);
     const double error = error_at_most(c, m.steps, m.largest);
     if (m.largest >= c->first_inf || (m.steps > c->ulp && !(error <= (double)c->atol)) || error > worst->error)
         return false;
+    worst->ulp = m.steps > worst->ulp ? m.steps : worst->ulp;
+    return true;
+}
+
+/* So do pairs that are all close together: then no error was rounded. */
+static bool is_settled_near(const td_close *c, const td_close_rows *b, td_worst *worst)
+{
+    const td_close_most m = c->quick(b, c->rtol);
+    float error;
+    memcpy(&error, &m.error, sizeof error);
+    if (m.error >= TD_CLOSE_NOT_FINITE || m.steps > TD_CLOSE_NEAR_STEPS || (!(m.excess <= c->atol) && m.steps > c->ulp))
+        return false;
+    worst->error = (double)error > worst->error ? (double)error : worst->error;
     worst->ulp = m.steps > worst->ulp ? m.steps : worst->ulp;
     return true;
 }
@@ -387,8 +400,8 @@ static void init_float(const td_judge *judge, td_close *c)
                      : d.exp_bits == 5 && d.man_bits == 10 ? kernels.f16
                      : d.exp_bits == 8 && d.man_bits == 7  ? kernels.bf16
                                                            : NULL;
-    if (c->measure && d.bytes == 2)
-        c->steps = kernels.steps_x16;
+    if (c->measure)
+        c->quick = is_f32 ? kernels.near_f32 : kernels.steps_x16;
     if (is_f32 || is_f64) {
         c->look = look_of(is_f32 ? F32 : F64);
         return;
@@ -423,7 +436,7 @@ static void init_integer(const td_judge *judge, td_close *c)
 void td_close_init(const td_judge *judge, td_close *c)
 {
     c->look = NULL;
-    c->measure = c->steps = NULL;
+    c->measure = c->quick = NULL;
     c->same_bits = if_true(judge->bits_decide);
     if (!judge->policy.tolerant)
         return;
@@ -433,10 +446,26 @@ void td_close_init(const td_judge *judge, td_close *c)
         init_integer(judge, c);
 }
 
+/* Where values are near 0 or the worst grows from block to block, the quick way settles nothing and is left for a while. */
+#define SKIPS 8
+
+static bool is_settled_quickly(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+{
+    if (room->skips) {
+        room->skips--;
+        return false;
+    }
+    const bool settled =
+        c->exp_bits == 8 && c->sign >> 31 ? is_settled_near(c, b, worst) : is_settled_by_steps(c, b, worst);
+    room->skips = settled ? 0 : SKIPS;
+    return settled;
+}
+
 bool td_close_accepts(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
     if (!c->look)
         return false;
-    return (c->steps && is_settled_by_steps(c, b, worst)) || (c->measure && is_settled_by_measure(c, b, worst)) ||
-           c->look(c, room, b, worst);
+    if (c->measure && (is_settled_quickly(c, room, b, worst) || is_settled_by_measure(c, b, worst)))
+        return true;
+    return c->look(c, room, b, worst);
 }

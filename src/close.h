@@ -22,9 +22,10 @@ typedef struct td_worst {
 
 typedef struct td_close td_close;
 
-/* The values of a block that is neither f32 nor f64. */
+/* What a thread needs for it. */
 typedef struct td_close_room {
-    float expected[TD_CLOSE_ELEMS], actual[TD_CLOSE_ELEMS];
+    unsigned skips; /* blocks for which the quick way is not tried, as it did not do before; 0 to begin with */
+    float expected[TD_CLOSE_ELEMS], actual[TD_CLOSE_ELEMS]; /* the values of a block that is neither f32 nor f64 */
 } td_close_room;
 
 typedef bool td_close_look(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst);
@@ -32,7 +33,7 @@ typedef bool td_close_look(const td_close *c, td_close_room *room, const td_clos
 struct td_close {
     td_close_look *look; /* NULL: not for this dtype and policy */
     td_close_fn measure; /* of f32, f16 and bf16; NULL for others */
-    td_close_fn steps;   /* of f16 and bf16: what may settle it before; NULL for others */
+    td_close_fn quick;   /* what may settle it before: near_f32 or steps_x16 */
     unsigned exp_bits;
     uint32_t first_inf; /* magnitudes from here on are infinite or NaN */
     float atol, rtol;   /* a little less than the policy's */

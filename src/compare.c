@@ -182,6 +182,7 @@ static void compare_left(comparison *c, td_slabs *slabs, uint64_t first, size_t 
             if (c->report->failed)
                 return;
             td_slab_taker_init(slabs, &taker);
+            c->bench->room.skips = 0;
             ready = true;
         }
         td_slab slab;

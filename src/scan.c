@@ -13,7 +13,7 @@
 #define FAR_BYTES ((uint64_t)512 << 10)
 /* Rows from this length on are looked at as memory has them. */
 #define ROW_BYTES 16u
-#define VALUES_ROW_BYTES 64u
+#define VALUES_ROW_BYTES 32u
 
 bool td_is_masked(const td_tensor *mask, uint64_t elem)
 {
@@ -341,6 +341,7 @@ static void scan_pieces(void *context, unsigned first, unsigned past)
     td_slab slab, next;
     stage g;
     g.worst = c->worst[first];
+    g.room.skips = 0;
     g.far = c->slabs->count * c->slabs->elems * c->scan->golden->dtype.bytes >= FAR_BYTES;
     td_slab_taker_init(c->slabs, &taker);
     td_slab_find(c->slabs, c->first + begin, &next);

@@ -16,6 +16,7 @@ void td_close_init_avx2(td_close_kernels *kernels)
     kernels->f32 = f32;
     kernels->f16 = f16;
     kernels->bf16 = bf16;
+    kernels->near_f32 = near_f32;
     kernels->steps_x16 = steps_x16;
 }
 #else

@@ -16,6 +16,7 @@ void td_close_kernels_init(td_close_kernels *kernels, unsigned cpu_flags)
     kernels->f32 = f32;
     kernels->f16 = f16;
     kernels->bf16 = bf16;
+    kernels->near_f32 = near_f32;
     kernels->steps_x16 = steps_x16;
 #if defined(__x86_64__)
     if (cpu_flags & TD_CPU_AVX2)

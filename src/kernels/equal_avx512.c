@@ -50,14 +50,6 @@ TURNED(64)
 /* From here on the C library is as fast, or faster. */
 #define LONG_BYTES 2048
 
-/* Rows of a quarter or half a line: several of them are a vector. */
-INLINE vec load_rows(const unsigned char *p, ptrdiff_t stride, const size_t wide)
-{
-    if (stride == (ptrdiff_t)wide)
-        return _mm512_loadu_si512(p);
-    return wide == 16 ? load_lanes(p, stride) : load_halves(p, stride);
-}
-
 INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                        size_t high, const size_t wide)
 {
@@ -65,7 +57,7 @@ INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigne
     for (size_t r = 0; r < high;) {
         vec d = no_bits();
         for (size_t n = 0; n < TOGETHER && r < high; n++, r += group) {
-            d = or_differing(d, load_rows(a, a_stride, wide), load_rows(b, b_stride, wide));
+            d = or_differing(d, load_short_rows(a, a_stride, wide), load_short_rows(b, b_stride, wide));
             a += (ptrdiff_t)group * a_stride;
             b += (ptrdiff_t)group * b_stride;
         }
