@@ -324,6 +324,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
     td_plan *plan = NULL;
     td_conversion values = {0};
     comparison c;
+    c.report = NULL;
     td_unknown unknown = {0};
     bool x = false;
     td_status status = td_call_check(call);
@@ -353,7 +354,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         status = td_exec_check(&run);
     if (!status)
         status = open_report(what, policy, call->bank[0]->name, run.convert, &c);
-    if (!status) {
+    if (!status && c.report) {
         td_report *r = c.report;
         r->stored = values.dtype;
         r->geometry = plan->geometry;

@@ -118,12 +118,13 @@ void td_slabs_free(td_slabs *s)
 void td_slab_find(const td_slabs *s, uint64_t number, td_slab *out)
 {
     *out = (td_slab){.of = s, .tensor = s->tensor, .memory = s->memory, .select = s->select};
-    for (size_t k = 0; k < s->node_count && number; k++) {
+    for (size_t k = 0; k < s->node_count; k++) {
         const size_t i = s->turn[k];
-        if (s->steps[i] == 1)
+        const uint64_t steps = s->steps[i];
+        if (steps == 1)
             continue;
-        const int64_t step = (int64_t)(number % s->steps[i] * s->extent[i]);
-        number /= s->steps[i];
+        const int64_t step = (int64_t)(number % steps * s->extent[i]);
+        number /= steps;
         out->tensor += step * s->node[i].tensor;
         out->memory += step * s->node[i].memory;
         out->select += step * s->node[i].select;

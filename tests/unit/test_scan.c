@@ -138,6 +138,13 @@ static const layout_case layouts[] = {
     {"f32", "517 311", "r c -> r c", "", NULL, NULL, 311 * 32, 1},
     {"f32", "517 311", "r c -> c r", "", NULL, NULL, 517 * 32, 1},
     {"u8", "517 1311", "r c -> c r", "", NULL, NULL, 517 * 8, 1},
+    {"u8", "512 512", "r c -> c r", "", NULL, NULL, 4096, 1},
+    {"i16", "130 700", "r c -> c r", "", "699 - c", NULL, 130 * 16, 1},
+    {"f64", "211 97", "r c -> c r", "", NULL, NULL, 211 * 64, 1},
+    {"f32", "3 40 17 19", "n c h w -> (n h w) c", "", NULL, NULL, 40 * 32, 1},
+    {"i8", "2 48 33 35", "n (ct cs) h w -> (n ct h w) cs", "cs=16", NULL, NULL, 128, 1},
+    {"i8", "2 48 33 35", "n (ct cs) h w -> (n ct h w) cs", "cs=4", "1 + 2*index", NULL, 32, 1},
+    {"i8", "352 208", "(rt rs) (ct cs) -> (rt ct) (rs cs)", "rs=16 cs=16", NULL, NULL, 2048, 1},
     {"i16", "3 29 31 64", "b h w (ct cs) -> (b ct h w) cs", "cs=16", NULL, NULL, 256, 1},
     {"f16", "3 29 31 64", "b h w (ct cs) -> (b ct h w) cs", "cs=16", NULL, NULL, 320, 1},
     {"i4", "311 1024", "r (ct cs) -> (ct r) cs", "cs=16", NULL, NULL, 64, 1},
@@ -229,7 +236,7 @@ static char *compare_on(const layout_case *k, const setting *s, const char *poli
     return text;
 }
 
-static void threads_change_nothing(void **state)
+static void neither_threads_nor_machines_change_anything(void **state)
 {
     (void)state;
     static const char *const policies[] = {"max=50", "ulp=1", "atol=0.5 max=3", "rtol=0.02 nan=differ", "nan=differ"};
@@ -247,8 +254,15 @@ static void threads_change_nothing(void **state)
                     char *one = compare_on(&layouts[i], &s, policies[p], masked, 1, &t);
                     char *four = compare_on(&layouts[i], &s, policies[p], masked, 4, &t);
                     assert_string_equal(one, four);
-                    td_free(one);
                     td_free(four);
+                    for (size_t c = 0; c < 2; c++) {
+                        td_cpu_mask(c ? TD_CPU_AVX2 : TD_CPU_C);
+                        char *plain = compare_on(&layouts[i], &s, policies[p], masked, 1, &t);
+                        assert_string_equal(one, plain);
+                        td_free(plain);
+                    }
+                    td_cpu_mask(TD_CPU_ALL);
+                    td_free(one);
                 }
         }
         close_setting(&s);
@@ -283,7 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_rows_are_judged_like_pairs),
-        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(neither_threads_nor_machines_change_anything),
         cmocka_unit_test(tensors_on_threads),
     };
     setenv("TD_PARALLEL_BYTES", "1", 1);
