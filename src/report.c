@@ -102,6 +102,13 @@ static void make_grid(td_report *r)
         r->tally[i].grid_stride = stride;
         stride *= r->tally[i].grid_bucket ? r->tally[i].grid_count : 1;
     }
+    for (size_t i = 0; i < r->tally_count; i++) {
+        td_tally *t = &r->tally[i];
+        t->by_stride = td_divisor_of(t->stride);
+        t->by_size = td_divisor_of(t->size);
+        t->by_bucket = td_divisor_of(t->bucket);
+        t->by_grid_bucket = td_divisor_of(t->grid_bucket);
+    }
     r->grid_cells = (size_t)cells;
     r->grid = calloc(r->grid_cells, sizeof *r->grid);
 }
@@ -143,6 +150,20 @@ void td_report_at(const td_report *r, uint64_t elem, td_shape *at)
     at->rank = r->shape.rank;
     for (size_t d = at->rank; d-- > 0; elem /= r->shape.dim[d])
         at->dim[d] = elem % r->shape.dim[d];
+}
+
+/* The same for the mismatch at hand. */
+static const td_shape *find_next(td_report *r, uint64_t elem)
+{
+    td_shape *at = &r->last_at;
+    size_t d = at->rank;
+    if (elem != r->last_elem + 1 || !d)
+        td_report_at(r, elem, at);
+    else
+        while (d-- > 0 && ++at->dim[d] == r->shape.dim[d])
+            at->dim[d] = 0;
+    r->last_elem = elem;
+    return at;
 }
 
 /* Copies of one element are in the order of their places. */
@@ -210,6 +231,12 @@ static size_t bin_of(td_verdict v)
     return v.apart ? TD_REPORT_BINS - 1 : v.ulp ? 64 - (size_t)__builtin_clzll(v.ulp) : 0;
 }
 
+/* The step along an axis at a coordinate of its dimension. */
+static uint64_t step_of(const td_tally *t, uint64_t coordinate)
+{
+    return td_remainder(td_quotient(coordinate + t->offset, &t->by_stride), &t->by_size);
+}
+
 void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t elem, uint64_t expected, uint64_t actual,
                         td_verdict verdict, const td_place *place)
 {
@@ -229,17 +256,14 @@ void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t e
     r->bins[bin_of(verdict)]++;
     keep_first(r, &e);
     keep_sample(r, &e);
-    td_shape at;
+    const td_shape *at = find_next(r, elem);
     size_t cell = 0;
-    td_report_at(r, elem, &at);
     for (size_t i = 0; i < r->tally_count; i++) {
         td_tally *t = &r->tally[i];
-        const uint64_t step = t->dim == -1   ? e.place.bank
-                              : t->dim == -2 ? e.lane
-                                             : (at.dim[t->dim] + t->offset) / t->stride % t->size;
-        t->mismatches[step / t->bucket]++;
+        const uint64_t step = t->dim == -1 ? e.place.bank : t->dim == -2 ? e.lane : step_of(t, at->dim[t->dim]);
+        t->mismatches[td_quotient(step, &t->by_bucket)]++;
         if (t->grid_bucket)
-            cell += step / t->grid_bucket * t->grid_stride;
+            cell += td_quotient(step, &t->by_grid_bucket) * t->grid_stride;
     }
     td_grid_cell *c = &r->grid[cell];
     const float error = verdict.apart ? INFINITY : (float)verdict.error;
@@ -252,7 +276,7 @@ uint64_t td_report_step(const td_report *r, const td_tally *t, uint64_t elem)
 {
     td_shape at;
     td_report_at(r, elem, &at);
-    return t->dim < 0 ? 0 : (at.dim[t->dim] + t->offset) / t->stride % t->size;
+    return t->dim < 0 ? 0 : step_of(t, at.dim[t->dim]);
 }
 
 static int compare_entries(const void *a, const void *b)

@@ -6,6 +6,7 @@
 #ifndef TD_REPORT_H
 #define TD_REPORT_H
 
+#include "divide.h"
 #include "layout.h"
 #include "plan.h"
 #include "policy.h"
@@ -34,6 +35,7 @@ typedef struct td_tally {
     uint64_t *mismatches;
     uint64_t grid_bucket; /* steps that share a cell; 0: not in the grid */
     size_t grid_count, grid_stride;
+    td_divisor by_stride, by_size, by_bucket, by_grid_bucket;
 } td_tally;
 
 typedef struct td_entry {
@@ -72,6 +74,8 @@ struct td_report {
     td_outside outside[TD_REPORT_OUTSIDE];
 
     bool ready, failed; /* what follows is made; an allocation was refused */
+    uint64_t last_elem; /* the last mismatch, and where it was: the next is often its neighbour */
+    td_shape last_at;
     td_entry *first;
     size_t first_count;
     td_tally *tally;

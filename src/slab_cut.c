@@ -12,7 +12,7 @@
 /* Banks and table entries are steps from slab to slab where as much lies in one of them. */
 #define GROUND_BYTES 2048
 /* Axes that are turned in place are at least as long as a vector's lane. */
-#define TURNED_BYTES 16
+#define TURNED_BYTES 16u
 #define FEW_ELEMS 1024
 #define TURNED_SLAB_BYTES ((uint64_t)8 << 10)
 

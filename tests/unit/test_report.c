@@ -2,6 +2,8 @@
  * cases where nothing should be guessed. */
 #include "support.h"
 
+#include "divide.h"
+
 typedef struct scene {
     td_tensor *golden;
     td_layout *layout;
@@ -366,6 +368,27 @@ static void no_guess_without_a_pattern(void **state)
     close_scene(&s);
 }
 
+/* -- divisions ----------------------------------------------------------------------------------------------------- */
+
+static void divisions_by_multiplying_are_exact(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    for (int i = 0; i < 200000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t by = (random >> (1 + random % 63)) | 1u << random % 4;
+        const td_divisor d = td_divisor_of(by);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t some[] = {
+            0,          by - 1, by,          2 * by - 1, UINT32_MAX, UINT32_MAX / by * by, UINT32_MAX / by * by - 1,
+            UINT64_MAX, random, random >> 32};
+        for (size_t k = 0; k < sizeof some / sizeof some[0]; k++) {
+            assert_int_equal(td_quotient(some[k], &d), some[k] / by);
+            assert_int_equal(td_remainder(some[k], &d), some[k] % by);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +404,7 @@ int main(void)
         cmocka_unit_test(in_one_place),
         cmocka_unit_test(in_one_bank),
         cmocka_unit_test(no_guess_without_a_pattern),
+        cmocka_unit_test(divisions_by_multiplying_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
