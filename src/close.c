@@ -149,7 +149,7 @@ static bool is_settled_by_measure(const td_close *c, const td_close_rows *b, td_
     memcpy(&error, &m.error, sizeof error);
     if (m.error >= TD_CLOSE_NOT_FINITE || (!(m.excess <= c->atol) && m.steps > c->ulp))
         return false;
-    if (m.unsure <= 0)
+    if (!m.unsure)
         worst->error = (double)error > worst->error ? (double)error : worst->error;
     else if ((double)error > worst->error * (1 - MARGIN))
         return false;

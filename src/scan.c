@@ -14,11 +14,17 @@
 /* Rows from this length on are looked at as memory has them. */
 #define ROW_BYTES 16u
 #define VALUES_ROW_BYTES 32u
+#define PLAIN_VALUES_ROW_BYTES 256u /* without kernels for shorter ones */
 
 bool td_is_masked(const td_tensor *mask, uint64_t elem)
 {
     return mask &&
            !(td_get_elem(mask->data + elem * mask->dtype.bytes, mask->dtype.bytes) & td_dtype_mask(mask->dtype));
+}
+
+static unsigned row_bytes(bool by_value)
+{
+    return !by_value ? ROW_BYTES : td_cpu_flags() & TD_CPU_AVX512 ? VALUES_ROW_BYTES : PLAIN_VALUES_ROW_BYTES;
 }
 
 static td_equal_fn turned_of(const td_equal_kernels *k, unsigned bytes)
@@ -41,9 +47,8 @@ void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tenso
     out->never = false;
     out->finite_alone = !judge->bits_decide;
     out->by_value = judge->policy.tolerant || mask || convert || out->finite_alone;
-    out->wish = (td_slab_wish){.tensor_bytes = bytes,
-                               .row_elems = (out->by_value ? VALUES_ROW_BYTES : ROW_BYTES) / bytes,
-                               .turned = !out->by_value};
+    out->wish =
+        (td_slab_wish){.tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .turned = !out->by_value};
     out->equal = equal.rows;
     out->equal_turned = turned_of(&equal, bytes);
     out->copy = moves.copy;

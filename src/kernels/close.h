@@ -4,7 +4,7 @@
  *   steps    the most values of the type between e and a, one of them counted; -0 and 0 are one value
  *   error    the largest |a - e|, in f32
  *   excess   the largest |a - e| - rtol * |e|
- *   unsure   the largest 2 |a - e| - |e|: where it is not above 0, no error was rounded (Sterbenz)
+ *   unsure   whether some 2 |a - e| is above |e|: where none is, no error was rounded (Sterbenz)
  *   largest  the largest magnitude on either side, as its bits
  *
  * f32, f16 and bf16 find the first four. The others take half the time and find less, for close.c to try before:
@@ -38,7 +38,8 @@ typedef struct td_close_rows {
 typedef struct td_close_most {
     uint32_t error; /* its bits, which are in the order of the values: from TD_CLOSE_NOT_FINITE on there was none */
     uint32_t steps;
-    float excess, unsure; /* both say nothing where the error is not finite */
+    float excess; /* says nothing where the error is not finite */
+    bool unsure;
     uint32_t largest;
 } td_close_most;
 

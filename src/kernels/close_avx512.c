@@ -100,7 +100,7 @@ INLINE td_close_most result(const largest *m, const form f, const bool relative)
         return found;
     }
     if (f != NEAR_F32)
-        found.unsure = _mm512_reduce_max_ps(m->unsure);
+        found.unsure = _mm512_reduce_max_ps(m->unsure) > 0;
     found.excess = relative ? _mm512_reduce_max_ps(m->excess)
                             : _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128((int)found.error)));
     return found;

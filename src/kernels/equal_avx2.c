@@ -47,7 +47,7 @@ TURNED(64)
 
 /* -- rows */
 
-/* Rows whose differences are gathered before one test. */
+/* Vectors whose differences are gathered before one test. */
 #define ROWS 8
 /* From here on the C library is as fast, or faster. */
 #define LONG_BYTES 2048
@@ -70,11 +70,34 @@ INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigne
     return is_equal(d);
 }
 
+/* Rows of 32 bytes, or two of 16. */
+INLINE bool vector_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+                        size_t high, const size_t wide)
+{
+    const size_t group = 32 / wide;
+    for (size_t r = 0; r < high;) {
+        vec d = no_bits();
+        for (size_t n = 0; n < ROWS && r < high; n++, r += group) {
+            d = _mm256_or_si256(d, wide == 32 ? _mm256_xor_si256(load(a), load(b))
+                                              : _mm256_xor_si256(load_lanes(a, a_stride), load_lanes(b, b_stride)));
+            a += (ptrdiff_t)group * a_stride;
+            b += (ptrdiff_t)group * b_stride;
+        }
+        if (!is_equal(d))
+            return false;
+    }
+    return true;
+}
+
 static KERNEL bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                              size_t high, size_t wide)
 {
     if (wide < 16 || wide >= LONG_BYTES)
         return td_equal_rows_c(a, a_stride, b, b_stride, high, wide, (td_ahead){0, 0});
+    if (wide == 32)
+        return vector_rows(a, a_stride, b, b_stride, high, 32);
+    if (wide == 16 && high % 2 == 0)
+        return vector_rows(a, a_stride, b, b_stride, high, 16);
     if (wide < 32)
         return short_rows(a, a_stride, b, b_stride, high, wide);
     vec d = no_bits();
