@@ -38,12 +38,7 @@ INLINE bool is_equal(vec d)
     return _mm256_testz_si256(d, d);
 }
 
-#include "equal_tile.inc"
-
-TURNED(8)
-TURNED(16)
-TURNED(32)
-TURNED(64)
+#include "equal_turned.inc"
 
 /* -- rows */
 

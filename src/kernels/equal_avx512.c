@@ -36,12 +36,7 @@ INLINE bool is_equal(vec d)
     return _mm512_test_epi64_mask(d, d) == 0;
 }
 
-#include "equal_tile.inc"
-
-TURNED(8)
-TURNED(16)
-TURNED(32)
-TURNED(64)
+#include "equal_turned.inc"
 
 /* -- rows */
 

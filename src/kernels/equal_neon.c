@@ -33,12 +33,7 @@ INLINE bool is_equal(vec d)
     return vmaxvq_u8(d) == 0;
 }
 
-#include "equal_tile.inc"
-
-TURNED(8)
-TURNED(16)
-TURNED(32)
-TURNED(64)
+#include "equal_turned.inc"
 
 void td_equal_init_neon(td_equal_kernels *kernels)
 {
