@@ -118,9 +118,8 @@ static double error_at_most(const td_close *c, uint32_t steps, uint32_t largest)
 }
 
 /* Steps and magnitudes settle it where all are finite and near by what they say, and none can be worse than the worst. */
-static bool is_settled_by_steps(const td_close *c, const td_close_rows *b, td_worst *worst)
+static bool is_settled_by_steps(const td_close *c, td_close_most m, td_worst *worst)
 {
-    const td_close_most m = c->quick(b, 0);
     const double error = error_at_most(c, m.steps, m.largest);
     if (m.largest >= c->first_inf || (m.steps > c->ulp && !(error <= (double)c->atol)) || error > worst->error)
         return false;
@@ -129,9 +128,8 @@ static bool is_settled_by_steps(const td_close *c, const td_close_rows *b, td_wo
 }
 
 /* So do pairs that are all close together: then no error was rounded. */
-static bool is_settled_near(const td_close *c, const td_close_rows *b, td_worst *worst)
+static bool is_settled_near(const td_close *c, td_close_most m, td_worst *worst)
 {
-    const td_close_most m = c->quick(b, c->rtol);
     float error;
     memcpy(&error, &m.error, sizeof error);
     if (m.error >= TD_CLOSE_NOT_FINITE || m.steps > TD_CLOSE_NEAR_STEPS || (!(m.excess <= c->atol) && m.steps > c->ulp))
@@ -402,6 +400,8 @@ static void init_float(const td_judge *judge, td_close *c)
                                                            : NULL;
     if (c->measure)
         c->quick = is_f32 ? kernels.near_f32 : kernels.steps_x16;
+    if (c->measure && td_cpu_flags() & TD_CPU_AVX512)
+        c->quick_turned = is_f32 ? kernels.turned_near_f32 : kernels.turned_steps_x16;
     if (is_f32 || is_f64) {
         c->look = look_of(is_f32 ? F32 : F64);
         return;
@@ -437,6 +437,7 @@ void td_close_init(const td_judge *judge, td_close *c)
 {
     c->look = NULL;
     c->measure = c->quick = NULL;
+    c->quick_turned = NULL;
     c->same_bits = if_true(judge->bits_decide);
     if (!judge->policy.tolerant)
         return;
@@ -446,8 +447,15 @@ void td_close_init(const td_judge *judge, td_close *c)
         init_integer(judge, c);
 }
 
-/* Where values are near 0 or the worst grows from block to block, the quick way settles nothing and is left for a while. */
-#define SKIPS 8
+static bool is_settled_by_quick(const td_close *c, td_close_most m, td_worst *worst)
+{
+    return c->sign >> 31 ? is_settled_near(c, m, worst) : is_settled_by_steps(c, m, worst);
+}
+
+bool td_close_accepts_turned(const td_close *c, const td_close_rows *b, td_ahead ahead, td_worst *worst)
+{
+    return is_settled_by_quick(c, c->quick_turned(b, ahead, c->rtol), worst);
+}
 
 static bool is_settled_quickly(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
 {
@@ -455,9 +463,8 @@ static bool is_settled_quickly(const td_close *c, td_close_room *room, const td_
         room->skips--;
         return false;
     }
-    const bool settled =
-        c->exp_bits == 8 && c->sign >> 31 ? is_settled_near(c, b, worst) : is_settled_by_steps(c, b, worst);
-    room->skips = settled ? 0 : SKIPS;
+    const bool settled = is_settled_by_quick(c, c->quick(b, c->rtol), worst);
+    room->skips = settled ? 0 : TD_CLOSE_SKIPS;
     return settled;
 }
 

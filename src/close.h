@@ -22,18 +22,23 @@ typedef struct td_worst {
 
 typedef struct td_close td_close;
 
+/* Where values are near 0 or the worst grows from block to block, the quick way settles nothing: then so many blocks go without
+ * it. */
+#define TD_CLOSE_SKIPS 8
+
 /* What a thread needs for it. */
 typedef struct td_close_room {
-    unsigned skips; /* blocks for which the quick way is not tried, as it did not do before; 0 to begin with */
+    unsigned skips;                                         /* that are left; 0 to begin with */
     float expected[TD_CLOSE_ELEMS], actual[TD_CLOSE_ELEMS]; /* the values of a block that is neither f32 nor f64 */
 } td_close_room;
 
 typedef bool td_close_look(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst);
 
 struct td_close {
-    td_close_look *look; /* NULL: not for this dtype and policy */
-    td_close_fn measure; /* of f32, f16 and bf16; NULL for others */
-    td_close_fn quick;   /* what may settle it before: near_f32 or steps_x16 */
+    td_close_look *look;             /* NULL: not for this dtype and policy */
+    td_close_fn measure;             /* of f32, f16 and bf16; NULL for others */
+    td_close_fn quick;               /* what may settle it before: near_f32 or steps_x16 */
+    td_close_turned_fn quick_turned; /* the same; NULL where it would not be quick */
     unsigned exp_bits;
     uint32_t first_inf; /* magnitudes from here on are infinite or NaN */
     float atol, rtol;   /* a little less than the policy's */
@@ -51,5 +56,8 @@ void td_close_init(const td_judge *judge, td_close *c);
 /* Up to TD_CLOSE_ELEMS pairs in tensor bytes. True when the policy accepts all of them; then *worst has grown to include
  * them. */
 bool td_close_accepts(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst);
+
+/* The same of a block that is turned (kernels/close.h), of any size, by the quick way alone: c->quick_turned is there. */
+bool td_close_accepts_turned(const td_close *c, const td_close_rows *b, td_ahead ahead, td_worst *worst);
 
 #endif

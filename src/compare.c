@@ -196,6 +196,8 @@ static bool compare_slabs(void *context, td_slabs *slabs)
 {
     comparison *c = context;
     td_report *r = c->report;
+    if (slabs->way == TD_SLAB_TURNED && c->scan.by_value)
+        r->failed = td_slabs_take_out(slabs) != TD_OK;
     for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
         const uint64_t behind = slabs->count - first;
         const size_t count = (size_t)(behind < TD_SCAN_SLABS ? behind : TD_SCAN_SLABS);

@@ -53,6 +53,8 @@ void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tenso
     out->equal_turned = turned_of(&equal, bytes);
     out->copy = moves.copy;
     td_close_init(judge, &out->close);
+    if (out->close.quick_turned && !mask && !convert)
+        out->wish.turned = true;
 }
 
 /* -- blocks of values ---------------------------------------------------------------------------------------------- */
@@ -63,6 +65,7 @@ typedef struct stage {
     td_close_room room;
     td_ahead ahead;  /* from this slab to the next: of the tensor, and of what is stored where it is seen in place */
     bool far;        /* it is worth asking for */
+    unsigned skips;  /* turned slabs that are taken out at once, as in close.h */
     size_t gathered; /* elements in golden, and in stored or actual */
     uint64_t masked;
     td_worst worst;
@@ -266,20 +269,40 @@ static bool accepts_rows(const td_scan *s, stage *g, const td_slabs *of, size_t 
 }
 
 /* A slab that memory holds turned, block by block. */
-static bool accepts_turned(const td_scan *s, const stage *g, const td_slabs *of, size_t level,
-                           const unsigned char *stored, int64_t elem)
+static bool accepts_turned(const td_scan *s, stage *g, const td_slabs *of, size_t level, const unsigned char *stored,
+                           int64_t elem)
 {
     const int64_t bytes = s->golden->dtype.bytes;
     const size_t last = of->node_count - 1, unit = of->unit;
-    if (level == last)
-        return s->equal_turned(s->golden->data + elem * bytes, of->node[unit].tensor * bytes, stored,
-                               of->node[last].memory / 8, (size_t)of->extent[last], (size_t)of->extent[unit], g->ahead);
+    if (level == last) {
+        const td_close_rows b = {.expected = s->golden->data + elem * bytes,
+                                 .expected_stride = of->node[unit].tensor * bytes,
+                                 .actual = stored,
+                                 .actual_stride = of->node[last].memory / 8,
+                                 .rows = (size_t)of->extent[last],
+                                 .count = (size_t)of->extent[unit]};
+        return s->by_value ? td_close_accepts_turned(&s->close, &b, g->ahead, &g->worst)
+                           : s->equal_turned(b.expected, b.expected_stride, b.actual, b.actual_stride, b.rows, b.count,
+                                             g->ahead);
+    }
     const td_node *node = &of->node[level];
     const uint64_t steps = level == unit ? 1 : of->extent[level];
     for (uint64_t i = 0; i < steps; i++, stored += node->memory / 8, elem += node->tensor)
         if (!accepts_turned(s, g, of, level + 1, stored, elem))
             return false;
     return true;
+}
+
+/* Values that this does not settle may still be accepted when they are taken out. */
+static bool accepts_in_place(const td_scan *s, stage *g, const td_slab *slab)
+{
+    if (g->skips) {
+        g->skips--;
+        return false;
+    }
+    const bool all = accepts_turned(s, g, slab->of, 0, slab->stored, slab->tensor);
+    g->skips = all || !s->by_value ? 0 : TD_CLOSE_SKIPS;
+    return all;
 }
 
 /* Lanes in pieces have no rows: one element after the other. */
@@ -303,8 +326,13 @@ static bool accepts_slab(const td_scan *s, stage *g, td_slab_taker *taker, td_sl
     const td_slabs *of = slab->of;
     g->gathered = 0;
     g->masked = 0;
-    if (of->way == TD_SLAB_TURNED)
-        return accepts_turned(s, g, of, 0, slab->stored, slab->tensor);
+    if (of->way == TD_SLAB_TURNED) {
+        if (accepts_in_place(s, g, slab))
+            return true;
+        if (!s->by_value)
+            return false;
+        g->ahead.b = 0; /* of the buffer nothing is asked for */
+    }
     td_slab_take(taker, g->slab, slab);
     const bool all = of->piece ? accepts_lanes(s, g, slab) : accepts_rows(s, g, of, 0, slab->stored, slab->tensor);
     return all && (!g->gathered || flush(s, g));
@@ -347,6 +375,7 @@ static void scan_pieces(void *context, unsigned first, unsigned past)
     stage g;
     g.worst = c->worst[first];
     g.room.skips = 0;
+    g.skips = 0;
     g.far = c->slabs->count * c->slabs->elems * c->scan->golden->dtype.bytes >= FAR_BYTES;
     td_slab_taker_init(c->slabs, &taker);
     td_slab_find(c->slabs, c->first + begin, &next);

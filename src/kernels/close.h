@@ -12,13 +12,15 @@
  *   near_f32   error, excess, and steps as if all pairs had one sign; above TD_CLOSE_NEAR_STEPS where one does not
  *   steps_x16  steps and largest, of f16 and bf16: together they say how large an error can be
  *
- * One line of the table makes a kernel's place in td_close_kernels and its test. */
+ * turned_near_f32 and turned_steps_x16 are the same two for blocks of which one side is turned: element (r, c) is c rows and
+ * r elements into what is expected, and r rows and c elements into the actual. What lies ahead is asked for, as in
+ * equal.h.
+ *
+ * One line of the tables makes a kernel's place in td_close_kernels and its test. */
 #ifndef TD_KERNELS_CLOSE_H
 #define TD_KERNELS_CLOSE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "equal.h"
 
 /*    name   size of an element */
 #define TD_CLOSE_KERNELS(X)                                                                                            \
@@ -27,6 +29,10 @@
     X(bf16, 2)                                                                                                         \
     X(near_f32, 4)                                                                                                     \
     X(steps_x16, 2)
+
+#define TD_CLOSE_TURNED_KERNELS(X)                                                                                     \
+    X(turned_near_f32, 4)                                                                                              \
+    X(turned_steps_x16, 2)
 
 /* `rows` rows of `count` straight elements on either side. */
 typedef struct td_close_rows {
@@ -49,10 +55,14 @@ typedef struct td_close_most {
 #define TD_CLOSE_NEAR_STEPS 0x800000u
 
 typedef td_close_most (*td_close_fn)(const td_close_rows *rows, float rtol);
+typedef td_close_most (*td_close_turned_fn)(const td_close_rows *rows, td_ahead ahead, float rtol);
 
 typedef struct td_close_kernels {
 #define X(name, size) td_close_fn name;
     TD_CLOSE_KERNELS(X)
+#undef X
+#define X(name, size) td_close_turned_fn name;
+    TD_CLOSE_TURNED_KERNELS(X)
 #undef X
 } td_close_kernels;
 

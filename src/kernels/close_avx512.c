@@ -19,6 +19,15 @@ typedef struct largest {
     __m512 excess, unsure;
 } largest;
 
+INLINE largest nothing(void)
+{
+    return (largest){.error = _mm512_setzero_si512(),
+                     .steps = _mm512_setzero_si512(),
+                     .size = _mm512_setzero_si512(),
+                     .excess = _mm512_set1_ps(-FLT_MAX),
+                     .unsure = _mm512_set1_ps(-FLT_MAX)};
+}
+
 /* Lanes that are not `in` are equal zeros: they have neither errors nor steps, and are kept out of what could be less. */
 INLINE __m512 larger(__m512 x, __m512 kept, __mmask16 in)
 {
@@ -138,11 +147,7 @@ INLINE td_close_most measure_rows(const td_close_rows *b, float rtol_wanted, con
 {
     const size_t elem = f == F32 || f == NEAR_F32 ? 4 : 2;
     const __m512 rtol = _mm512_set1_ps(rtol_wanted);
-    largest m = {.error = _mm512_setzero_si512(),
-                 .steps = _mm512_setzero_si512(),
-                 .size = _mm512_setzero_si512(),
-                 .excess = _mm512_set1_ps(-FLT_MAX),
-                 .unsure = _mm512_set1_ps(-FLT_MAX)};
+    largest m = nothing();
     if (b->count * elem == 32 && b->rows % 2 == 0)
         look_at_short_rows(&m, b, rtol, f, relative, 32);
     else if (b->count * elem == 16 && b->rows % 4 == 0)
@@ -168,6 +173,49 @@ KERNEL static td_close_most steps_x16(const td_close_rows *rows, float rtol)
     return measure_rows(rows, rtol, STEPS_X16, false);
 }
 
+/* -- turned blocks */
+
+typedef struct seen {
+    largest m;
+    __m512 rtol;
+    form f; /* both known when it is compiled */
+    bool relative;
+} seen;
+
+INLINE void look_at(seen *s, vec z, const unsigned char *p)
+{
+    look(&s->m, _mm512_loadu_si512(p), z, s->rtol, s->f, s->relative, UINT32_MAX);
+}
+
+INLINE void look_at_upto(seen *s, vec z, const unsigned char *p, size_t bytes)
+{
+    const unsigned elems = (unsigned)bytes / (s->f == NEAR_F32 ? 4 : 2);
+    const vec e = _mm512_maskz_loadu_epi8(bytes < 64 ? ((__mmask64)1 << bytes) - 1 : ~(__mmask64)0, p);
+    look(&s->m, e, z, s->rtol, s->f, s->relative, elems < 32 ? (1u << elems) - 1 : UINT32_MAX);
+}
+
+#include "turned_tile.inc"
+
+INLINE td_close_most measure_turned(const td_close_rows *b, td_ahead ahead, float rtol, const form f,
+                                    const bool relative)
+{
+    seen s = {.m = nothing(), .rtol = _mm512_set1_ps(rtol), .f = f, .relative = relative};
+    look_at_block(&s, b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows, b->count, ahead,
+                  f == NEAR_F32 ? 4 : 2);
+    return result(&s.m, f, relative);
+}
+
+KERNEL static td_close_most turned_near_f32(const td_close_rows *rows, td_ahead ahead, float rtol)
+{
+    return rtol != 0 ? measure_turned(rows, ahead, rtol, NEAR_F32, true)
+                     : measure_turned(rows, ahead, rtol, NEAR_F32, false);
+}
+
+KERNEL static td_close_most turned_steps_x16(const td_close_rows *rows, td_ahead ahead, float rtol)
+{
+    return measure_turned(rows, ahead, rtol, STEPS_X16, false);
+}
+
 void td_close_init_avx512(td_close_kernels *kernels)
 {
     kernels->f32 = f32;
@@ -175,6 +223,8 @@ void td_close_init_avx512(td_close_kernels *kernels)
     kernels->bf16 = bf16;
     kernels->near_f32 = near_f32;
     kernels->steps_x16 = steps_x16;
+    kernels->turned_near_f32 = turned_near_f32;
+    kernels->turned_steps_x16 = turned_steps_x16;
 }
 #else
 typedef int td_close_avx512_unused;

@@ -19,11 +19,26 @@ typedef struct kernel {
     const char *name;
     size_t size;
     td_close_fn fn[3];
+    td_close_turned_fn turned[3]; /* or these */
 } kernel;
 
 static bool is_named(const kernel *k, const char *name)
 {
-    return strcmp(k->name, name) == 0;
+    const char *of = k->turned[0] ? k->name + strlen("turned_") : k->name;
+    return strcmp(of, name) == 0;
+}
+
+/* Where element i of row r lies on either side; of turned blocks what is expected has its rows the other way round. */
+static unsigned char *expected_at(const kernel *k, const td_close_rows *b, size_t r, size_t i)
+{
+    return (unsigned char *)(uintptr_t)b->expected +
+           (k->turned[0] ? (ptrdiff_t)i * b->expected_stride + (ptrdiff_t)(r * k->size)
+                         : (ptrdiff_t)r * b->expected_stride + (ptrdiff_t)(i * k->size));
+}
+
+static unsigned char *actual_at(const kernel *k, const td_close_rows *b, size_t r, size_t i)
+{
+    return (unsigned char *)(uintptr_t)b->actual + (ptrdiff_t)r * b->actual_stride + (ptrdiff_t)(i * k->size);
 }
 
 /* -- the rule ------------------------------------------------------------------------------------------------------ */
@@ -68,8 +83,7 @@ static td_close_most by_rule(const kernel *k, const td_close_rows *b, float rtol
     td_close_most m = {.excess = -INFINITY};
     for (size_t r = 0; r < b->rows; r++)
         for (size_t i = 0; i < b->count; i++) {
-            const uint32_t x = element(k, b->expected + (ptrdiff_t)r * b->expected_stride + (ptrdiff_t)(i * k->size)),
-                           y = element(k, b->actual + (ptrdiff_t)r * b->actual_stride + (ptrdiff_t)(i * k->size));
+            const uint32_t x = element(k, expected_at(k, b, r, i)), y = element(k, actual_at(k, b, r, i));
             const uint32_t sign = k->size == 4 ? 0x80000000u : 0x8000u, m1 = x & ~sign, m2 = y & ~sign;
             const int64_t apart = place_of(k, x) - place_of(k, y);
             uint32_t steps = (uint32_t)(apart < 0 ? -apart : apart), bits;
@@ -117,11 +131,8 @@ static void fill(const kernel *k, const td_close_rows *b, bool wild, uint64_t se
                 if (next_random(&seed) % 16 == 0)
                     y = special[next_random(&seed) % (sizeof special / sizeof special[0])];
             }
-            memcpy((unsigned char *)(uintptr_t)b->expected + (ptrdiff_t)r * b->expected_stride +
-                       (ptrdiff_t)(i * k->size),
-                   &x, k->size);
-            memcpy((unsigned char *)(uintptr_t)b->actual + (ptrdiff_t)r * b->actual_stride + (ptrdiff_t)(i * k->size),
-                   &y, k->size);
+            memcpy(expected_at(k, b, r, i), &x, k->size);
+            memcpy(actual_at(k, b, r, i), &y, k->size);
         }
 }
 
@@ -140,8 +151,10 @@ static bool agree(const kernel *k, td_close_most a, td_close_most b)
 
 static void check(const kernel *k, size_t rows, size_t count, size_t gap, size_t shift, float rtol, bool wild)
 {
-    const size_t row_bytes = count * k->size, e_stride = row_bytes + gap, a_stride = row_bytes + 2 * gap;
-    const size_t e_bytes = shift + (rows - 1) * e_stride + row_bytes, a_bytes = (rows - 1) * a_stride + row_bytes;
+    const size_t row_bytes = count * k->size, e_rows = k->turned[0] ? count : rows,
+                 e_row_bytes = k->turned[0] ? rows * k->size : row_bytes, e_stride = e_row_bytes + gap,
+                 a_stride = gap == 4096 ? gap : row_bytes + 2 * gap;
+    const size_t e_bytes = shift + (e_rows - 1) * e_stride + e_row_bytes, a_bytes = (rows - 1) * a_stride + row_bytes;
     unsigned char *e = malloc(e_bytes), *a = malloc(a_bytes);
     assert_non_null(e);
     assert_non_null(a);
@@ -156,7 +169,8 @@ static void check(const kernel *k, size_t rows, size_t count, size_t gap, size_t
     fill(k, &b, wild, rows * 1000 + count);
     const td_close_most truth = by_rule(k, &b, rtol);
     for (int isa = 0; isa < 3; isa++) {
-        const td_close_most m = k->fn[isa](&b, rtol);
+        const td_ahead ahead = {gap ? 1 << 20 : 0, 0}; /* nothing is there */
+        const td_close_most m = k->turned[0] ? k->turned[isa](&b, ahead, rtol) : k->fn[isa](&b, rtol);
         if (!agree(k, m, truth))
             fail_msg("%s version %d: %zu rows of %zu, gap %zu, rtol %g%s: error %x, steps %u, excess %a, unsure %d, "
                      "largest %x; by rule %x, %u, %a, %d, %x",
@@ -181,16 +195,39 @@ static void check_kernel(const kernel *k)
     check(k, 64, 32, 64, 0, 0.25f, true);
 }
 
+static void check_turned(const kernel *k)
+{
+    const size_t edge = 64 / k->size, wide = 16 / k->size;
+    for (int wild = 0; wild < 2; wild++) {
+        for (size_t rows = 1; rows <= 2 * edge + 1; rows += rows < 5 ? 1 : rows % 7 + 1)
+            for (size_t count = 1; count <= 2 * wide + 1; count++)
+                check(k, rows, count, rows % 4 * 3, rows % 5, wild ? 0.01f : 0, wild);
+        for (size_t count = edge - 1; count <= 2 * edge + 1; count += count < edge + 1 ? 1 : count % 5 + 1)
+            for (size_t rows = edge - 1; rows <= 2 * edge + 1; rows += rows < edge + 1 ? 1 : rows % 9 + 1) {
+                check(k, rows, count, rows % 3 * 4, count % 5, rows % 2 ? 0.01f : 0, wild);
+                check(k, rows, count, 4096, 0, 0, wild); /* rows that fall on one set of the cache */
+            }
+    }
+}
+
 /* What the machine has not, is the version below it again. */
 static td_close_kernels version[3];
 
-#define X(name, size)                                                                                                  \
+#define X(name, bytes)                                                                                                 \
     static void test_##name(void **state)                                                                              \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        check_kernel(&(kernel){#name, size, {version[0].name, version[1].name, version[2].name}});                     \
+        check_kernel(&(kernel){#name, bytes, {version[0].name, version[1].name, version[2].name}, {NULL}});            \
     }
 TD_CLOSE_KERNELS(X)
+#undef X
+#define X(name, bytes)                                                                                                 \
+    static void test_##name(void **state)                                                                              \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        check_turned(&(kernel){#name, bytes, {NULL}, {version[0].name, version[1].name, version[2].name}});            \
+    }
+TD_CLOSE_TURNED_KERNELS(X)
 #undef X
 
 int main(void)
@@ -200,7 +237,7 @@ int main(void)
     td_close_kernels_init(&version[2], td_cpu_flags());
     const struct CMUnitTest tests[] = {
 #define X(name, size) cmocka_unit_test(test_##name),
-        TD_CLOSE_KERNELS(X)
+        TD_CLOSE_KERNELS(X) TD_CLOSE_TURNED_KERNELS(X)
 #undef X
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,6 +269,55 @@ static void neither_threads_nor_machines_change_anything(void **state)
     }
 }
 
+/* Every element a step or two off, over the binades and through 0: what is accepted, and the worst of it, is what the judge says
+ * of the single pairs. */
+static void near_tensors_are_judged_like_pairs(void **state)
+{
+    (void)state;
+    static const layout_case near[] = {
+        {"f32", "517 311", "r c -> r c", "", NULL, NULL, 311 * 32, 1},
+        {"f32", "517 311", "r c -> c r", "", NULL, NULL, 517 * 32, 1},
+        {"f32", "512 256", "r c -> c r", "", NULL, NULL, 512 * 32, 1},
+        {"f32", "5 7", "r c -> c r", "", NULL, NULL, 5 * 32, 1},
+        {"f32", "3 40 17 19", "n c h w -> (n h w) c", "", NULL, NULL, 40 * 32, 1},
+        {"f16", "3 29 31 64", "b h w (ct cs) -> (b ct h w) cs", "cs=16", NULL, NULL, 256, 1},
+        {"f16", "300 130", "r c -> c r", "", NULL, NULL, 300 * 16, 1},
+        {"bf16", "300 130", "r c -> c r", "", "129 - c", NULL, 300 * 16, 1},
+        {"bf16", "300 130", "r c -> r c", "", NULL, NULL, 130 * 16, 1},
+        {"e4m3", "300 130", "r c -> c r", "", NULL, NULL, 300 * 8, 1},
+        {"f64", "90 130", "r c -> c r", "", NULL, NULL, 90 * 64, 1},
+        {"i16", "300 130", "r c -> c r", "", NULL, NULL, 300 * 16, 1},
+    };
+    static const char *const policies[] = {"ulp=2",          "ulp=1",     "atol=1e-3",         "rtol=0.02",
+                                           "atol=0.5 ulp=9", "atol=1e-9", "rtol=0.3 atol=1e-4"};
+    static const unsigned cpus[] = {TD_CPU_C, TD_CPU_AVX2, TD_CPU_ALL};
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        setting s;
+        open_setting(&near[i], &s);
+        ASSERT_OK(td_tensor_fill_ramp(s.golden, -1, near[i].dtype[0] == 'i' ? 1 : 2e-5));
+        ASSERT_OK(td_backdoor_load_tensor(s.bank[0], s.golden, s.layout, NULL));
+        uint64_t random = i;
+        for (uint64_t e = 0; e < td_tensor_elems(s.golden); e++) {
+            uint64_t bits = 0;
+            ASSERT_OK(td_tensor_get_bits(s.golden, e, &bits));
+            const uint64_t off = next_random(&random) % 3;
+            ASSERT_OK(td_tensor_set_bits(s.golden, e, bits >= 4 ? bits - off : bits));
+        }
+        ASSERT_OK(td_backdoor_dump_tensor(s.bank[0], s.dumped, s.layout, NULL));
+        for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
+            const td_judge j = judge_of(near[i].dtype, policies[p]);
+            const truth t = judge_all(&j, s.golden, s.dumped, NULL);
+            for (size_t c = 0; c < sizeof cpus / sizeof cpus[0]; c++)
+                for (unsigned threads = 1; threads <= 4; threads += 3) {
+                    td_cpu_mask(cpus[c]);
+                    td_free(compare_on(&near[i], &s, policies[p], false, threads, &t));
+                }
+        }
+        td_cpu_mask(TD_CPU_ALL);
+        close_setting(&s);
+    }
+}
+
 static void tensors_on_threads(void **state)
 {
     (void)state;
@@ -298,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepted_rows_are_judged_like_pairs),
         cmocka_unit_test(neither_threads_nor_machines_change_anything),
+        cmocka_unit_test(near_tensors_are_judged_like_pairs),
         cmocka_unit_test(tensors_on_threads),
     };
     setenv("TD_PARALLEL_BYTES", "1", 1);
