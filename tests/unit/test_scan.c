@@ -318,6 +318,71 @@ static void near_tensors_are_judged_like_pairs(void **state)
     }
 }
 
+/* Every second element of a row: no step of the tensor is one element, so nothing lies turned that could be seen in place. */
+static void elements_apart_are_taken_out(void **state)
+{
+    (void)state;
+    td_tensor *golden = NULL;
+    td_memory *memory = NULL;
+    td_layout *layout = NULL;
+    ASSERT_OK(td_tensor_create("i16", TD_SHAPE(40, 79), &golden));
+    ASSERT_OK(td_tensor_fill_ramp(golden, 0, 1));
+    ASSERT_OK(td_layout_create("r (2*h + k) -> (h k) r", "k=1", NULL, &layout));
+    ASSERT_OK(td_memory_create("m", 40 * 16, 40, &memory));
+    ASSERT_OK(td_backdoor_load_tensor(memory, golden, layout, NULL));
+    for (int wrong = 0; wrong < 2; wrong++) {
+        td_report *report = NULL;
+        td_mismatch first = {0};
+        ASSERT_OK(td_backdoor_compare_tensor(memory, golden, layout, "", NULL, &report));
+        assert_int_equal(td_report_compared(report), 1600);
+        assert_int_equal(td_report_mismatches(report), wrong);
+        if (wrong) {
+            ASSERT_OK(td_report_first(report, 0, &first));
+            assert_int_equal(first.elem, 7 * 79 + 2 * 31);
+            assert_int_equal(first.address, 31);
+            assert_int_equal(first.lsb, 7 * 16);
+        }
+        td_report_destroy(&report);
+        ((uint16_t *)td_memory_data(memory))[31 * 40 + 7] ^= 1;
+    }
+    td_layout_destroy(&layout);
+    td_memory_destroy(&memory);
+    td_tensor_destroy(&golden);
+}
+
+/* Floats so far apart that f32 rounds their difference: the worst error is still the judge's, to the last bit. */
+static void rounded_differences_are_not_the_worst(void **state)
+{
+    (void)state;
+    static const char *const dtypes[] = {"f32", "f16", "bf16"};
+    static const unsigned cpus[] = {TD_CPU_C, TD_CPU_AVX2, TD_CPU_ALL};
+    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            td_tensor *expected = NULL, *actual = NULL;
+            uint64_t random = seed;
+            ASSERT_OK(td_tensor_create(dtypes[d], TD_SHAPE(100), &expected));
+            ASSERT_OK(td_tensor_create(dtypes[d], TD_SHAPE(100), &actual));
+            for (uint64_t i = 0; i < 100; i++) {
+                const double one = (double)(next_random(&random) % 100000) / 1e5,
+                             tiny = (double)(next_random(&random) % 100000) / 3e9;
+                ASSERT_OK(td_tensor_set_real(expected, i, seed % 2 ? one : tiny));
+                ASSERT_OK(td_tensor_set_real(actual, i, seed % 2 ? -tiny : one));
+            }
+            const td_judge j = judge_of(dtypes[d], "atol=2");
+            const truth t = judge_all(&j, expected, actual, NULL);
+            for (size_t c = 0; c < sizeof cpus / sizeof cpus[0]; c++) {
+                td_report *report = NULL;
+                td_cpu_mask(cpus[c]);
+                ASSERT_OK(td_tensor_compare(expected, actual, "atol=2", &report));
+                assert_truth(dtypes[d], "atol=2", report, &t);
+                td_report_destroy(&report);
+            }
+            td_cpu_mask(TD_CPU_ALL);
+            td_tensor_destroy(&expected);
+            td_tensor_destroy(&actual);
+        }
+}
+
 static void tensors_on_threads(void **state)
 {
     (void)state;
@@ -348,6 +413,8 @@ int main(void)
         cmocka_unit_test(accepted_rows_are_judged_like_pairs),
         cmocka_unit_test(neither_threads_nor_machines_change_anything),
         cmocka_unit_test(near_tensors_are_judged_like_pairs),
+        cmocka_unit_test(elements_apart_are_taken_out),
+        cmocka_unit_test(rounded_differences_are_not_the_worst),
         cmocka_unit_test(tensors_on_threads),
     };
     setenv("TD_PARALLEL_BYTES", "1", 1);
