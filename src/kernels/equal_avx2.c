@@ -110,9 +110,7 @@ static KERNEL bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const u
 static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                               size_t high, size_t wide, td_ahead ahead)
 {
-    if (ahead.a || ahead.b)
-        return td_equal_rows_ahead(near_rows, a, a_stride, b, b_stride, high, wide, ahead);
-    return near_rows(a, a_stride, b, b_stride, high, wide);
+    return td_equal_rows_ahead(near_rows, a, a_stride, b, b_stride, high, wide, ahead);
 }
 
 void td_equal_init_avx2(td_equal_kernels *kernels)

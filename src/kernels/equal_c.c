@@ -58,6 +58,8 @@ bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff
                          ptrdiff_t b_stride, size_t rows, size_t cols, td_ahead ahead)
 {
     const size_t most = cols < TURN_BYTES ? TURN_BYTES / cols : 1;
+    if (!ahead.a && !ahead.b)
+        return near(a, a_stride, b, b_stride, rows, cols);
     for (size_t r = 0, n = 0; r < rows; r += n, a += (ptrdiff_t)n * a_stride, b += (ptrdiff_t)n * b_stride) {
         n = rows - r < most ? rows - r : most;
         td_ask_for_rows(a, a_stride, n, cols, ahead.a);
