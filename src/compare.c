@@ -19,10 +19,10 @@
 #define CHUNK_ELEMS TD_CLOSE_ELEMS
 
 /* What slabs that are left are looked at in; made for the first of them. */
-typedef struct bench {
+typedef struct desk {
     _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
     td_close_room room;
-} bench;
+} desk;
 
 typedef struct comparison {
     const td_comparison *what;
@@ -34,7 +34,7 @@ typedef struct comparison {
     uint64_t done, total;
     td_scan scan;
     bool left[TD_SCAN_SLABS];
-    bench *bench;
+    desk *desk;
 } comparison;
 
 /* `count` elements: `step` tensor elements apart from `elem` on, `place` in their slab. */
@@ -99,7 +99,7 @@ static bool is_close(comparison *c, const chunk *k)
     td_report *r = c->report;
     td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
     const td_close_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
-    if (c->unknown || c->what->mask || !td_close_accepts(&c->scan.close, &c->bench->room, &row, &worst))
+    if (c->unknown || c->what->mask || !td_close_accepts(&c->scan.close, &c->desk->room, &row, &worst))
         return false;
     r->worst_error = worst.error;
     r->worst_ulp = worst.ulp;
@@ -141,13 +141,13 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
                    .actual = stored + done * stored_bytes};
         k.expected = golden->data + k.elem * bytes;
         if (c->scan.convert) {
-            td_convert_run(c->scan.convert, c->bench->actual, k.actual, k.count, k.elem, step);
-            k.actual = c->bench->actual;
+            td_convert_run(c->scan.convert, c->desk->actual, k.actual, k.count, k.elem, step);
+            k.actual = c->desk->actual;
         }
         if (step != 1) {
             for (uint64_t i = 0; i < k.count; i++)
-                memcpy(c->bench->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
-            k.expected = c->bench->golden;
+                memcpy(c->desk->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
+            k.expected = c->desk->golden;
         }
         compare_chunk(c, &k);
     }
@@ -177,17 +177,17 @@ static void compare_left(comparison *c, td_slabs *slabs, uint64_t first, size_t 
         if (!c->left[i])
             continue;
         if (!ready) {
-            c->bench = c->bench ? c->bench : aligned_alloc(64, sizeof *c->bench);
-            c->report->failed = !c->bench || (slabs->way != TD_SLAB_ROWS && td_slabs_take_out(slabs) != TD_OK);
+            c->desk = c->desk ? c->desk : aligned_alloc(64, sizeof *c->desk);
+            c->report->failed = !c->desk || (slabs->way != TD_SLAB_ROWS && td_slabs_take_out(slabs) != TD_OK);
             if (c->report->failed)
                 return;
             td_slab_taker_init(slabs, &taker);
-            c->bench->room.skips = 0;
+            c->desk->room.skips = 0;
             ready = true;
         }
         td_slab slab;
         td_slab_find(slabs, first + i, &slab);
-        td_slab_take(&taker, c->bench->slab, &slab);
+        td_slab_take(&taker, c->desk->slab, &slab);
         compare_slab(c, &slab);
     }
 }
@@ -197,7 +197,7 @@ static bool compare_slabs(void *context, td_slabs *slabs)
     comparison *c = context;
     td_report *r = c->report;
     if (slabs->way == TD_SLAB_TURNED && c->scan.by_value)
-        r->failed = td_slabs_take_out(slabs) != TD_OK;
+        r->failed |= td_slabs_take_out(slabs) != TD_OK;
     for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
         const uint64_t behind = slabs->count - first;
         const size_t count = (size_t)(behind < TD_SCAN_SLABS ? behind : TD_SCAN_SLABS);
@@ -291,7 +291,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     td_scan_init(&r->judge, what->golden, what->mask, convert, &c->scan);
     c->done = 0;
     c->total = what->golden->elems;
-    c->bench = NULL;
+    c->desk = NULL;
     return TD_OK;
 }
 
@@ -300,7 +300,7 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
 {
     td_report *r = c->report;
     r->compared = c->done - r->masked;
-    if (!status && !r->compared)
+    if (!status && !r->failed && !r->compared)
         status =
             td_fail(TD_ARGUMENT,
                     "the mask leaves none of %" PRIu64 " elements to compare; pass a mask with elements other than 0",
@@ -312,7 +312,7 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
     }
     if (!status && r->failed)
         status = td_fail_alloc(TD_REPORT_CELLS * sizeof(td_grid_cell));
-    free(c->bench);
+    free(c->desk);
     if (status)
         td_report_destroy(&r);
     else

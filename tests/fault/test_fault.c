@@ -1,0 +1,404 @@
+/* Calls while allocations are refused, one after the other: the first, then only the second, and so on until a call makes do. A
+ * call that is refused says TD_NO_MEMORY, gives nothing, changes neither memory nor tensor nor any file, and leaks nothing
+ * (the sanitizers look); the next one works. The linker leads the library's allocations here; those of the libraries
+ * behind it are theirs. */
+#include "../unit/support.h"
+
+#include <stdbool.h>
+
+/* -- refusing ------------------------------------------------------------------------------------------------------ */
+
+static long before_refusal = -1; /* allocations; negative: none is refused */
+static bool refused;
+
+static bool refuses(void)
+{
+    if (before_refusal < 0)
+        return false;
+    const bool now = before_refusal-- == 0;
+    refused |= now;
+    return now;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return refuses() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return refuses() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+    return refuses() ? NULL : __real_realloc(p, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return refuses() ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return refuses() ? NULL : __real_strdup(text);
+}
+
+/* -- what the calls work on ---------------------------------------------------------------------------------------- */
+
+typedef struct world {
+    td_tensor *golden, *dumped;
+    td_memory *memory;
+    td_layout *layout;
+    const char *pattern, *options, *policy;
+    uint64_t wrong;  /* elements that differ */
+    uint64_t before; /* a sum over memory and tensor */
+} world;
+
+static uint64_t sum_of(world *w)
+{
+    const unsigned char *side[] = {td_memory_data(w->memory), td_tensor_data(w->dumped)};
+    const size_t bytes[] = {(size_t)td_memory_depth_words(w->memory) * td_memory_word_bytes(w->memory),
+                            (size_t)td_tensor_elems(w->dumped) * td_tensor_elem_bytes(w->dumped)};
+    uint64_t sum = 0;
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < bytes[s]; i++)
+            sum = sum * 31 + side[s][i];
+    return sum;
+}
+
+static void open_world(world *w, uint64_t width)
+{
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(96, 128), &w->golden));
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(96, 128), &w->dumped));
+    ASSERT_OK(td_tensor_fill_ramp(w->golden, -1, 1e-3));
+    ASSERT_OK(td_layout_create(w->pattern, w->options, NULL, &w->layout));
+    ASSERT_OK(td_memory_create("m", width, 96 * 128 * 32 / width, &w->memory));
+    ASSERT_OK(td_backdoor_load_tensor(w->memory, w->golden, w->layout, NULL));
+    for (uint64_t i = 0; i < w->wrong; i++)
+        ASSERT_OK(td_tensor_set_real(w->golden, 777 + 4000 * i, 9));
+}
+
+static void close_world(world *w)
+{
+    td_tensor_destroy(&w->golden);
+    td_tensor_destroy(&w->dumped);
+    td_memory_destroy(&w->memory);
+    td_layout_destroy(&w->layout);
+}
+
+/* -- calls: each looks at what it got ------------------------------------------------------------------------------ */
+
+static td_status create(world *w)
+{
+    td_tensor *tensor = NULL;
+    td_memory *memory = NULL;
+    td_layout *layout = NULL;
+    td_status status = td_tensor_create("i8", TD_SHAPE(3, 5), &tensor);
+    if (!status)
+        status = td_memory_create("another", 72, 100, &memory);
+    if (!status)
+        status = td_layout_create(w->pattern, w->options, "3 + 2*index", &layout);
+    assert_true(!status || !layout);
+    td_tensor_destroy(&tensor);
+    td_memory_destroy(&memory);
+    td_layout_destroy(&layout);
+    return status;
+}
+
+static td_status load(world *w)
+{
+    td_plan_cache_clear();
+    return td_backdoor_load_tensor(w->memory, w->dumped, w->layout, NULL);
+}
+
+static td_status dump(world *w)
+{
+    td_plan_cache_clear();
+    return td_backdoor_dump_tensor(w->memory, w->dumped, w->layout, NULL);
+}
+
+static td_status compare(world *w)
+{
+    td_report *report = NULL;
+    td_status status = td_backdoor_compare_tensor(w->memory, w->golden, w->layout, w->policy, NULL, &report);
+    assert_true((status == TD_OK) == (report != NULL));
+    if (report)
+        assert_int_equal(td_report_mismatches(report), w->wrong);
+    td_report_destroy(&report);
+    return status;
+}
+
+static td_status compare_anew(world *w)
+{
+    td_plan_cache_clear();
+    return compare(w);
+}
+
+/* The line is made when it is asked for; without memory it is empty, and there the next time. */
+static td_status show(world *w)
+{
+    const long wanted = before_refusal;
+    td_report *report = NULL;
+    char *text = NULL, *json = NULL;
+    before_refusal = -1;
+    ASSERT_OK(td_backdoor_compare_tensor(w->memory, w->golden, w->layout, w->policy, NULL, &report));
+    before_refusal = wanted;
+    const bool line = *td_report_line(report) != 0;
+    td_status status = td_report_text(report, &text);
+    assert_true((status == TD_OK) == (text != NULL));
+    if (!status)
+        status = td_report_json(report, &json);
+    before_refusal = -1;
+    assert_true(line || refused);
+    assert_true(*td_report_line(report) != 0);
+    td_free(text);
+    td_free(json);
+    td_report_destroy(&report);
+    return !status && !line ? TD_NO_MEMORY : status;
+}
+
+static td_status say(world *w)
+{
+    td_span *spans = NULL;
+    size_t count = 0;
+    char *text = NULL;
+    td_status status =
+        td_layout_spans(w->layout, w->golden, NULL, td_memory_width_bits(w->memory), NULL, &spans, &count);
+    if (!status)
+        status = td_tensor_text(w->golden, &text);
+    td_free(spans);
+    td_free(text);
+    return status;
+}
+
+/* With a mask, and against a snapshot. */
+static td_status compare_all(world *w)
+{
+    td_report *report = NULL;
+    td_memory *snapshot = NULL;
+    td_tensor *mask = NULL;
+    td_status status = td_memory_snapshot(w->memory, &snapshot);
+    if (!status)
+        status = td_tensor_create("u8", TD_SHAPE(96, 128), &mask);
+    if (!status)
+        status = td_tensor_fill_ramp(mask, 1, 0);
+    if (!status)
+        status = td_compare(&(td_comparison){.banks = &w->memory,
+                                             .bank_count = 1,
+                                             .golden = w->golden,
+                                             .layout = w->layout,
+                                             .policy = w->policy,
+                                             .mask = mask,
+                                             .snapshot = &snapshot},
+                            &report);
+    assert_true((status == TD_OK) == (report != NULL));
+    if (report)
+        assert_int_equal(td_report_mismatches(report), w->wrong);
+    td_report_destroy(&report);
+    td_memory_destroy(&snapshot);
+    td_tensor_destroy(&mask);
+    return status;
+}
+
+static td_status explain(world *w)
+{
+    const td_scene scene = {.shape = td_tensor_shape(w->golden), .dtype = "f32"};
+    char *text = NULL, *svg = NULL;
+    td_status status = td_layout_explain(w->layout, &scene, &text);
+    assert_true((status == TD_OK) == (text != NULL));
+    if (!status)
+        status = td_layout_svg(w->layout, &scene, &svg);
+    td_free(text);
+    td_free(svg);
+    return status;
+}
+
+static td_status convert(world *w)
+{
+    td_tensor *tensor = NULL;
+    td_status status = td_tensor_convert(w->golden, "i8 scale=0.1", &tensor);
+    assert_true((status == TD_OK) == (tensor != NULL));
+    td_tensor_destroy(&tensor);
+    return status;
+}
+
+static td_status save_page(world *w)
+{
+    const long wanted = before_refusal;
+    td_report *report = NULL;
+    before_refusal = -1;
+    ASSERT_OK(td_backdoor_compare_tensor(w->memory, w->golden, w->layout, w->policy, NULL, &report));
+    before_refusal = wanted;
+    const td_status status = td_report_html(report, "saved.html");
+    td_report_destroy(&report);
+    return status;
+}
+
+static td_status save_image(world *w)
+{
+    const td_span all = {.first = 0, .count = td_memory_depth_words(w->memory)};
+    return td_memory_save_file(w->memory, "saved.hex", &all, 1);
+}
+
+static td_status save(world *w)
+{
+    return td_tensor_save(w->golden, "saved.npy");
+}
+
+static td_status open_named(world *w, const char *path)
+{
+    td_tensor *tensor = NULL;
+    td_status status = td_tensor_open(path, NULL, &tensor);
+    assert_true((status == TD_OK) == (tensor != NULL));
+    if (tensor)
+        assert_memory_equal(td_tensor_data_const(tensor), td_tensor_data(w->golden), 96 * 128 * 4);
+    td_tensor_destroy(&tensor);
+    return status;
+}
+
+static td_status open_npy(world *w)
+{
+    return open_named(w, "there.npy");
+}
+
+#if defined(TD_HAVE_ZLIB)
+static td_status save_npz(world *w)
+{
+    return td_tensor_save(w->golden, "saved.npz:a");
+}
+
+static td_status open_npz(world *w)
+{
+    return open_named(w, "there.npz:a");
+}
+#endif
+
+#if defined(TD_HAVE_JANSSON)
+static td_status save_safetensors(world *w)
+{
+    return td_tensor_save(w->golden, "saved.safetensors:a");
+}
+
+static td_status open_safetensors(world *w)
+{
+    return open_named(w, "there.safetensors:a");
+}
+#endif
+
+static td_status load_image(world *w)
+{
+    return td_memory_load_file(w->memory, "there.hex");
+}
+
+typedef struct call {
+    const char *name;
+    td_status (*make)(world *w);
+    const char *file; /* that it writes */
+} call;
+
+static const call calls[] = {
+    {"create", create, NULL},
+    {"load", load, NULL},
+    {"dump", dump, NULL},
+    {"compare", compare, NULL},
+    {"compare anew", compare_anew, NULL},
+    {"compare all", compare_all, NULL},
+    {"show", show, NULL},
+    {"say", say, NULL},
+    {"explain", explain, NULL},
+    {"convert", convert, NULL},
+    {"save page", save_page, "saved.html"},
+    {"save", save, "saved.npy"},
+    {"open", open_npy, NULL},
+#if defined(TD_HAVE_ZLIB)
+    {"save npz", save_npz, "saved.npz"},
+    {"open npz", open_npz, NULL},
+#endif
+#if defined(TD_HAVE_JANSSON)
+    {"save safetensors", save_safetensors, "saved.safetensors"},
+    {"open safetensors", open_safetensors, NULL},
+#endif
+    {"save image", save_image, "saved.hex"},
+    {"load image", load_image, NULL},
+};
+
+/* -- the loop ------------------------------------------------------------------------------------------------------ */
+
+static void refuse_each(const call *c, world *w)
+{
+    for (long n = 0;; n++) {
+        assert_true(n < 2000);
+        w->before = sum_of(w);
+        if (c->file)
+            (void)remove(c->file);
+        before_refusal = n;
+        refused = false;
+        const td_status status = c->make(w);
+        before_refusal = -1;
+        if (status && status != TD_NO_MEMORY)
+            fail_msg("%s, allocation %ld refused: %s: %s", c->name, n, td_status_name(status), td_last_error());
+        if (status && (!refused || sum_of(w) != w->before || (c->file && access(c->file, F_OK) == 0)))
+            fail_msg("%s, allocation %ld: %s", c->name, n, refused ? "something was changed" : "nothing was refused");
+        if (!refused)
+            return;
+    }
+}
+
+static void every_allocation_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *options;
+        uint64_t width;
+    } layouts[] = {
+        {"r c -> r c", "", 128 * 32},
+        {"r c -> c r", "", 96 * 32},
+        {"r (ct cs) -> (ct r) cs", "cs=8", 256},
+        {"(rt rs) c -> (c rt) rs", "rs=3", 96},
+    };
+    static const char *const policies[] = {"", "atol=1e-3", "ulp=1 nan=differ check_pad"};
+    for (size_t l = 0; l < sizeof layouts / sizeof layouts[0]; l++)
+        for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++)
+            for (uint64_t wrong = 0; wrong <= 2; wrong += 2) {
+                world w = {.pattern = layouts[l].pattern,
+                           .options = layouts[l].options,
+                           .policy = policies[p],
+                           .wrong = wrong};
+                open_world(&w, layouts[l].width);
+                ASSERT_OK(td_tensor_save(w.golden, "there.npy"));
+#if defined(TD_HAVE_ZLIB)
+                ASSERT_OK(td_tensor_save(w.golden, "there.npz:a"));
+#endif
+#if defined(TD_HAVE_JANSSON)
+                ASSERT_OK(td_tensor_save(w.golden, "there.safetensors:a"));
+#endif
+                const td_span all = {.first = 0, .count = td_memory_depth_words(w.memory)};
+                ASSERT_OK(td_memory_save_file(w.memory, "there.hex", &all, 1));
+                for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
+                    ASSERT_OK(td_memory_load_file(w.memory, "there.hex"));
+                    refuse_each(&calls[c], &w);
+                }
+                close_world(&w);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_allocation_refused, enter_folder, leave_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
