@@ -14,7 +14,6 @@
 /* Axes that are turned in place are at least as long as a vector's lane. */
 #define TURNED_BYTES 16u
 #define FEW_ELEMS 1024
-#define TURNED_SLAB_BYTES ((uint64_t)8 << 10)
 
 /* A box on its way to slabs. */
 typedef struct cutting {
@@ -190,8 +189,7 @@ static void choose_blocks(cutting *c)
     const unsigned stored = elem_bytes(c), held = c->wish->tensor_bytes;
     const uint64_t bytes = stored > held ? stored : held,
                    step = bytes * (c->box->piece_count ? c->box->piece_count : 1);
-    const uint64_t most = c->way == TD_SLAB_TURNED ? TURNED_SLAB_BYTES : TD_SLAB_BYTES;
-    uint64_t budget = step < most ? most / step : 1;
+    uint64_t budget = step < TD_SLAB_BYTES ? TD_SLAB_BYTES / step : 1;
     const bool whole = (!c->box->selectors || !c->whole_ground) && count_elems(c) <= budget;
     for (size_t i = 0; i < c->count; i++)
         c->block[i] = whole ? c->node[i].extent : 1;
