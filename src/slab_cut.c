@@ -14,6 +14,8 @@
 /* Axes that are turned in place are at least as long as a vector's lane. */
 #define TURNED_BYTES 16u
 #define FEW_ELEMS 1024
+/* Of what is straight from end to end and stays where it is, nothing has to fit anywhere. */
+#define STRAIGHT_BYTES ((uint64_t)128 << 10)
 
 /* A box on its way to slabs. */
 typedef struct cutting {
@@ -189,7 +191,8 @@ static void choose_blocks(cutting *c)
     const unsigned stored = elem_bytes(c), held = c->wish->tensor_bytes;
     const uint64_t bytes = stored > held ? stored : held,
                    step = bytes * (c->box->piece_count ? c->box->piece_count : 1);
-    uint64_t budget = step < TD_SLAB_BYTES ? TD_SLAB_BYTES / step : 1;
+    const uint64_t most = c->way == TD_SLAB_ROWS && c->count == 1 ? STRAIGHT_BYTES : TD_SLAB_BYTES;
+    uint64_t budget = step < most ? most / step : 1;
     const bool whole = (!c->box->selectors || !c->whole_ground) && count_elems(c) <= budget;
     for (size_t i = 0; i < c->count; i++)
         c->block[i] = whole ? c->node[i].extent : 1;
@@ -304,7 +307,7 @@ td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_vi
 void td_slabs_of_tensor(unsigned char *const *data, unsigned bytes, uint64_t elems, td_slabs_visit *visit,
                         void *context)
 {
-    const uint64_t block = TD_SLAB_BYTES / bytes, even = elems / block, left = elems % block;
+    const uint64_t block = STRAIGHT_BYTES / bytes, even = elems / block, left = elems % block;
     td_slabs s = {.bank = data, .node_count = 1, .lanes = 1, .way = TD_SLAB_ROWS, .row_nodes = 1};
     s.node[0] = (td_node){.tensor = 1, .memory = 8 * (int64_t)bytes};
     s.stride[0] = bytes;
