@@ -159,6 +159,13 @@ static bool is_settled_by_measure(const td_close *c, const td_close_rows *b, td_
     type name;                                                                                                         \
     memcpy(&(name), (from) + i * sizeof(name), sizeof(name))
 
+/* The bits x and y of a pair, and its values v and w. */
+#define LOAD_PAIR(bits, value)                                                                                         \
+    LOAD(bits, x, e);                                                                                                  \
+    LOAD(bits, y, a);                                                                                                  \
+    LOAD(value, v, e);                                                                                                 \
+    LOAD(value, w, a)
+
 /* The rows of a block, one after the other: `e` and `a` are their first bytes, `r` their number. */
 #define EACH_ROW(b)                                                                                                    \
     const unsigned char *e = (b)->expected, *a = (b)->actual;                                                          \
@@ -172,10 +179,7 @@ INLINE bool close_f32(const td_close *c, td_close_room *room, const td_close_row
     {
         EACH_ROW(b)
         for (size_t i = 0; i < b->count; i++) {
-            LOAD(uint32_t, x, e);
-            LOAD(uint32_t, y, a);
-            LOAD(float, v, e);
-            LOAD(float, w, a);
+            LOAD_PAIR(uint32_t, float);
             look(c, &f, v, w, x == y, between(rank_of_f32(x), rank_of_f32(y)));
         }
     }
@@ -184,10 +188,7 @@ INLINE bool close_f32(const td_close *c, td_close_room *room, const td_close_row
     {
         EACH_ROW(b)
         for (size_t i = 0; i < b->count; i++) {
-            LOAD(uint32_t, x, e);
-            LOAD(uint32_t, y, a);
-            LOAD(float, v, e);
-            LOAD(float, w, a);
+            LOAD_PAIR(uint32_t, float);
             look_exactly(c, &g, (double)v, (double)w, x == y, between(rank_of_f32(x), rank_of_f32(y)) <= c->ulp);
         }
     }
@@ -263,10 +264,7 @@ INLINE bool close_f64(const td_close *c, td_close_room *room, const td_close_row
     uint64_t most = 0;
     EACH_ROW(b)
     for (size_t i = 0; i < b->count; i++) {
-        LOAD(uint64_t, x, e);
-        LOAD(uint64_t, y, a);
-        LOAD(double, v, e);
-        LOAD(double, w, a);
+        LOAD_PAIR(uint64_t, double);
         const int64_t p = rank_of_f64(x), q = rank_of_f64(y);
         const uint64_t steps = p > q ? (uint64_t)p - (uint64_t)q : (uint64_t)q - (uint64_t)p;
         look_exactly(c, &g, v, w, x == y, steps <= c->long_ulp);
@@ -278,6 +276,13 @@ INLINE bool close_f64(const td_close *c, td_close_room *room, const td_close_row
 /* -- integers ------------------------------------------------------------------------------------------------------ */
 
 /* Values of up to 32 bits as unsigned numbers in the same order: where there is a sign, its bit is turned. */
+#define LOAD_STEPS(type)                                                                                               \
+    LOAD(type, x, e);                                                                                                  \
+    LOAD(type, y, a);                                                                                                  \
+    x = (type)((x & keep) ^ turn);                                                                                     \
+    y = (type)((y & keep) ^ turn);                                                                                     \
+    const type steps = (type)(x > y ? x - y : y - x)
+
 #define CLOSE_INTEGERS(type)                                                                                           \
     (void)room;                                                                                                        \
     const type keep = (type)c->mask, turn = (type)c->sign;                                                             \
@@ -287,22 +292,14 @@ INLINE bool close_f64(const td_close *c, td_close_room *room, const td_close_row
     {                                                                                                                  \
         EACH_ROW(b)                                                                                                    \
         for (size_t i = 0; i < b->count; i++) {                                                                        \
-            LOAD(type, x, e);                                                                                          \
-            LOAD(type, y, a);                                                                                          \
-            x = (type)((x & keep) ^ turn);                                                                             \
-            y = (type)((y & keep) ^ turn);                                                                             \
-            const type steps = (type)(x > y ? x - y : y - x);                                                          \
+            LOAD_STEPS(type);                                                                                          \
             most = steps > most ? steps : most;                                                                        \
         }                                                                                                              \
     }                                                                                                                  \
     if (most > c->ulp && rtol != 0) {                                                                                  \
         EACH_ROW(b)                                                                                                    \
         for (size_t i = 0; i < b->count; i++) {                                                                        \
-            LOAD(type, x, e);                                                                                          \
-            LOAD(type, y, a);                                                                                          \
-            x = (type)((x & keep) ^ turn);                                                                             \
-            y = (type)((y & keep) ^ turn);                                                                             \
-            const type steps = (type)(x > y ? x - y : y - x);                                                          \
+            LOAD_STEPS(type);                                                                                          \
             const double size = fabs((double)x - (double)turn);                                                        \
             near &= if_true((double)steps <= (atol + rtol * size) * (1 - 1e-12)) | if_true(steps <= c->ulp);           \
         }                                                                                                              \
