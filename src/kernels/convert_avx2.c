@@ -2,7 +2,7 @@
  * overlaps the one before, and a run of less than a block goes through a buffer on the stack: nothing is touched past
  * the ends. Decoders are in decode_avx2.c. */
 #if defined(__x86_64__)
-#include "convert_avx2.h"
+#include "kernels/convert_avx2.h"
 
 /* NaN among 32 elements. */
 INLINE bool any_nan(const __m256 *x)

@@ -2,7 +2,7 @@
 #ifndef TD_KERNELS_CONVERT_AVX2_H
 #define TD_KERNELS_CONVERT_AVX2_H
 
-#include "convert.h"
+#include "kernels/convert.h"
 
 #include <immintrin.h>
 #include <string.h>

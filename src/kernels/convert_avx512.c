@@ -2,7 +2,7 @@
  * of 16 elements at the end. AVX512-BF16 has an instruction for f32 -> bf16, which takes denormals for zeros: that is
  * not the rule of the plain C, so the rounding is done in integers here on every machine. */
 #if defined(__x86_64__)
-#include "convert_avx512.h"
+#include "kernels/convert_avx512.h"
 
 INLINE __m512 divided(__m512 x, const td_convert_params *p, int divide)
 {

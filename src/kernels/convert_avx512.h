@@ -2,7 +2,7 @@
 #ifndef TD_KERNELS_CONVERT_AVX512_H
 #define TD_KERNELS_CONVERT_AVX512_H
 
-#include "convert.h"
+#include "kernels/convert.h"
 
 #include <immintrin.h>
 

@@ -1,7 +1,7 @@
 /* The conversion kernels in plain C: the rule that the other versions follow bit for bit. IEEE arithmetic in round to
  * nearest even is all they ask of the machine; elements are read with memcpy, so nothing has to be aligned. */
-#include "../cpu.h"
-#include "convert.h"
+#include "base/cpu.h"
+#include "kernels/convert.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * before, and a run of less than a block goes through a buffer on the stack: nothing is touched past the ends. A scale
  * that is no power of two is divided by. The others are those of plain C, which compilers turn into vectors. */
 #if defined(__aarch64__)
-#include "convert.h"
+#include "kernels/convert.h"
 
 #include <arm_neon.h>
 #include <string.h>

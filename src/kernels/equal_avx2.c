@@ -1,6 +1,6 @@
 /* The comparing kernels for AVX2. */
 #if defined(__x86_64__)
-#include "equal.h"
+#include "kernels/equal.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "vector_avx2.inc"
+#include "kernels/vector_avx2.inc"
 
 INLINE vec no_bits(void)
 {
@@ -38,7 +38,7 @@ INLINE bool is_equal(vec d)
     return _mm256_testz_si256(d, d);
 }
 
-#include "equal_turned.inc"
+#include "kernels/equal_transposed.inc"
 
 /* -- rows */
 

@@ -1,6 +1,6 @@
 /* The comparing kernels for AVX-512. */
 #if defined(__x86_64__)
-#include "equal.h"
+#include "kernels/equal.h"
 
 #include <immintrin.h>
 
@@ -8,7 +8,7 @@
 #define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "vector_avx512.inc"
+#include "kernels/vector_avx512.inc"
 
 INLINE vec no_bits(void)
 {
@@ -36,7 +36,7 @@ INLINE bool is_equal(vec d)
     return _mm512_test_epi64_mask(d, d) == 0;
 }
 
-#include "equal_turned.inc"
+#include "kernels/equal_transposed.inc"
 
 /* -- rows */
 

@@ -1,6 +1,6 @@
 /* The comparing kernels in plain C: the rule that the other versions follow. */
-#include "../cpu.h"
-#include "equal.h"
+#include "base/cpu.h"
+#include "kernels/equal.h"
 
 #include <string.h>
 

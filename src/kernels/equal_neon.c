@@ -1,6 +1,6 @@
 /* The comparing kernels for NEON: turned blocks from the templates; rows are the C library's. */
 #if defined(__aarch64__)
-#include "equal.h"
+#include "kernels/equal.h"
 
 #include <arm_neon.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define APART __attribute__((noinline))
 #define KERNEL
 
-#include "vector_neon.inc"
+#include "kernels/vector_neon.inc"
 
 INLINE vec no_bits(void)
 {
@@ -33,7 +33,7 @@ INLINE bool is_equal(vec d)
     return vmaxvq_u8(d) == 0;
 }
 
-#include "equal_turned.inc"
+#include "kernels/equal_transposed.inc"
 
 void td_equal_init_neon(td_equal_kernels *kernels)
 {

@@ -1,7 +1,7 @@
 /* The moving kernels for AVX2. */
 #if defined(__x86_64__)
-#include "move.h"
-#include "pick.h"
+#include "kernels/move.h"
+#include "kernels/pick.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "vector_avx2.inc"
+#include "kernels/vector_avx2.inc"
 
-#include "transpose_tile.inc"
+#include "kernels/transpose_tile.inc"
 
 TRANSPOSE(8)
 TRANSPOSE(16)
@@ -20,7 +20,7 @@ TRANSPOSE(32)
 TRANSPOSE(64)
 TRANSPOSE(128)
 
-#include "interleave_avx2.inc"
+#include "kernels/interleave_avx2.inc"
 
 /* Elements of a whole vector. */
 static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
@@ -36,7 +36,7 @@ static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, cons
 
 /* -- runs */
 
-#include "copy_runs.inc"
+#include "kernels/copy_runs.inc"
 
 static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
                         size_t rows, size_t cols, bool stream)
@@ -71,7 +71,7 @@ INLINE vec both(vec a, vec b)
     return _mm256_or_si256(a, b);
 }
 
-#include "pick_tile.inc"
+#include "kernels/pick_tile.inc"
 
 KERNEL void td_pick_avx2(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
                          const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream)

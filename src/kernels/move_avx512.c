@@ -1,7 +1,7 @@
 /* The moving kernels for AVX-512 F, BW, DQ and VL, and VBMI where the processor has it. */
 #if defined(__x86_64__)
-#include "move.h"
-#include "pick.h"
+#include "kernels/move.h"
+#include "kernels/pick.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "vector_avx512.inc"
+#include "kernels/vector_avx512.inc"
 
-#include "transpose_tile.inc"
+#include "kernels/transpose_tile.inc"
 
 TRANSPOSE(8)
 TRANSPOSE(16)
@@ -41,7 +41,7 @@ static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, cons
     }
 }
 
-#include "interleave_avx512.inc"
+#include "kernels/interleave_avx512.inc"
 
 /* -- runs */
 
@@ -124,7 +124,7 @@ INLINE vec both(vec a, vec b)
     return _mm512_or_si512(a, b);
 }
 
-#include "pick_tile.inc"
+#include "kernels/pick_tile.inc"
 
 KERNEL void td_pick_avx512(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
                            const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream)

@@ -1,7 +1,7 @@
 /* The moving kernels in plain C: the rule that the other versions follow byte for byte. Elements are read and written with
  * memcpy of a constant size, so nothing has to be aligned. */
-#include "../cpu.h"
-#include "move.h"
+#include "base/cpu.h"
+#include "kernels/move.h"
 
 #include <string.h>
 
@@ -77,7 +77,7 @@ SHORT(64, 8)
 
 #define INLINE static inline
 
-#include "copy_runs.inc"
+#include "kernels/copy_runs.inc"
 
 static void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows, size_t cols,
                  bool stream)

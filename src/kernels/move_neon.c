@@ -1,7 +1,7 @@
 /* The moving kernels for NEON: transposes from the templates, and the interleaving stores and loads of the processor for two,
  * three and four lanes. Nothing is streamed: what stores past the caches gain there has not been measured. */
 #if defined(__aarch64__)
-#include "move.h"
+#include "kernels/move.h"
 
 #include <arm_neon.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #define APART __attribute__((noinline))
 #define KERNEL
 
-#include "vector_neon.inc"
+#include "kernels/vector_neon.inc"
 
-#include "transpose_tile.inc"
+#include "kernels/transpose_tile.inc"
 
 /* Kept in the caches, whatever is asked for. */
 #define KEPT(bits)                                                                                                     \

@@ -1,14 +1,14 @@
 /* The packing kernels for BMI2 and AVX2: eight bytes of containers at a time by pext and pdep, and nibbles by vectors. */
 #if defined(__x86_64__)
-#include "pack.h"
-#include "pack_stream.h"
+#include "kernels/pack.h"
+#include "kernels/pack_stream.h"
 
 #include <immintrin.h>
 
 #define KERNEL __attribute__((target("avx2,bmi2")))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "pack_bmi2.inc"
+#include "kernels/pack_bmi2.inc"
 
 #define X(container)                                                                                                   \
     static KERNEL void pack_x##container(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n,     \

@@ -1,8 +1,8 @@
 /* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells side by side.
  * Everything else stays with BMI2. */
 #if defined(__x86_64__)
-#include "pack.h"
-#include "pack_stream.h"
+#include "kernels/pack.h"
+#include "kernels/pack_stream.h"
 
 #include <immintrin.h>
 
@@ -10,7 +10,7 @@
 
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "pack_bmi2.inc"
+#include "kernels/pack_bmi2.inc"
 
 static KERNEL size_t pack_x1(unsigned char *memory, const unsigned char *elems, size_t n)
 {

@@ -1,7 +1,7 @@
 /* The packing kernels in plain C: the rule that the other versions follow bit for bit. */
-#include "../cpu.h"
-#include "pack.h"
-#include "pack_stream.h"
+#include "base/cpu.h"
+#include "kernels/pack.h"
+#include "kernels/pack_stream.h"
 
 
 #define X(size)                                                                                                         \

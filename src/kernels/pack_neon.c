@@ -1,7 +1,7 @@
 /* The packing kernels for NEON: nibbles, two of which the loads and stores of the processor take apart and put together. All
  * other widths are those of plain C. */
 #if defined(__aarch64__)
-#include "pack.h"
+#include "kernels/pack.h"
 
 #include <arm_neon.h>
 

@@ -3,7 +3,7 @@
 #ifndef TD_PACK_STREAM_H
 #define TD_PACK_STREAM_H
 
-#include "bits.h"
+#include "kernels/bits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* See pick.h: the kernel in plain C, and the lists of terms that the versions in move_avx2.c and move_avx512.c go by. */
-#include "pick.h"
+#include "kernels/pick.h"
 
-#include "../cpu.h"
+#include "base/cpu.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Picks (pick.h) for AVX-512 VBMI, which looks bytes up in 32 of a row: one step where others put two or more terms together. */
 #if defined(__x86_64__)
-#include "pick.h"
+#include "kernels/pick.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #define APART __attribute__((noinline))
 #define INLINE static inline __attribute__((always_inline)) KERNEL
 
-#include "vector_avx512.inc"
+#include "kernels/vector_avx512.inc"
 
-#include "transpose_tile.inc"
+#include "kernels/transpose_tile.inc"
 
 /* Lanes have their rows in the lower and the upper half of a register in turn. */
 INLINE vec window_list(const uint8_t *p)
@@ -32,7 +32,7 @@ INLINE vec pick_window(const unsigned char *const *lane, ptrdiff_t at, vec list)
 }
 
 #define PICK_WINDOW
-#include "pick_tile.inc"
+#include "kernels/pick_tile.inc"
 
 KERNEL void td_pick_vbmi(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
                          const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream)

@@ -1,7 +1,7 @@
 /* The arguments of a subcommand: flags from its table, one or two file names, help made from the same table. Every
  * subcommand calls it first. It refuses unknown flags with the nearest known one, flags twice or without a value, and
  * missing ones. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Images of several banks: `--banks N` and a path with %d for the bank's number. Without --banks there is one memory and the path
  * is itself. Writes all images or none. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

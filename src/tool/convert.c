@@ -1,7 +1,7 @@
 /* `tensordoor convert`: a tensor file into another format, all tensors of a file of several unless one is named; or a
  * memory image into another format, with its gaps. Values are not touched unless --as says what they become. A tensor
  * becomes an image through a layout only: that is pack. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* `tensordoor diff`: two tensor files of one dtype and shape, the first the expected one. Exit codes as those of
  * compare. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* `tensordoor info`: what this build is, or what a file holds. A tensor file speaks for itself; an image needs --width,
  * and then says how many words it reaches. It reads and never writes. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>

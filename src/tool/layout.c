@@ -1,6 +1,6 @@
 /* The flags that say a layout, the same in every subcommand that has one: a pattern with its options and address, a preset by
  * name, or an entry of a layout file. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

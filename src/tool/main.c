@@ -1,7 +1,7 @@
 /* `tensordoor`: the same nouns and strings as the library, as flags. This file owns the table of subcommands; each
  * lives in a file of its own. Exit code 0, or 2 with one line on stderr and no output file;
  * comparisons that find a difference have 1. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stdio.h>
 #include <string.h>

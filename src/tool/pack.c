@@ -1,6 +1,6 @@
 /* `tensordoor pack`: a tensor file through a layout into a memory image. Writes the words that the layout writes, and
  * only these; the memory is as deep as they need unless --depth says how deep it is. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stddef.h>
 

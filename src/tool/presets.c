@@ -1,5 +1,5 @@
 /* `tensordoor presets`: the layouts that have a name, each with what it stands for. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What `compare` and `diff` share: how a report is shown, and the bar while they work. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stdio.h>
 #include <string.h>

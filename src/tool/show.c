@@ -1,7 +1,7 @@
 /* `tensordoor show`: what a file holds. A tensor: dtype, shape, range and its elements, shortened as NumPy shortens
  * them. A file of several tensors: a line for each. A memory image with --width: the words that it names. It reads and
  * never writes. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* `tensordoor unpack`: a memory image through a layout into a tensor file. The image must reach as far as the layout
  * reads: words that are missing at its end are an error, unless --depth says that the memory is that deep and they are
  * zero. */
-#include "tool.h"
+#include "tool/tool.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* What the layout language costs before a word is moved: creating a layout, compiling its plan, checking it, and finding the plan
  * again. A program of its own: it looks at rooms that the public header hides. Prints the fastest of many rounds. */
-#include "cache.h"
-#include "memory.h"
+#include "plan/cache.h"
+#include "memory/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * and one more, in rows that are whole vectors, parts of them and neither, odd strides, bases off their alignment,
  * zeros of both signs, subnormals, infinities and NaNs, and guard bytes between the rows that are all NaN. The table of
  * kernels/close.h makes the list. */
-#include "cpu.h"
-#include "kernels/close.h"
+#include "base/cpu.h"
+#include "kernels/tolerance.h"
 
 #include <math.h>
 #include <setjmp.h>

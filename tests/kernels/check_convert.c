@@ -4,7 +4,7 @@
 #include "../unit/support.h"
 
 #include "../prop/random.h"
-#include "cpu.h"
+#include "base/cpu.h"
 #include "kernels/convert.h"
 
 #include <math.h>

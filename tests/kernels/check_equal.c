@@ -1,7 +1,7 @@
 /* The kernels of kernels/equal.h, every version of this machine against plain C: one element to two squares and one more on
  * either side, odd strides, bases off their alignment, one byte changed in places of what is looked at, and what lies
  * between the rows never the same. The table of kernels/equal.h makes the list. */
-#include "cpu.h"
+#include "base/cpu.h"
 #include "kernels/equal.h"
 
 #include <setjmp.h>

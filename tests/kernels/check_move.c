@@ -1,7 +1,7 @@
 /* Every moving kernel of every instruction set of this machine against the rule, on edges: one element to two tiles and one
  * more, strides that are no multiple of anything, bases off their alignment, and guard bytes around and between the rows.
  * The table of kernels/move.h makes the list. */
-#include "cpu.h"
+#include "base/cpu.h"
 #include "kernels/move.h"
 #include "kernels/pick.h"
 

@@ -1,7 +1,7 @@
 /* Every packing kernel of every instruction set of this machine against one bit at a time: all widths, all places in the
  * first byte, lengths up to two vectors and one more, cells of every distance, guard bytes on both sides. The table of
  * kernels/pack.h makes the list. */
-#include "cpu.h"
+#include "base/cpu.h"
 #include "kernels/pack.h"
 
 #include <setjmp.h>

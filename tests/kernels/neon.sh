@@ -11,7 +11,7 @@ mkdir -p "$out"
 checks=(check_move check_pack check_convert check_equal check_close)
 for check in "${checks[@]}"; do
   $cc -static -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
-    -I "$root/tests/kernels/cross" -I "$root/src" "$root/tests/kernels/$check.c" "$root"/src/kernels/*.c "$root/src/cpu.c" \
+    -I "$root/tests/kernels/cross" -I "$root/src" "$root/tests/kernels/$check.c" "$root"/src/kernels/*.c "$root/src/base/cpu.c" \
     -lm -o "$out/$check"
   $run "$out/$check" >"$out/$check.log" || { cat "$out/$check.log"; exit 1; }
   cat "$out/$check.log"

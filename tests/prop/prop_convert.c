@@ -6,8 +6,8 @@
  *     prop_convert --case S                   one case, as the failure line says */
 #include "generate.h"
 
-#include "convert.h"
-#include "cpu.h"
+#include "values/convert.h"
+#include "base/cpu.h"
 #include "tensordoor.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The `as` string: what each word means, and the text of every refusal. */
 #include "support.h"
 
-#include "as.h"
+#include "values/as.h"
 
 static td_dtype f32(void)
 {

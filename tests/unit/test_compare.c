@@ -2,8 +2,8 @@
  * says. */
 #include "support.h"
 
-#include "cpu.h"
-#include "policy.h"
+#include "base/cpu.h"
+#include "compare/policy.h"
 
 #include <math.h>
 

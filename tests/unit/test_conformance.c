@@ -1,6 +1,6 @@
 /* The memory images of tests/data/conformance.json, which another implementation of the same semantics produced: every
  * case is loaded and must give the image bit for bit, and dumped and must give the tensor back. */
-#include "dtype.h"
+#include "values/dtype.h"
 #include "json.h"
 #include "tensordoor.h"
 

@@ -3,8 +3,8 @@
  */
 #include "support.h"
 
-#include "convert.h"
-#include "cpu.h"
+#include "values/convert.h"
+#include "base/cpu.h"
 #include "rule.h"
 
 #include "../prop/random.h"

@@ -1,7 +1,7 @@
 /* Element types: names, widths, single values, and the text of every refusal. */
 #include "support.h"
 
-#include "dtype.h"
+#include "values/dtype.h"
 
 #include <math.h>
 

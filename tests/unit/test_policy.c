@@ -2,7 +2,7 @@
  * independent rule: the number of values of the dtype that lie between two, counted in a sorted list of all of them. */
 #include "support.h"
 
-#include "policy.h"
+#include "compare/policy.h"
 #include "rule.h"
 
 static const struct {

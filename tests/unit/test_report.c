@@ -2,7 +2,7 @@
  * cases where nothing should be guessed. */
 #include "support.h"
 
-#include "divide.h"
+#include "base/divisor.h"
 
 typedef struct scene {
     td_tensor *golden;

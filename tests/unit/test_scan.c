@@ -2,8 +2,8 @@
  * dumped tensor, and the report must not depend on the number of threads. */
 #include "support.h"
 
-#include "cpu.h"
-#include "policy.h"
+#include "base/cpu.h"
+#include "compare/policy.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Status names, the message of the last failure and its tools, and the checked products. */
-#include "status.h"
+#include "base/status.h"
 #include "support.h"
 
 #include <pthread.h>

@@ -1,0 +1,207 @@
+/* See call.h. */
+#include "backdoor/call.h"
+
+#include "plan/cache.h"
+#include "base/cpu.h"
+#include "backdoor/scales.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+td_status td_call_fail(const td_call *c, td_status status)
+{
+    if (c->bank && c->banks && c->bank[0])
+        td_fail_prefix("%s \"%s\": ", c->operation, c->bank[0]->name);
+    else
+        td_fail_prefix("%s: ", c->operation);
+    return status;
+}
+
+td_status td_call_check_banks(const td_call *c)
+{
+    if (!c->bank || !c->banks)
+        return td_fail(TD_ARGUMENT, "no memory; pass at least one");
+    if (c->banks > TD_MAX_BANKS)
+        return td_fail(TD_ARGUMENT, "%zu memories; pass at most %" PRIu64, c->banks, TD_MAX_BANKS);
+    for (size_t i = 0; i < c->banks; i++) {
+        const td_memory *first = c->bank[0], *memory = c->bank[i];
+        if (!memory)
+            return td_fail(TD_ARGUMENT, "the memory is NULL; create it first");
+        if (memory->width_bits != first->width_bits || memory->depth_words != first->depth_words)
+            return td_fail(TD_ARGUMENT,
+                           "bank %zu is %" PRIu64 " words of %" PRIu64 " bits, bank 0 is %" PRIu64 " of %" PRIu64
+                           "; use banks of one geometry",
+                           i, memory->depth_words, memory->width_bits, first->depth_words, first->width_bits);
+    }
+    return TD_OK;
+}
+
+td_status td_call_check(const td_call *c)
+{
+    td_status status = td_call_check_banks(c);
+    if (status)
+        return status;
+    if (!c->tensor || !c->layout)
+        return td_fail(TD_ARGUMENT, "the %s is NULL; create it first", c->tensor ? "layout" : "tensor");
+    if (c->writes_tensor && c->tensor->read_only)
+        return td_fail(TD_ARGUMENT,
+                       "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
+    return TD_OK;
+}
+
+/* -- conversions ---------------------------------------------------------------------------------------------------
+ *
+ * A testbench repeats itself, and reading an `as` takes longer than converting a hundred elements: each thread keeps its
+ * last few. Those that name a tensor or a file are made anew, since what stands behind the name may have changed. */
+
+#define KEPT 4
+#define KEPT_TEXT_BYTES 96
+
+typedef struct kept {
+    char text[KEPT_TEXT_BYTES]; /* "": none */
+    td_dtype tensor, memory;
+    td_direction direction;
+    unsigned cpu_flags;
+    td_convert convert;
+} kept;
+
+static _Thread_local kept known[KEPT];
+static _Thread_local unsigned oldest;
+
+static td_direction direction_of(const td_call *c)
+{
+    return c->writes_tensor || c->compares ? TD_TO_TENSOR : TD_TO_MEMORY;
+}
+
+static const kept *find_kept(const td_call *c, const char *text)
+{
+    for (unsigned i = 0; i < KEPT; i++) {
+        const kept *k = &known[i];
+        if (k->text[0] == text[0] && strcmp(k->text, text) == 0 && td_dtype_equal(k->tensor, c->tensor->dtype) &&
+            k->direction == direction_of(c) && k->cpu_flags == td_cpu_flags())
+            return k;
+    }
+    return NULL;
+}
+
+static td_status keep(const td_call *c, const char *text, const td_as *as, const kept **out)
+{
+    kept *k = &known[oldest];
+    k->text[0] = 0;
+    td_status status = td_convert_bind(as, c->tensor->dtype, direction_of(c), NULL, &k->convert);
+    if (status)
+        return status;
+    oldest = (oldest + 1) % KEPT;
+    memcpy(k->text, text, strlen(text) + 1);
+    k->tensor = c->tensor->dtype;
+    k->memory = as->dtype;
+    k->direction = direction_of(c);
+    k->cpu_flags = td_cpu_flags();
+    *out = k;
+    return TD_OK;
+}
+
+static td_status make(const td_call *c, td_as *as, td_convert **out)
+{
+    td_scales scales = {0};
+    td_convert *convert = malloc(sizeof *convert);
+    if (!convert)
+        return td_fail_alloc(sizeof *convert);
+    td_status status = td_scales_find(as, c->layout, &c->tensor->shape, &scales);
+    if (!status)
+        status = td_convert_bind(as, c->tensor->dtype, direction_of(c), &scales.axis, convert);
+    if (status) {
+        td_scales_free(&scales);
+        free(convert);
+        return status;
+    }
+    td_scales_give(&scales, convert);
+    *out = convert;
+    return TD_OK;
+}
+
+static td_status find_conversion(const td_call *c, const char *text, td_conversion *out)
+{
+    const kept *k = find_kept(c, text);
+    if (!k) {
+        td_as as;
+        td_status status = td_as_parse(text, c->tensor->dtype, &as);
+        if (status)
+            return status;
+        if (as.scale_name[0] || as.zero_name[0] || strlen(text) >= KEPT_TEXT_BYTES) {
+            status = make(c, &as, &out->made);
+            out->dtype = as.dtype;
+            out->convert = out->made;
+            return status;
+        }
+        status = keep(c, text, &as, &k);
+        if (status)
+            return status;
+    }
+    out->dtype = k->memory;
+    out->convert = &k->convert;
+    return TD_OK;
+}
+
+td_status td_call_convert(const td_call *c, td_conversion *out)
+{
+    const char *text = c->as && *c->as ? c->as : td_layout_as(c->layout);
+    *out = (td_conversion){.dtype = c->tensor->dtype};
+    td_status status = *text ? find_conversion(c, text, out) : TD_OK;
+    if (!status && c->layout->dtype_text && !td_dtype_equal(out->dtype, c->layout->dtype)) {
+        char name[TD_DTYPE_NAME_BYTES];
+        td_dtype_print(out->dtype, name);
+        status = td_fail(
+            TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout",
+            name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
+    }
+    if (status)
+        td_call_convert_end(out);
+    else if (out->convert && out->convert->copy)
+        out->convert = NULL;
+    return status;
+}
+
+void td_call_convert_end(td_conversion *conversion)
+{
+    if (conversion->made)
+        td_convert_free(conversion->made);
+    free(conversion->made);
+    conversion->made = NULL;
+}
+
+/* -- plans --------------------------------------------------------------------------------------------------------- */
+
+static td_plan_request request_of(const td_call *c, td_dtype memory_dtype)
+{
+    return (td_plan_request){.layout = c->layout,
+                             .shape = &c->tensor->shape,
+                             .tensor_dtype = c->tensor->dtype,
+                             .memory_dtype = memory_dtype,
+                             .geometry = {.width_bits = c->bank[0]->width_bits,
+                                          .depth_words = c->bank[0]->depth_words,
+                                          .banks = c->banks,
+                                          .word_bytes = c->bank[0]->word_bytes},
+                             .truncate = c->truncate};
+}
+
+td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)
+{
+    const td_plan_request request = request_of(c, memory_dtype);
+    return td_cache_plan(&request, out);
+}
+
+td_status td_call_borrow_plan(const td_call *c, td_dtype memory_dtype, const td_plan **out)
+{
+    const td_plan_request request = request_of(c, memory_dtype);
+    return td_cache_borrow(&request, out);
+}
+
+unsigned char **td_call_data(const td_call *c, unsigned char **few)
+{
+    unsigned char **data = c->banks <= TD_CALL_FEW_BANKS ? few : malloc(c->banks * sizeof *data);
+    for (size_t i = 0; data && i < c->banks; i++)
+        data[i] = c->bank[i]->data;
+    return data;
+}

@@ -1,0 +1,224 @@
+/* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
+ * operation and the memory's name in front. Words are in words.c. */
+#include "backdoor/call.h"
+#include "exec/exec.h"
+#include "memory/x_state.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static td_status fail_clash(const td_call *c, const td_clash *clash)
+{
+    char at[TD_SHAPE_TEXT_BYTES];
+    td_shape coordinate = {.rank = c->tensor->shape.rank};
+    uint64_t rest = clash->elem;
+    for (size_t d = coordinate.rank; d-- > 0; rest /= c->tensor->shape.dim[d])
+        coordinate.dim[d] = rest % c->tensor->shape.dim[d];
+    return td_fail(
+        TD_DISAGREE,
+        "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64 ", address %" PRIu64
+        ", bit %" PRIu64 "; load the copies together, or dump with a layout that has no repeats",
+        td_shape_print(&coordinate, at), clash->expected, clash->found, clash->bank, clash->word, clash->bit);
+}
+
+/* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
+static td_status dump_sliding(const td_call *c, td_run *run)
+{
+    const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
+    td_run aside = *run;
+    aside.tensor = malloc(bytes);
+    if (!aside.tensor)
+        return td_fail_alloc(bytes);
+    td_clash clash;
+    memcpy(aside.tensor, run->tensor, bytes); /* elements between the steps lie nowhere in memory, and stay */
+    td_exec_dump(&aside);
+    td_status status = td_exec_equals(&aside, &clash) ? TD_OK : fail_clash(c, &clash);
+    if (!status)
+        memcpy(run->tensor, aside.tensor, bytes);
+    free(aside.tensor);
+    return status;
+}
+
+static td_status load(const td_call *c, td_run *run)
+{
+    size_t bad = 0;
+    if (run->convert && run->convert->check) {
+        td_status status = td_convert_check(run->convert, run->tensor, c->tensor->elems, 0, 1, &bad);
+        if (status)
+            return status;
+    }
+    td_exec_load(run);
+    return TD_OK;
+}
+
+static td_status dump(const td_call *c, td_run *run)
+{
+    td_clash clash;
+    td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
+    if (status)
+        return status;
+    if (run->plan->slides)
+        return dump_sliding(c, run);
+    if (run->plan->repeats && !td_exec_copies_agree(run, &clash))
+        return fail_clash(c, &clash);
+    td_exec_dump(run);
+    return TD_OK;
+}
+
+static td_status run_call(const td_call *c)
+{
+    const td_plan *plan = NULL;
+    td_conversion values = {0};
+    td_unknown unknown = {0};
+    bool x = false;
+    td_status status = td_call_check(c);
+    if (!status)
+        status = td_call_convert(c, &values);
+    if (!status && (x = td_unknown_here(c)))
+        status = td_unknown_begin(c, values.dtype, &unknown);
+    if (!status)
+        status = td_call_borrow_plan(c, values.dtype, &plan);
+    if (status) {
+        td_call_convert_end(&values);
+        if (x)
+            status = td_unknown_end(c, values.dtype, &unknown, status);
+        return td_call_fail(c, status);
+    }
+    unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
+    if (!data)
+        status = td_fail_alloc(c->banks * sizeof *data);
+    else {
+        td_run run = {
+            .plan = plan, .bank = data, .tensor = c->tensor->data, .convert = values.convert, .loose = unknown.flags};
+        status = c->writes_tensor ? dump(c, &run) : load(c, &run);
+        if (data != few)
+            free(data);
+    }
+    td_call_convert_end(&values);
+    if (x)
+        status = td_unknown_end(c, values.dtype, &unknown, status);
+    return status ? td_call_fail(c, status) : TD_OK;
+}
+
+td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
+{
+    const td_memory *const bank = memory;
+    return run_call(&(td_call){
+        .operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
+}
+
+td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
+{
+    return run_call(&(td_call){.operation = "backdoor_dump_tensor",
+                               .bank = &memory,
+                               .banks = 1,
+                               .tensor = tensor,
+                               .layout = layout,
+                               .as = as,
+                               .writes_tensor = true});
+}
+
+td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
+                                        const td_layout *layout, const char *as)
+{
+    return run_call(&(td_call){.operation = "backdoor_load_tensor",
+                               .bank = (const td_memory *const *)banks,
+                               .banks = count,
+                               .tensor = tensor,
+                               .layout = layout,
+                               .as = as});
+}
+
+td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
+                                        const td_layout *layout, const char *as)
+{
+    return run_call(&(td_call){.operation = "backdoor_dump_tensor",
+                               .bank = (const td_memory *const *)banks,
+                               .banks = count,
+                               .tensor = tensor,
+                               .layout = layout,
+                               .as = as,
+                               .writes_tensor = true});
+}
+
+/* -- matrices ---------------------------------------------------------------------------------------------------------- */
+
+static td_status check_rows(const td_call *c, uint64_t first, uint64_t last)
+{
+    td_status status = td_call_check_banks(c);
+    if (status)
+        return status;
+    if (!c->tensor)
+        return td_fail(TD_ARGUMENT, "the tensor is NULL; create it first");
+    const td_shape *shape = &c->tensor->shape;
+    if (shape->rank != 1 && shape->rank != 2)
+        return td_fail(
+            TD_SHAPE,
+            "the tensor has %zu dimensions, a matrix has 2 (or 1: one row); use backdoor_%s_tensor with a layout",
+            shape->rank, c->writes_tensor ? "dump" : "load");
+    const uint64_t rows = shape->rank == 2 ? shape->dim[0] : 1;
+    if (last < first || last - first != rows)
+        return td_fail(TD_SHAPE,
+                       "words [%" PRIu64 ", %" PRIu64 ") are not the %" PRIu64
+                       " rows of the matrix; pass last = %" PRIu64,
+                       first, last, rows, first + rows);
+    if (last > c->bank[0]->depth_words)
+        return td_fail(TD_RANGE,
+                       "word %" PRIu64 " is past the memory of %" PRIu64 " words; use rows that end at %" PRIu64
+                       " or before",
+                       last - 1, c->bank[0]->depth_words, c->bank[0]->depth_words);
+    return TD_OK;
+}
+
+/* The two layouts of matrices, made at the first use and kept. */
+static td_layout *matrix_layout[2];
+
+static void make_matrix_layouts(void)
+{
+    td_layout_create("c -> 1 c", NULL, NULL, &matrix_layout[0]);
+    td_layout_create("r c -> r c", NULL, NULL, &matrix_layout[1]);
+}
+
+/* A matrix is a layout like any other, but for rows that may be longer than the word. It moves through a view of the
+ * memory that begins at `first`, so that one plan serves every place. */
+static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    td_status status = check_rows(c, first, last);
+    if (status)
+        return td_call_fail(c, status);
+    pthread_once(&once, make_matrix_layouts);
+    td_memory view = *c->bank[0];
+    view.data += first * view.word_bytes;
+    view.depth_words = last - first;
+    td_memory plane;
+    if (view.unknown) {
+        plane = *view.unknown;
+        plane.data += first * plane.word_bytes;
+        plane.depth_words = last - first;
+        view.unknown = &plane;
+    }
+    const td_memory *const only = &view;
+    td_call rows = *c;
+    rows.bank = &only;
+    rows.layout = matrix_layout[c->tensor->shape.rank - 1];
+    rows.truncate = true;
+    return rows.layout ? run_call(&rows) : td_call_fail(c, td_fail_alloc(sizeof(td_layout)));
+}
+
+td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)
+{
+    const td_memory *const bank = memory;
+    return run_matrix(&(td_call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor},
+                      first, last);
+}
+
+td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last)
+{
+    return run_matrix(
+        &(td_call){
+            .operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true},
+        first, last);
+}

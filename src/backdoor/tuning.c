@@ -1,0 +1,26 @@
+/* The part of the public header that tunes and tells: the plan cache, threads, instructions. */
+#include "plan/cache.h"
+#include "base/cpu.h"
+#include "base/pool.h"
+
+td_plan_stats td_plan_cache_stats(void)
+{
+    const td_cache_counts counts = td_cache_count();
+    return (td_plan_stats){.hits = counts.hits, .misses = counts.misses, .plans = counts.plans};
+}
+
+void td_plan_cache_clear(void)
+{
+    td_cache_clear();
+}
+
+void td_speed_threads(unsigned threads)
+{
+    td_pool_limit(threads);
+}
+
+const char *td_speed_isa(void)
+{
+    const unsigned flags = td_cpu_flags();
+    return flags & TD_CPU_AVX512 ? "avx512" : flags & TD_CPU_AVX2 ? "avx2" : flags & TD_CPU_NEON ? "neon" : "c";
+}

@@ -1,0 +1,33 @@
+/* Pages from the system: zero pages for memories and large tensors, and files mapped read-only. */
+#ifndef TD_MAPPING_H
+#define TD_MAPPING_H
+
+#include "base/status.h"
+
+/* Zero pages that cost nothing until they are touched, or NULL. With `reserve` the system may refuse more than it could
+ * ever back; without it address space is the only limit. `bytes` becomes what is to be unmapped: more where a huge page
+ * ends later. */
+void *td_pages_map(size_t *bytes, bool reserve);
+void td_pages_unmap(void *pages, size_t bytes);
+
+/* Zero again, and the pages back to the system. */
+void td_pages_clear(void *pages, size_t bytes);
+
+/* A whole regular file, or a part of one: `bytes` and `size` are what a reader sees, `map` is what lies under it. An
+ * empty file has no mapping: `bytes` is then "" and `size` is 0. */
+typedef struct td_file_map {
+    const unsigned char *bytes;
+    size_t size;
+    void *map; /* what td_file_unmap gives back; NULL it when someone else takes the mapping over */
+    size_t map_bytes;
+} td_file_map;
+
+/* TD_FILE when the path cannot be opened or is not a regular file. Whoever cuts the file short while it is mapped gets
+ * SIGBUS, as with every mapping; tensordoor's own writers rename a new file into place and never do that. */
+td_status td_file_map_open(const char *path, td_file_map *out);
+void td_file_unmap(td_file_map *file);
+
+/* The system's words for an errno value, safe with threads. */
+const char *td_errno_text(int error);
+
+#endif

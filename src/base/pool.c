@@ -1,0 +1,362 @@
+/* See pool.h. The caller works on the first piece alone and takes its time: only where what is left is worth several meetings
+ * with a worker is the job published, under the lock and by its number. So bytes that cost little, as those of a packing
+ * in the caches, never wake a thread, whatever their count. Threads claim pieces by their bits in one word, each from a
+ * place of its own on: the same part of a job that comes again is then in the caches of the same core. Nothing spins
+ * between calls. After a fork the child has no workers and starts its own when it needs them. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_WORKERS 15
+#define ALWAYS_SMALL ((uint64_t)256 << 10) /* below this no machine that was measured gains */
+#define PIECE_BYTES ((uint64_t)32 << 10)
+#define TIMED_RUNS 12
+#define TIMING_LIMIT_NS 500000
+#define PATIENCE_NS 60000
+#define LEAST_MEETING_NS 8000 /* a worker that was still awake meets sooner, but the next time it sleeps */
+#define SLOW_MEETING_NS 40000 /* beyond this the machine was busy when it was timed: time it again later */
+#define TIME_AGAIN_NS 100000000
+#define WORTH_MEETINGS 4 /* two threads halve the time and cost one meeting; as much again is the margin */
+
+typedef struct job {
+    td_pool_work *work;
+    void *context;
+    unsigned pieces, threads;
+} job;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work_there, work_done;
+    pthread_t worker[MAX_WORKERS];
+    unsigned workers;
+    uint64_t number;  /* of the job that is published */
+    atomic_uint busy; /* workers inside it; written under the lock */
+    bool stop;
+    bool open; /* the job may be entered */
+    job published;
+    int left_alone;              /* the CPU that workers keep off; -1: none yet */
+    atomic_uint_least64_t taken; /* pieces, a bit each */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work_there = PTHREAD_COND_INITIALIZER,
+          .work_done = PTHREAD_COND_INITIALIZER,
+          .left_alone = -1};
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* whose call has the pool */
+static atomic_uint limit;                                /* td_pool_limit */
+static atomic_uint_least64_t meeting_ns;                 /* what sharing a job costs; 0: not known yet */
+static atomic_uint_least64_t timed_at_ns;
+
+static unsigned environment_number(const char *name, uint64_t most, uint64_t *value)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    if (!text || !*text)
+        return 0;
+    const unsigned long long number = strtoull(text, &end, 0);
+    if (*end || number > most)
+        return 0;
+    *value = number;
+    return 1;
+}
+
+static unsigned threads_of_machine(void)
+{
+    cpu_set_t set;
+    uint64_t wish = 0;
+    if (environment_number("TD_THREADS", 1 + MAX_WORKERS, &wish) && wish)
+        return (unsigned)wish;
+    const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 1 + MAX_WORKERS ? 1 + MAX_WORKERS : (unsigned)count;
+}
+
+static unsigned threads_allowed(void)
+{
+    static atomic_uint machine;
+    const unsigned wanted = atomic_load_explicit(&limit, memory_order_relaxed);
+    if (wanted)
+        return wanted;
+    unsigned known = atomic_load_explicit(&machine, memory_order_relaxed);
+    if (!known) {
+        known = threads_of_machine();
+        atomic_store_explicit(&machine, known, memory_order_relaxed);
+    }
+    return known;
+}
+
+void td_pool_limit(unsigned threads)
+{
+    atomic_store_explicit(&limit, threads > 1 + MAX_WORKERS ? 1 + MAX_WORKERS : threads, memory_order_relaxed);
+}
+
+/* Thread `who` of the job begins at its share and goes round. */
+static void claim_pieces(const job *j, unsigned who)
+{
+    const unsigned home = j->pieces * who / j->threads;
+    for (unsigned i = 0; i < j->pieces; i++) {
+        const unsigned piece = (home + i) % j->pieces;
+        const uint64_t bit = (uint64_t)1 << piece;
+        if (!(atomic_load_explicit(&pool.taken, memory_order_relaxed) & bit) &&
+            !(atomic_fetch_or_explicit(&pool.taken, bit, memory_order_relaxed) & bit))
+            j->work(j->context, piece, piece + 1);
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    const unsigned who = 1 + (unsigned)(uintptr_t)argument;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool.lock);
+    while (!pool.stop) {
+        if (pool.number == seen || !pool.open) {
+            pthread_cond_wait(&pool.work_there, &pool.lock);
+            continue;
+        }
+        const job mine = pool.published;
+        seen = pool.number;
+        pool.busy++;
+        pthread_mutex_unlock(&pool.lock);
+        claim_pieces(&mine, who % mine.threads);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.busy == 0)
+            pthread_cond_signal(&pool.work_done);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return NULL;
+}
+
+/* -- the life of the pool ----------------------------------------------------------------------------------------------- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&turn);
+    pthread_mutex_lock(&pool.lock);
+}
+
+static void after_fork_parent(void)
+{
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&turn);
+}
+
+static void after_fork_child(void)
+{
+    pool.workers = 0;
+    pool.busy = 0;
+    pool.open = false;
+    pthread_cond_init(&pool.work_there, NULL);
+    pthread_cond_init(&pool.work_done, NULL);
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&turn);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+/* The caller holds its turn. As many workers as the system gives; false where it gives none. */
+static bool start_workers(unsigned wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&pool.lock);
+    for (; pool.workers < wanted && pool.workers < MAX_WORKERS; pool.workers++) {
+        if (pthread_create(&pool.worker[pool.workers], NULL, worker_main, (void *)(uintptr_t)pool.workers))
+            break;
+        pool.left_alone = -1; /* the new one does not know */
+    }
+    const bool some = pool.workers > 0;
+    pthread_mutex_unlock(&pool.lock);
+    return some;
+}
+
+/* A library that is unloaded must not leave threads in its code. */
+__attribute__((destructor)) static void stop_workers(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.stop = true;
+    pthread_cond_broadcast(&pool.work_there);
+    pthread_mutex_unlock(&pool.lock);
+    for (unsigned i = 0; i < pool.workers; i++)
+        pthread_join(pool.worker[i], NULL);
+    pool.workers = 0;
+}
+
+/* -- a job -------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Until nobody is inside. The last piece ends soon: a caller that went to sleep for it would be woken later than that, and
+ * perhaps on the worker's CPU. */
+static void wait_for_workers(void)
+{
+    if (!atomic_load_explicit(&pool.busy, memory_order_acquire))
+        return;
+    for (const uint64_t start = now_ns(); now_ns() - start < PATIENCE_NS;) {
+        if (!atomic_load_explicit(&pool.busy, memory_order_acquire))
+            return;
+        sched_yield();
+    }
+    pthread_mutex_lock(&pool.lock);
+    while (pool.busy)
+        pthread_cond_wait(&pool.work_done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* A scheduler may wake a worker on the very CPU that the caller is busy on, and leave it waiting there: Linux does where
+ * two CPUs are all there are. The caller has its turn. */
+static void keep_off_this_cpu(void)
+{
+    const int cpu = sched_getcpu();
+    cpu_set_t others;
+    if (cpu < 0 || cpu == pool.left_alone || sched_getaffinity(0, sizeof others, &others) != 0)
+        return;
+    CPU_CLR((size_t)cpu, &others);
+    if (CPU_COUNT(&others) == 0)
+        return;
+    for (unsigned i = 0; i < pool.workers; i++)
+        (void)pthread_setaffinity_np(pool.worker[i], sizeof others, &others); /* refused: only slower */
+    pool.left_alone = cpu;
+}
+
+/* The caller has its turn, and the pieces in `done` behind it. Late workers find nothing left; those inside are waited for. */
+static void run_shared(const job *j, uint64_t done)
+{
+    keep_off_this_cpu();
+    pthread_mutex_lock(&pool.lock);
+    pool.published = *j;
+    atomic_store_explicit(&pool.taken, done, memory_order_relaxed);
+    pool.open = true;
+    pool.number++;
+    pthread_mutex_unlock(&pool.lock);
+    for (unsigned i = 1; i < j->threads; i++)
+        pthread_cond_signal(&pool.work_there);
+    claim_pieces(j, 0);
+    pthread_mutex_lock(&pool.lock);
+    pool.open = false; /* nobody enters any more */
+    pthread_mutex_unlock(&pool.lock);
+    wait_for_workers();
+}
+
+/* Shares the pieces from `first` on, or does them here where no worker is to be had. */
+static void share(td_pool_work *work, void *context, unsigned first, unsigned pieces)
+{
+    const unsigned allowed = threads_allowed(), threads = allowed < pieces ? allowed : pieces;
+    const job j = {.work = work, .context = context, .pieces = pieces, .threads = threads};
+    if (threads > 1 && pthread_mutex_trylock(&turn) == 0) {
+        const bool shared = start_workers(threads - 1);
+        if (shared)
+            run_shared(&j, ((uint64_t)1 << first) - 1);
+        pthread_mutex_unlock(&turn);
+        if (shared)
+            return;
+    }
+    work(context, first, pieces);
+}
+
+/* -- when it pays ------------------------------------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    atomic_bool met; /* a worker took its piece */
+    pthread_t caller;
+} meeting;
+
+static void meet(void *context, unsigned begin, unsigned end)
+{
+    meeting *m = context;
+    (void)begin, (void)end;
+    if (!pthread_equal(pthread_self(), m->caller)) {
+        atomic_store(&m->met, true);
+        return;
+    }
+    for (const uint64_t start = now_ns(); !atomic_load(&m->met) && now_ns() - start < PATIENCE_NS;)
+        sched_yield();
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* From publishing a job of nothing to its end, a worker having been inside: the median of a few, after one that waits for
+ * the worker to start. The caller has its turn. */
+static uint64_t time_meeting(void)
+{
+    uint64_t taken[TIMED_RUNS + 1];
+    size_t runs = 0;
+    if (!start_workers(1))
+        return TIMING_LIMIT_NS;
+    for (const uint64_t first = now_ns(); runs <= TIMED_RUNS && now_ns() - first < TIMING_LIMIT_NS;) {
+        meeting m = {.caller = pthread_self()};
+        const uint64_t start = now_ns();
+        run_shared(&(job){.work = meet, .context = &m, .pieces = 2, .threads = 2}, 0);
+        taken[runs++] = atomic_load(&m.met) ? now_ns() - start : TIMING_LIMIT_NS;
+    }
+    qsort(taken, runs, sizeof taken[0], compare);
+    return taken[runs / 2] > LEAST_MEETING_NS ? taken[runs / 2] : LEAST_MEETING_NS;
+}
+
+static bool pays(uint64_t left_ns)
+{
+    if (left_ns < (uint64_t)WORTH_MEETINGS * LEAST_MEETING_NS)
+        return false;
+    uint64_t known = atomic_load_explicit(&meeting_ns, memory_order_relaxed);
+    const bool again = known > SLOW_MEETING_NS && left_ns >= (uint64_t)WORTH_MEETINGS * SLOW_MEETING_NS &&
+                       now_ns() - atomic_load_explicit(&timed_at_ns, memory_order_relaxed) > TIME_AGAIN_NS;
+    if ((!known || again) && pthread_mutex_trylock(&turn) == 0) {
+        known = time_meeting();
+        atomic_store_explicit(&meeting_ns, known, memory_order_relaxed);
+        atomic_store_explicit(&timed_at_ns, now_ns(), memory_order_relaxed);
+        pthread_mutex_unlock(&turn);
+    }
+    return known && left_ns >= WORTH_MEETINGS * known;
+}
+
+/* What the environment says; 0: nothing, and every job is timed. */
+static uint64_t wished_bytes(void)
+{
+    static atomic_uint_least64_t wish = UINT64_MAX;
+    uint64_t known = atomic_load_explicit(&wish, memory_order_relaxed);
+    if (known == UINT64_MAX) {
+        known = 0;
+        (void)environment_number("TD_PARALLEL_BYTES", UINT64_MAX - 1, &known);
+        atomic_store_explicit(&wish, known, memory_order_relaxed);
+    }
+    return known;
+}
+
+unsigned td_pool_pieces(uint64_t bytes, uint64_t steps)
+{
+    const unsigned threads = threads_allowed();
+    const uint64_t wish = wished_bytes();
+    if (steps < 2 || threads < 2 || bytes < (wish ? wish : ALWAYS_SMALL))
+        return 1;
+    const uint64_t wanted = bytes / PIECE_BYTES > 8u * threads ? bytes / PIECE_BYTES : 8u * threads;
+    const uint64_t most = steps < TD_POOL_PIECES ? steps : TD_POOL_PIECES;
+    return (unsigned)(wanted < most ? wanted : most);
+}
+
+void td_pool_run(unsigned pieces, td_pool_work *work, void *context)
+{
+    if (wished_bytes() || pieces < 2) {
+        share(work, context, 0, pieces);
+        return;
+    }
+    const uint64_t start = now_ns();
+    work(context, 0, 1);
+    if (pays((now_ns() - start) * (pieces - 1)))
+        share(work, context, 1, pieces);
+    else
+        work(context, 1, pieces);
+}

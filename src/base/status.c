@@ -1,0 +1,88 @@
+/* See status.h. The message lives in thread-local storage: the DPI layer copies it out before its call returns, because a
+ * simulator may make the next call from another thread. */
+#include "base/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local char message[TD_MESSAGE_BYTES];
+
+td_status(td_fail)(td_status status, const char *fmt, ...)
+{
+    char text[TD_MESSAGE_BYTES]; /* the arguments may point into the old message */
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    memcpy(message, text, strlen(text) + 1);
+    return status;
+}
+
+void td_fail_prefix(const char *fmt, ...)
+{
+    char text[TD_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    int used = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (used >= 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, "%s", message);
+    memcpy(message, text, strlen(text) + 1);
+}
+
+void td_fail_append(const char *fmt, ...)
+{
+    size_t used = strlen(message);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message + used, sizeof message - used, fmt, args);
+    va_end(args);
+}
+
+td_status(td_fail_alloc)(size_t bytes)
+{
+    return td_fail(TD_NO_MEMORY, "the system refused %zu bytes; free memory or move a smaller tensor", bytes);
+}
+
+bool td_mul_fits(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product) || product > INT64_MAX)
+        return false;
+    *out = product;
+    return true;
+}
+
+bool td_add_fits(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum) || sum > INT64_MAX)
+        return false;
+    *out = sum;
+    return true;
+}
+
+const char *td_last_error(void)
+{
+    return message;
+}
+
+const char *td_status_name(td_status status)
+{
+    static const char *const names[] = {"OK",      "ARGUMENT", "HANDLE",    "DTYPE",  "PATTERN",  "OPTION",
+                                        "ADDRESS", "SHAPE",    "RANGE",     "ALIAS",  "OVERFLOW", "DISAGREE",
+                                        "FILE",    "FORMAT",   "NO_MEMORY", "X_STATE"};
+    size_t n = (size_t)status;
+    return n < sizeof names / sizeof names[0] ? names[n] : "UNKNOWN";
+}
+
+const char *td_version(void)
+{
+    return "0.1.0";
+}
+
+void td_free(void *p)
+{
+    free(p);
+}

@@ -1,0 +1,90 @@
+/* See text.h. */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void td_text_add(td_text *t, const char *fmt, ...)
+{
+    if (t->failed)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    int need = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (need < 0) {
+        t->failed = true;
+        return;
+    }
+    size_t wanted = t->used + (size_t)need + 1;
+    if (wanted > t->room) {
+        size_t room = wanted * 2 > 128 ? wanted * 2 : 128;
+        char *grown = realloc(t->text, room);
+        if (!grown) {
+            t->failed = true;
+            return;
+        }
+        t->text = grown;
+        t->room = room;
+    }
+    va_start(args, fmt);
+    vsnprintf(t->text + t->used, t->room - t->used, fmt, args);
+    va_end(args);
+    t->used += (size_t)need;
+}
+
+const char *td_text_unexpected(const char *at, char *text)
+{
+    const unsigned char byte = (unsigned char)*at;
+    if (!byte)
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected end");
+    else if (byte < 0x20 || byte > 0x7e)
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected byte 0x%02x", (unsigned)byte);
+    else
+        snprintf(text, TD_UNEXPECTED_BYTES, "unexpected character '%c'", byte);
+    return text;
+}
+
+bool td_is_name_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool td_is_name_char(char c)
+{
+    return td_is_name_start(c) || (c >= '0' && c <= '9');
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+bool td_text_number(const char **at, uint64_t *value)
+{
+    const char *p = *at;
+    int base = 10;
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+        base = 16;
+        p += 2;
+    }
+    if (digit_value(*p) >= base)
+        return false;
+    uint64_t sum = 0;
+    for (; digit_value(*p) < base || (*p == '_' && digit_value(p[1]) < base); p++) {
+        if (*p == '_')
+            continue;
+        if (!td_mul_fits(sum, (uint64_t)base, &sum) || !td_add_fits(sum, (uint64_t)digit_value(*p), &sum))
+            return false;
+    }
+    *value = sum;
+    *at = p;
+    return true;
+}

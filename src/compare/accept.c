@@ -1,0 +1,412 @@
+/* See scan.h. Bytes that must be equal are compared where they lie. Values pass in blocks through buffers that stay in the first
+ * cache where they have to be converted, and are held against each other. While one slab is looked at, the next is asked for. */
+#include "compare/accept.h"
+
+#include "base/cpu.h"
+#include "kernels/bits.h"
+#include "base/fp_mode.h"
+#include "base/pool.h"
+
+#include <string.h>
+
+/* Less than this is in a cache when it is looked at, or comes there by itself. */
+#define FAR_BYTES ((uint64_t)512 << 10)
+/* Rows from this length on are looked at as memory has them. */
+#define ROW_BYTES 16u
+#define VALUES_ROW_BYTES 32u
+#define PLAIN_VALUES_ROW_BYTES 256u /* without kernels for shorter ones */
+
+bool td_is_masked(const td_tensor *mask, uint64_t elem)
+{
+    return mask &&
+           !(td_get_elem(mask->data + elem * mask->dtype.bytes, mask->dtype.bytes) & td_dtype_mask(mask->dtype));
+}
+
+static unsigned row_bytes(bool by_value)
+{
+    return !by_value ? ROW_BYTES : td_cpu_flags() & TD_CPU_AVX512 ? VALUES_ROW_BYTES : PLAIN_VALUES_ROW_BYTES;
+}
+
+static td_equal_fn turned_of(const td_equal_kernels *k, unsigned bytes)
+{
+    return bytes == 1 ? k->turned_x8 : bytes == 2 ? k->turned_x16 : bytes == 4 ? k->turned_x32 : k->turned_x64;
+}
+
+void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
+                  td_scan *out)
+{
+    const unsigned bytes = golden->dtype.bytes;
+    td_move_kernels moves;
+    td_equal_kernels equal;
+    td_move_init(&moves, td_cpu_flags());
+    td_equal_init(&equal, td_cpu_flags());
+    out->golden = golden;
+    out->mask = mask;
+    out->convert = convert;
+    out->judge = judge;
+    out->never = false;
+    out->finite_alone = !judge->bits_decide;
+    out->by_value = judge->policy.tolerant || mask || convert || out->finite_alone;
+    out->wish =
+        (td_slab_wish){.tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .turned = !out->by_value};
+    out->equal = equal.rows;
+    out->equal_turned = turned_of(&equal, bytes);
+    out->copy = moves.copy;
+    td_close_init(judge, &out->close);
+    if (out->close.quick_turned && !mask && !convert)
+        out->wish.turned = true;
+}
+
+/* -- blocks of values ---------------------------------------------------------------------------------------------- */
+
+typedef struct stage {
+    _Alignas(64) unsigned char slab[TD_SLAB_BYTES];
+    _Alignas(64) unsigned char golden[TD_CLOSE_ELEMS * 8], stored[TD_CLOSE_ELEMS * 8], actual[TD_CLOSE_ELEMS * 8];
+    td_close_room room;
+    td_ahead ahead;  /* from this slab to the next: of the tensor, and of what is stored where it is seen in place */
+    bool far;        /* it is worth asking for */
+    unsigned skips;  /* turned slabs that are taken out at once, as in close.h */
+    size_t gathered; /* elements in golden, and in stored or actual */
+    uint64_t masked;
+    td_worst worst;
+} stage;
+
+#define LARGEST(type)                                                                                                  \
+    for (size_t i = 0; i < count; i++) {                                                                               \
+        type x;                                                                                                        \
+        memcpy(&x, elems + i * sizeof x, sizeof x);                                                                    \
+        x &= (type)judge->magnitude;                                                                                   \
+        largest = x > largest ? x : largest;                                                                           \
+    }                                                                                                                  \
+    break
+
+static bool all_finite(const td_judge *judge, const unsigned char *elems, size_t count)
+{
+    uint64_t largest = 0;
+    switch (judge->dtype.bytes) {
+    case 1:
+        LARGEST(uint8_t);
+    case 2:
+        LARGEST(uint16_t);
+    case 4:
+        LARGEST(uint32_t);
+    default:
+        LARGEST(uint64_t);
+    }
+    return largest < judge->first_inf;
+}
+
+static bool rows_are_finite(const td_judge *judge, const td_close_rows *b)
+{
+    for (size_t r = 0; r < b->rows; r++)
+        if (!all_finite(judge, b->expected + (ptrdiff_t)r * b->expected_stride, b->count))
+            return false;
+    return true;
+}
+
+static bool accepts(const td_scan *s, stage *g, const td_close_rows *b)
+{
+    if (s->equal(b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows,
+                 b->count * s->golden->dtype.bytes, (td_ahead){0, 0}) &&
+        (!s->finite_alone || rows_are_finite(s->judge, b)))
+        return true;
+    return td_close_accepts(&s->close, &g->room, b, &g->worst);
+}
+
+/* Rows of straight elements: `step` elements from one to the next in the tensor, `stride` bytes where they are stored. */
+typedef struct sheet {
+    const unsigned char *stored;
+    int64_t elem, step, stride;
+    uint64_t high, wide;
+    unsigned stored_bytes;
+} sheet;
+
+/* Rows [r, r + rows) of a sheet, elements [at, at + count) of each. */
+static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r, size_t rows, uint64_t at,
+                          size_t count)
+{
+    const ptrdiff_t bytes = s->golden->dtype.bytes;
+    const int64_t elem = t->elem + (int64_t)r * t->step + (int64_t)at;
+    td_close_rows b = {.expected = s->golden->data + elem * bytes,
+                       .expected_stride = t->step * bytes,
+                       .actual = t->stored + (int64_t)r * t->stride + at * t->stored_bytes,
+                       .actual_stride = t->stride,
+                       .rows = rows,
+                       .count = count};
+    if (g->ahead.a)
+        td_ask_for_rows(b.expected, b.expected_stride, rows, count * (size_t)bytes, g->ahead.a);
+    if (g->ahead.b)
+        td_ask_for_rows(b.actual, b.actual_stride, rows, count * t->stored_bytes, g->ahead.b);
+    if (s->convert) {
+        td_convert_rows(s->convert, &(td_convert_block){.dst = g->actual,
+                                                        .src = b.actual,
+                                                        .dst_stride = (ptrdiff_t)count * bytes,
+                                                        .src_stride = t->stride,
+                                                        .rows = rows,
+                                                        .n = count,
+                                                        .first = (uint64_t)elem,
+                                                        .row_step = t->step,
+                                                        .step = 1,
+                                                        .far = g->far});
+        b.actual = g->actual;
+        b.actual_stride = (ptrdiff_t)count * bytes;
+    }
+    return accepts(s, g, &b);
+}
+
+static bool accepts_values(const td_scan *s, stage *g, const sheet *t)
+{
+    const uint64_t most = t->wide < TD_CLOSE_ELEMS ? TD_CLOSE_ELEMS / t->wide : 1;
+    for (uint64_t r = 0, rows = 0; r < t->high; r += rows) {
+        rows = t->high - r < most ? t->high - r : most;
+        for (uint64_t at = 0, count = 0; at < t->wide; at += count) {
+            count = t->wide - at < TD_CLOSE_ELEMS ? t->wide - at : TD_CLOSE_ELEMS;
+            if (!accepts_block(s, g, t, r, (size_t)rows, at, (size_t)count))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* -- values behind a mask ------------------------------------------------------------------------------------------ */
+
+static bool flush(const td_scan *s, stage *g)
+{
+    const td_close_rows b = {
+        .expected = g->golden, .actual = s->convert ? g->actual : g->stored, .rows = 1, .count = g->gathered};
+    g->gathered = 0;
+    return accepts(s, g, &b);
+}
+
+/* What the mask leaves out is expected to be what it is. */
+static void apply_mask(const td_scan *s, stage *g, unsigned char *golden, const unsigned char *actual, uint64_t elem,
+                       size_t count)
+{
+    const unsigned bytes = s->golden->dtype.bytes;
+    for (size_t i = 0; i < count; i++)
+        if (td_is_masked(s->mask, elem + i)) {
+            g->masked++;
+            memcpy(golden + i * bytes, actual + i * bytes, bytes);
+        }
+}
+
+/* `high` rows of `wide` elements that there is room for. */
+static void gather(const td_scan *s, stage *g, const sheet *t, uint64_t elem, const unsigned char *stored, size_t high,
+                   size_t wide)
+{
+    const unsigned bytes = s->golden->dtype.bytes;
+    unsigned char *golden = g->golden + g->gathered * bytes, *kept = g->stored + g->gathered * t->stored_bytes,
+                  *actual = g->actual + g->gathered * bytes;
+    const ptrdiff_t row_bytes = (ptrdiff_t)(wide * bytes), stored_row = (ptrdiff_t)(wide * t->stored_bytes);
+    s->copy(golden, row_bytes, s->golden->data + elem * bytes, t->step * bytes, high, wide * bytes, false);
+    s->copy(kept, stored_row, stored, t->stride, high, wide * t->stored_bytes, false);
+    g->gathered += high * wide;
+    for (size_t r = 0; r < high; r++, golden += row_bytes, kept += stored_row, actual += row_bytes) {
+        const uint64_t first = elem + (uint64_t)((int64_t)r * t->step);
+        if (s->convert)
+            td_convert_run(s->convert, actual, kept, wide, first, 1);
+        apply_mask(s, g, golden, s->convert ? actual : kept, first, wide);
+    }
+}
+
+static bool accepts_masked(const td_scan *s, stage *g, const sheet *t)
+{
+    for (uint64_t r = 0, at = 0; r < t->high;) {
+        const uint64_t room = TD_CLOSE_ELEMS - g->gathered, left = t->wide - at;
+        const uint64_t elem = (uint64_t)(t->elem + (int64_t)r * t->step) + at;
+        const unsigned char *stored = t->stored + (int64_t)r * t->stride + at * t->stored_bytes;
+        if (at == 0 && t->wide <= room) {
+            const uint64_t rows = room / t->wide < t->high - r ? room / t->wide : t->high - r;
+            gather(s, g, t, elem, stored, (size_t)rows, (size_t)t->wide);
+            r += rows;
+        } else {
+            const uint64_t count = left < room ? left : room;
+            gather(s, g, t, elem, stored, 1, (size_t)count);
+            at = count < left ? at + count : 0;
+            r += count == left;
+        }
+        if (g->gathered == TD_CLOSE_ELEMS && !flush(s, g))
+            return false;
+    }
+    return true;
+}
+
+/* -- slabs --------------------------------------------------------------------------------------------------------- */
+
+static bool accepts_sheet(const td_scan *s, stage *g, const sheet *t)
+{
+    const ptrdiff_t bytes = s->golden->dtype.bytes;
+    if (s->mask)
+        return accepts_masked(s, g, t);
+    return s->by_value ? accepts_values(s, g, t)
+                       : s->equal(s->golden->data + t->elem * bytes, t->step * bytes, t->stored, t->stride,
+                                  (size_t)t->high, (size_t)t->wide * (size_t)bytes, g->ahead);
+}
+
+/* The rows of a slab, a sheet of them at a time. */
+static bool accepts_rows(const td_scan *s, stage *g, const td_slabs *of, size_t level, const unsigned char *stored,
+                         int64_t elem)
+{
+    const size_t outer = of->node_count - of->row_nodes;
+    if (level < outer) {
+        const uint64_t steps = level == of->sheet ? 1 : of->extent[level];
+        for (uint64_t i = 0; i < steps; i++, stored += of->stride[level], elem += of->node[level].tensor)
+            if (!accepts_rows(s, g, of, level + 1, stored, elem))
+                return false;
+        return true;
+    }
+    sheet t = {.stored = stored,
+               .elem = elem,
+               .high = 1,
+               .wide = of->row_elems,
+               .stored_bytes = of->plan ? of->plan->memory_dtype.bytes : s->golden->dtype.bytes};
+    if (outer) {
+        t.high = of->extent[of->sheet];
+        t.step = of->node[of->sheet].tensor;
+        t.stride = of->stride[of->sheet];
+    }
+    return accepts_sheet(s, g, &t);
+}
+
+/* A slab that memory holds turned, block by block. */
+static bool accepts_turned(const td_scan *s, stage *g, const td_slabs *of, size_t level, const unsigned char *stored,
+                           int64_t elem)
+{
+    const int64_t bytes = s->golden->dtype.bytes;
+    const size_t last = of->node_count - 1, unit = of->unit;
+    if (level == last) {
+        const td_close_rows b = {.expected = s->golden->data + elem * bytes,
+                                 .expected_stride = of->node[unit].tensor * bytes,
+                                 .actual = stored,
+                                 .actual_stride = of->node[last].memory / 8,
+                                 .rows = (size_t)of->extent[last],
+                                 .count = (size_t)of->extent[unit]};
+        return s->by_value ? td_close_accepts_turned(&s->close, &b, g->ahead, &g->worst)
+                           : s->equal_turned(b.expected, b.expected_stride, b.actual, b.actual_stride, b.rows, b.count,
+                                             g->ahead);
+    }
+    const td_node *node = &of->node[level];
+    const uint64_t steps = level == unit ? 1 : of->extent[level];
+    for (uint64_t i = 0; i < steps; i++, stored += node->memory / 8, elem += node->tensor)
+        if (!accepts_turned(s, g, of, level + 1, stored, elem))
+            return false;
+    return true;
+}
+
+/* Values that this does not settle may still be accepted when they are taken out. */
+static bool accepts_in_place(const td_scan *s, stage *g, const td_slab *slab)
+{
+    if (g->skips) {
+        g->skips--;
+        return false;
+    }
+    const bool all = accepts_turned(s, g, slab->of, 0, slab->stored, slab->tensor);
+    g->skips = all || !s->by_value ? 0 : TD_CLOSE_SKIPS;
+    return all;
+}
+
+/* Lanes in pieces have no rows: one element after the other. */
+static bool accepts_lanes(const td_scan *s, stage *g, const td_slab *slab)
+{
+    const unsigned stored_bytes = slab->of->plan->memory_dtype.bytes;
+    for (uint64_t n = 0; n < slab->of->elems; n++) {
+        const sheet t = {.stored = slab->stored + n * stored_bytes,
+                         .elem = (int64_t)td_slab_elem(slab, n),
+                         .high = 1,
+                         .wide = 1,
+                         .stored_bytes = stored_bytes};
+        if (!accepts_sheet(s, g, &t))
+            return false;
+    }
+    return true;
+}
+
+static bool accepts_slab(const td_scan *s, stage *g, td_slab_taker *taker, td_slab *slab)
+{
+    const td_slabs *of = slab->of;
+    g->gathered = 0;
+    g->masked = 0;
+    if (of->way == TD_SLAB_TURNED) {
+        if (accepts_in_place(s, g, slab))
+            return true;
+        if (!s->by_value)
+            return false;
+        g->ahead.b = 0; /* of the buffer nothing is asked for */
+    }
+    td_slab_take(taker, g->slab, slab);
+    const bool all = of->piece ? accepts_lanes(s, g, slab) : accepts_rows(s, g, of, 0, slab->stored, slab->tensor);
+    return all && (!g->gathered || flush(s, g));
+}
+
+/* -- threads ------------------------------------------------------------------------------------------------------- */
+
+typedef struct shared {
+    const td_scan *scan;
+    const td_slabs *slabs;
+    uint64_t first;
+    size_t count;
+    unsigned pieces;
+    bool *left;
+    uint64_t masked[TD_POOL_PIECES]; /* each by the first piece of those that were done together */
+    td_worst worst[TD_POOL_PIECES];
+} shared;
+
+/* From one slab to the next, and what the next is taken out of. */
+static void look_ahead(const td_scan *s, stage *g, const td_slab *slab, const td_slab *next)
+{
+    const int64_t elems = next->tensor - slab->tensor;
+    g->ahead = (td_ahead){0, 0};
+    if (!g->far || (slab->of->row_nodes == slab->of->node_count && elems == (int64_t)slab->of->elems))
+        return; /* the machine sees a straight run coming */
+    g->ahead.a = (ptrdiff_t)elems * s->golden->dtype.bytes;
+    if (next->of->way == TD_SLAB_TAKEN)
+        td_slab_ask_for(next);
+    else
+        g->ahead.b = (ptrdiff_t)((uintptr_t)next->stored - (uintptr_t)slab->stored);
+}
+
+static void scan_pieces(void *context, unsigned first, unsigned past)
+{
+    shared *c = context;
+    const size_t begin = c->count * first / c->pieces, end = c->count * past / c->pieces;
+    const unsigned mode = td_mode_enter();
+    td_slab_taker taker;
+    td_slab slab, next;
+    stage g;
+    g.worst = c->worst[first];
+    g.room.skips = 0;
+    g.skips = 0;
+    g.far = c->slabs->count * c->slabs->elems * c->scan->golden->dtype.bytes >= FAR_BYTES;
+    td_slab_taker_init(c->slabs, &taker);
+    td_slab_find(c->slabs, c->first + begin, &next);
+    for (size_t i = begin; i < end; i++) {
+        slab = next;
+        if (i + 1 < end)
+            td_slab_find(c->slabs, c->first + i + 1, &next);
+        look_ahead(c->scan, &g, &slab, &next);
+        c->left[i] = !accepts_slab(c->scan, &g, &taker, &slab);
+        c->masked[first] += c->left[i] ? 0 : g.masked;
+    }
+    c->worst[first] = g.worst;
+    td_mode_leave(mode);
+}
+
+void td_scan_slabs(const td_scan *scan, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
+                   uint64_t *masked, td_worst *worst)
+{
+    if (scan->never) {
+        memset(left, true, count * sizeof *left);
+        return;
+    }
+    shared c = {.scan = scan, .slabs = slabs, .first = first, .count = count, .left = left, .pieces = 1};
+    if (!slabs->own_buffer)
+        c.pieces = td_pool_pieces(count * slabs->elems * scan->golden->dtype.bytes, count);
+    for (unsigned i = 0; i < c.pieces; i++)
+        c.worst[i] = *worst;
+    td_pool_run(c.pieces, scan_pieces, &c);
+    for (unsigned i = 0; i < c.pieces; i++) {
+        *masked += c.masked[i];
+        worst->error = c.worst[i].error > worst->error ? c.worst[i].error : worst->error;
+        worst->ulp = c.worst[i].ulp > worst->ulp ? c.worst[i].ulp : worst->ulp;
+    }
+}

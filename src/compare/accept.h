@@ -1,0 +1,40 @@
+/* A first look at slabs, on as many threads as pay: which of them the policy accepts whole. Most comparisons end here; the
+ * slabs that are left are compare.c's, which takes them in order and pair by pair, so that a report never depends on
+ * the number of threads. Nothing here allocates or fails. */
+#ifndef TD_SCAN_H
+#define TD_SCAN_H
+
+#include "compare/tolerance.h"
+#include "kernels/equal.h"
+#include "kernels/move.h"
+#include "compare/slab.h"
+#include "tensor/tensor.h"
+
+#define TD_SCAN_SLABS 4096 /* that are looked at in one go */
+
+/* What the threads share; made by td_scan_init. */
+typedef struct td_scan {
+    const td_tensor *golden, *mask;
+    const td_convert *convert; /* NULL: what is stored is what is compared */
+    const td_judge *judge;
+    bool never;        /* no slab can be accepted whole */
+    bool by_value;     /* values, not bytes */
+    bool finite_alone; /* equal bits settle it for finite values only */
+    td_slab_wish wish;
+    td_equal_fn equal, equal_turned;
+    td_move_fn copy;
+    td_close close;
+} td_scan;
+
+void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
+                  td_scan *out);
+
+/* Slabs [first, first + count) of at most TD_SCAN_SLABS. left[i] is set where slab first + i has to be looked at again;
+ * *masked and *worst grow by what the others have. */
+void td_scan_slabs(const td_scan *scan, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
+                   uint64_t *masked, td_worst *worst);
+
+/* Whether the mask leaves an element out. */
+bool td_is_masked(const td_tensor *mask, uint64_t elem);
+
+#endif

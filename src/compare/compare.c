@@ -1,0 +1,456 @@
+/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h), no
+ * copy of the tensor: scan.c leaves what the policy accepts whole, and the pairs of the other slabs are looked at here,
+ * in order and on one thread. What is found goes into a report; a comparison that finds mismatches has succeeded. Beside it: the
+ * padding, and what lies outside the layout (outside.c). */
+#include "backdoor/call.h"
+#include "kernels/bits.h"
+#include "base/fp_mode.h"
+#include "compare/padding.h"
+#include "report/report.h"
+#include "compare/accept.h"
+#include "memory/x_state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements that are converted, gathered and looked at together. */
+#define CHUNK_ELEMS TD_CLOSE_ELEMS
+
+/* What slabs that are left are looked at in; made for the first of them. */
+typedef struct desk {
+    _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
+    td_close_room room;
+} desk;
+
+typedef struct comparison {
+    const td_comparison *what;
+    td_report *report;
+    td_report_source source;
+    const td_run *run; /* NULL between two tensors */
+    const td_slab *slab;
+    const td_unknown *unknown; /* elements that are x or z and count as mismatches; NULL: none */
+    uint64_t done, total;
+    td_scan scan;
+    bool left[TD_SCAN_SLABS];
+    desk *desk;
+} comparison;
+
+/* `count` elements: `step` tensor elements apart from `elem` on, `place` in their slab. */
+typedef struct chunk {
+    uint64_t elem, place, count;
+    int64_t step;
+    const unsigned char *expected, *actual;
+} chunk;
+
+/* -- pairs --------------------------------------------------------------------------------------------------------- */
+
+static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected, uint64_t actual)
+{
+    const td_judge *judge = &c->report->judge;
+    const uint64_t elem = k->elem + (uint64_t)((int64_t)i * k->step);
+    expected &= judge->mask;
+    actual &= judge->mask;
+    const bool unknown = c->unknown && td_unknown_bits(c->unknown, elem);
+    if ((expected == actual && judge->bits_decide && !unknown) || td_is_masked(c->what->mask, elem))
+        return;
+    td_verdict verdict = td_judge_pair(judge, expected, actual);
+    verdict.equal = verdict.equal && !unknown;
+    verdict.unknown = unknown;
+    td_report_worst(c->report, verdict);
+    if (verdict.equal)
+        return;
+    if (c->run) {
+        const td_place place = td_slab_place(c->slab, k->place + i);
+        td_report_mismatch(c->report, &c->source, elem, expected, actual, verdict, &place);
+    } else
+        td_report_mismatch(c->report, &c->source, elem, expected, actual, verdict, NULL);
+}
+
+#define LOOK_AT_ALL(type)                                                                                              \
+    for (uint64_t i = 0; i < k->count; i++) {                                                                          \
+        type e, a;                                                                                                     \
+        memcpy(&e, k->expected + i * sizeof e, sizeof e);                                                              \
+        memcpy(&a, k->actual + i * sizeof a, sizeof a);                                                                \
+        if (e != a || always)                                                                                          \
+            look_at(c, k, i, e, a);                                                                                    \
+    }                                                                                                                  \
+    break
+
+static void look_at_chunk(comparison *c, const chunk *k)
+{
+    const bool always = !c->report->judge.bits_decide || c->unknown;
+    switch (c->report->dtype.bytes) {
+    case 1:
+        LOOK_AT_ALL(uint8_t);
+    case 2:
+        LOOK_AT_ALL(uint16_t);
+    case 4:
+        LOOK_AT_ALL(uint32_t);
+    default:
+        LOOK_AT_ALL(uint64_t);
+    }
+}
+
+/* True when nothing more is to be done: the policy accepts the chunk. */
+static bool is_close(comparison *c, const chunk *k)
+{
+    td_report *r = c->report;
+    td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
+    const td_close_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
+    if (c->unknown || c->what->mask || !td_close_accepts(&c->scan.close, &c->desk->room, &row, &worst))
+        return false;
+    r->worst_error = worst.error;
+    r->worst_ulp = worst.ulp;
+    return true;
+}
+
+/* -- chunks -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t count_masked(const comparison *c, const chunk *k)
+{
+    uint64_t masked = 0;
+    for (uint64_t i = 0; i < k->count && c->what->mask; i++)
+        masked += td_is_masked(c->what->mask, k->elem + (uint64_t)((int64_t)i * k->step));
+    return masked;
+}
+
+static void compare_chunk(comparison *c, const chunk *k)
+{
+    c->report->masked += count_masked(c, k);
+    if (c->report->judge.bits_decide && !c->unknown &&
+        memcmp(k->expected, k->actual, k->count * c->report->dtype.bytes) == 0)
+        return;
+    if (!is_close(c, k))
+        look_at_chunk(c, k);
+}
+
+/* `count` stored elements, from `place` in their slab on, whose tensor elements are `step` apart. */
+static void compare_row(comparison *c, const unsigned char *stored, unsigned stored_bytes, uint64_t place,
+                        uint64_t elem, int64_t step, uint64_t count)
+{
+    const td_tensor *golden = c->what->golden;
+    const unsigned bytes = golden->dtype.bytes;
+    for (uint64_t done = 0; done < count; done += CHUNK_ELEMS) {
+        const uint64_t left = count - done;
+        chunk k = {.elem = elem + (uint64_t)((int64_t)done * step),
+                   .place = place + done,
+                   .count = left < CHUNK_ELEMS ? left : CHUNK_ELEMS,
+                   .step = step,
+                   .actual = stored + done * stored_bytes};
+        k.expected = golden->data + k.elem * bytes;
+        if (c->scan.convert) {
+            td_convert_run(c->scan.convert, c->desk->actual, k.actual, k.count, k.elem, step);
+            k.actual = c->desk->actual;
+        }
+        if (step != 1) {
+            for (uint64_t i = 0; i < k.count; i++)
+                memcpy(c->desk->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
+            k.expected = c->desk->golden;
+        }
+        compare_chunk(c, &k);
+    }
+}
+
+/* A slab that was not accepted whole. What lies along its last node is stored straight. */
+static void compare_slab(comparison *c, const td_slab *slab)
+{
+    const td_slabs *of = slab->of;
+    const unsigned bytes = of->plan ? of->plan->memory_dtype.bytes : c->what->golden->dtype.bytes;
+    uint64_t row = of->row_elems;
+    int64_t step = 1;
+    c->slab = slab;
+    if (of->row_nodes == 0 && of->node_count && !of->piece) {
+        row = of->extent[of->node_count - 1];
+        step = of->node[of->node_count - 1].tensor;
+    }
+    for (uint64_t n = 0; n < of->elems; n += row)
+        compare_row(c, td_slab_stored(slab, n), bytes, n, td_slab_elem(slab, n), step, row);
+}
+
+static void compare_left(comparison *c, td_slabs *slabs, uint64_t first, size_t count)
+{
+    td_slab_taker taker;
+    bool ready = false;
+    for (size_t i = 0; i < count && !c->report->failed; i++) {
+        if (!c->left[i])
+            continue;
+        if (!ready) {
+            c->desk = c->desk ? c->desk : aligned_alloc(64, sizeof *c->desk);
+            c->report->failed = !c->desk || (slabs->way != TD_SLAB_ROWS && td_slabs_take_out(slabs) != TD_OK);
+            if (c->report->failed)
+                return;
+            td_slab_taker_init(slabs, &taker);
+            c->desk->room.skips = 0;
+            ready = true;
+        }
+        td_slab slab;
+        td_slab_find(slabs, first + i, &slab);
+        td_slab_take(&taker, c->desk->slab, &slab);
+        compare_slab(c, &slab);
+    }
+}
+
+static bool compare_slabs(void *context, td_slabs *slabs)
+{
+    comparison *c = context;
+    td_report *r = c->report;
+    if (slabs->way == TD_SLAB_TURNED && c->scan.by_value)
+        r->failed |= td_slabs_take_out(slabs) != TD_OK;
+    for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
+        const uint64_t behind = slabs->count - first;
+        const size_t count = (size_t)(behind < TD_SCAN_SLABS ? behind : TD_SCAN_SLABS);
+        td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
+        td_scan_slabs(&c->scan, slabs, first, count, c->left, &r->masked, &worst);
+        r->worst_error = worst.error;
+        r->worst_ulp = worst.ulp;
+        compare_left(c, slabs, first, count);
+        c->done += count * slabs->elems;
+        if (c->what->progress)
+            c->what->progress(c->what->context, c->done < c->total ? c->done : c->total, c->total);
+    }
+    return !r->failed;
+}
+
+/* -- what a guess looks at ----------------------------------------------------------------------------------------- */
+
+static bool read_beside(void *context, const td_entry *entry, int64_t words, bool mirrored, uint64_t *bits)
+{
+    const comparison *c = context;
+    const td_report *r = c->report;
+    const td_plan *plan = c->run->plan;
+    const unsigned stored_bits = plan->memory_dtype.bits;
+    const uint64_t address = entry->place.address + (uint64_t)words;
+    uint64_t lsb = entry->place.lsb, value = 0;
+    if (entry->place.msb - lsb + 1 != stored_bits || address >= plan->geometry.depth_words)
+        return false;
+    if (mirrored) {
+        const uint64_t slot = (lsb - r->lsb_bits) / r->slot_bits;
+        if (slot >= r->lanes)
+            return false;
+        lsb += (r->lanes - 1 - slot) * r->slot_bits - slot * r->slot_bits;
+    }
+    const unsigned char *word = c->run->bank[entry->place.bank] + address * plan->geometry.word_bytes;
+    const uint64_t stored = td_dtype_extend(plan->memory_dtype, td_get_bits(word, (int64_t)lsb, stored_bits));
+    value = stored;
+    if (c->scan.convert)
+        td_convert_run(c->scan.convert, &value, &stored, 1, entry->elem, 1);
+    *bits = value & r->judge.mask;
+    return true;
+}
+
+/* -- calls --------------------------------------------------------------------------------------------------------- */
+
+static td_status check_mask(const td_comparison *what)
+{
+    char golden[TD_SHAPE_TEXT_BYTES], mask[TD_SHAPE_TEXT_BYTES];
+    const td_shape *a = &what->golden->shape;
+    if (!what->mask ||
+        (what->mask->shape.rank == a->rank && memcmp(what->mask->shape.dim, a->dim, a->rank * sizeof *a->dim) == 0))
+        return TD_OK;
+    return td_fail(TD_SHAPE, "the mask has shape %s, the golden tensor %s; pass a mask of that shape",
+                   td_shape_print(&what->mask->shape, mask), td_shape_print(a, golden));
+}
+
+static td_status check_snapshot(const td_comparison *what)
+{
+    for (size_t i = 0; what->snapshot && i < what->bank_count; i++) {
+        const td_memory *before = what->snapshot[i], *after = what->banks[i];
+        if (!before)
+            return td_fail(TD_ARGUMENT, "snapshot %zu is NULL; take one of each memory with memory_snapshot", i);
+        if (before->width_bits != after->width_bits || before->depth_words != after->depth_words)
+            return td_fail(TD_ARGUMENT,
+                           "snapshot %zu is %" PRIu64 " words of %" PRIu64 " bits, its memory is %" PRIu64
+                           " of %" PRIu64 "; pass a snapshot of that memory",
+                           i, before->depth_words, before->width_bits, after->depth_words, after->width_bits);
+    }
+    return TD_OK;
+}
+
+static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory,
+                             const td_convert *convert, comparison *c)
+{
+    td_report *r = calloc(1, sizeof *r);
+    char *name = memory ? strdup(memory) : NULL;
+    if (!r || (memory && !name)) {
+        free(r);
+        free(name);
+        return td_fail_alloc(sizeof *r);
+    }
+    r->memory = name;
+    r->dtype = r->stored = what->golden->dtype;
+    r->shape = what->golden->shape;
+    td_judge_init(policy, r->dtype, &r->judge);
+    c->what = what;
+    c->report = r;
+    c->source = (td_report_source){.layout = what->layout};
+    c->run = NULL;
+    c->slab = NULL;
+    c->unknown = NULL;
+    td_scan_init(&r->judge, what->golden, what->mask, convert, &c->scan);
+    c->done = 0;
+    c->total = what->golden->elems;
+    c->desk = NULL;
+    return TD_OK;
+}
+
+/* The last steps of both kinds. */
+static td_status close_report(comparison *c, td_status status, td_report **out)
+{
+    td_report *r = c->report;
+    r->compared = c->done - r->masked;
+    if (!status && !r->failed && !r->compared)
+        status =
+            td_fail(TD_ARGUMENT,
+                    "the mask leaves none of %" PRIu64 " elements to compare; pass a mask with elements other than 0",
+                    c->what->golden->elems);
+    if (!status && !r->failed) {
+        td_report_sort(r);
+        if (r->mismatches)
+            td_report_guess_all(r, c->what->golden, c->run ? read_beside : NULL, c);
+    }
+    if (!status && r->failed)
+        status = td_fail_alloc(TD_REPORT_CELLS * sizeof(td_grid_cell));
+    free(c->desk);
+    if (status)
+        td_report_destroy(&r);
+    else
+        *out = r;
+    return status;
+}
+
+static td_status compare_memory(const td_call *call, const td_comparison *what, const td_policy *policy,
+                                td_report **out)
+{
+    td_plan *plan = NULL;
+    td_conversion values = {0};
+    comparison c;
+    c.report = NULL;
+    td_unknown unknown = {0};
+    bool x = false;
+    td_status status = td_call_check(call);
+    if (!status)
+        status = check_mask(what);
+    if (!status)
+        status = check_snapshot(what);
+    if (!status)
+        status = td_call_convert(call, &values);
+    if (!status && (x = td_unknown_here(call)))
+        status = td_unknown_begin(call, values.dtype, &unknown);
+    if (!status)
+        status = td_call_plan(call, values.dtype, &plan);
+    if (status) {
+        td_call_convert_end(&values);
+        return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
+    }
+    unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(call, few);
+    if (!data) {
+        td_plan_release(&plan);
+        td_call_convert_end(&values);
+        status = td_fail_alloc(call->banks * sizeof *data);
+        return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
+    }
+    const td_run run = {.plan = plan, .bank = data, .tensor = what->golden->data, .convert = values.convert};
+    if (run.convert && run.convert->check)
+        status = td_exec_check(&run);
+    if (!status)
+        status = open_report(what, policy, call->bank[0]->name, run.convert, &c);
+    if (!status && c.report) {
+        td_report *r = c.report;
+        r->stored = values.dtype;
+        r->geometry = plan->geometry;
+        r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : values.dtype.bits;
+        r->lsb_bits = what->layout->lsb_bits;
+        r->lanes_msb = what->layout->lanes_msb;
+        c.run = &run;
+        c.unknown = unknown.flags ? &unknown : NULL;
+        c.scan.never = c.unknown != NULL;
+        status = td_slabs_walk(&run, &c.scan.wish, compare_slabs, &c);
+        if (!status && policy->check_pad)
+            td_compare_padding(&run, call->bank, r);
+        if (!status && what->snapshot)
+            status = td_compare_outside(&run, (const td_memory *const *)what->snapshot, r);
+        status = close_report(&c, status, out);
+    }
+    if (data != few)
+        free(data);
+    td_plan_release(&plan);
+    td_call_convert_end(&values);
+    return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
+}
+
+static td_status compare_tensors(const td_comparison *what, const td_policy *policy, td_report **out)
+{
+    const td_tensor *golden = what->golden, *actual = what->actual;
+    char one[TD_SHAPE_TEXT_BYTES], other[TD_SHAPE_TEXT_BYTES];
+    comparison c;
+    if (!golden || !actual)
+        return td_fail(TD_ARGUMENT, "the %s tensor is NULL; create it first", golden ? "actual" : "expected");
+    if (!td_dtype_equal(golden->dtype, actual->dtype))
+        return td_fail(TD_DTYPE, "the expected tensor is %s, the actual one %s; convert one of them first",
+                       golden->dtype_name, actual->dtype_name);
+    if (golden->shape.rank != actual->shape.rank ||
+        memcmp(golden->shape.dim, actual->shape.dim, golden->shape.rank * sizeof *golden->shape.dim) != 0)
+        return td_fail(TD_SHAPE, "the expected tensor has shape %s, the actual one %s; compare tensors of one shape",
+                       td_shape_print(&golden->shape, one), td_shape_print(&actual->shape, other));
+    td_status status = check_mask(what);
+    if (!status)
+        status = open_report(what, policy, NULL, NULL, &c);
+    if (status)
+        return status;
+    unsigned char *const data = actual->data;
+    td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, &c);
+    return close_report(&c, TD_OK, out);
+}
+
+td_status td_compare(const td_comparison *what, td_report **out)
+{
+    td_policy policy;
+    if (!what || !out)
+        return td_fail(TD_ARGUMENT, "compare: the %s is NULL; pass one", what ? "output" : "comparison");
+    const td_call call = {.operation = what->actual || !what->layout ? "tensor_compare" : "backdoor_compare_tensor",
+                          .bank = (const td_memory *const *)what->banks,
+                          .banks = what->bank_count,
+                          .tensor = what->golden,
+                          .layout = what->layout,
+                          .as = what->as,
+                          .compares = true};
+    const unsigned mode = td_mode_enter();
+    td_status status = td_policy_parse(what->policy, &policy);
+    if (!status && what->banks && what->actual)
+        status = td_fail(TD_ARGUMENT, "a comparison with memories and with an actual tensor; pass one of them");
+    if (!status)
+        status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(what, &policy, out);
+    td_mode_leave(mode);
+    return status ? td_call_fail(&call, status) : TD_OK;
+}
+
+td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout,
+                                     const char *policy, const char *as, td_report **out)
+{
+    td_memory *const bank = (td_memory *)(uintptr_t)memory; /* only read */
+    return td_backdoor_compare_tensor_banks(memory ? &bank : NULL, 1, golden, layout, policy, as, out);
+}
+
+td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *golden,
+                                           const td_layout *layout, const char *policy, const char *as, td_report **out)
+{
+    if (!out || !layout || !golden || !banks)
+        return td_fail(TD_ARGUMENT, "backdoor_compare_tensor: the %s is NULL; pass one",
+                       !out      ? "output"
+                       : !layout ? "layout"
+                       : !golden ? "golden tensor"
+                                 : "memory");
+    return td_compare(
+        &(td_comparison){
+            .banks = banks, .bank_count = count, .golden = golden, .layout = layout, .policy = policy, .as = as},
+        out);
+}
+
+td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy, td_report **out)
+{
+    if (!out)
+        return td_fail(TD_ARGUMENT, "tensor_compare: the output is NULL; pass one");
+    return td_compare(&(td_comparison){.actual = actual, .golden = expected, .policy = policy}, out);
+}

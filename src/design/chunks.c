@@ -1,0 +1,248 @@
+/* The chunks in which the words of a transfer cross, 32 bits at a time, because that is what every simulator hands over as it
+ * is. transfer.c says which words; the format is in the public header. Bits that are x or z cross as masks of the same form,
+ * and are kept in a second memory, the plane, which is made when the first of them comes. */
+#include "design/transfer.h"
+
+#include <string.h>
+
+#define HEAD TD_TRANSFER_HEAD
+#define LIST_BELOW 4 /* words of a run: such runs cross as a list of single words, which is shorter than their heads */
+
+typedef enum action {
+    HAND_RUNS,  /* the runs alone */
+    HAND_WORDS, /* the runs, with words from the storage */
+    TAKE_WORDS, /* words into the storage */
+    CLEAR,      /* zeros into the storage */
+    FIND        /* stops at a word that is not zero */
+} action;
+
+/* The loops are inlined once per usual size of a word, because a memcpy of any size is a call, and a call costs more than a word. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void hand(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
+    const size_t per = (bytes + 3) / 4;
+    for (uint64_t i = 0; i < count; i++, at += step_bytes) {
+        if (bytes < 4)
+            chunk[i * per] = 0; /* words of 8 and 16 bits fill it in part */
+        memcpy(chunk + i * per, at, bytes);
+    }
+}
+
+INLINE void take(const uint32_t *chunk, unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
+    const size_t per = (bytes + 3) / 4;
+    for (uint64_t i = 0; i < count; i++, at += step_bytes)
+        memcpy(at, chunk + i * per, bytes);
+}
+
+#define BY_SIZE(move)                                                                                                  \
+    switch (bytes) {                                                                                                   \
+    case 1:                                                                                                            \
+        move(chunk, at, step_bytes, count, 1);                                                                         \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        move(chunk, at, step_bytes, count, 2);                                                                         \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        move(chunk, at, step_bytes, count, 4);                                                                         \
+        break;                                                                                                         \
+    case 8:                                                                                                            \
+        move(chunk, at, step_bytes, count, 8);                                                                         \
+        break;                                                                                                         \
+    case 16:                                                                                                           \
+        move(chunk, at, step_bytes, count, 16);                                                                        \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        move(chunk, at, step_bytes, count, bytes);                                                                     \
+    }
+
+static void hand_words(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
+    if (bytes >= 4 && step_bytes == (int64_t)bytes)
+        memcpy(chunk, at, count * bytes);
+    else
+        BY_SIZE(hand)
+}
+
+static void take_words(const uint32_t *chunk, unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
+    if (bytes >= 4 && step_bytes == (int64_t)bytes)
+        memcpy(at, chunk, count * bytes);
+    else
+        BY_SIZE(take)
+}
+
+static bool any_bit(const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
+{
+    for (uint64_t i = 0; i < count; i++, at += step_bytes)
+        for (size_t b = 0; b < bytes; b++)
+            if (at[b])
+                return true;
+    return false;
+}
+
+/* True when FIND has found something. */
+static inline bool act(action what, uint32_t *chunk, unsigned char *at, int64_t step_bytes, uint64_t count,
+                       size_t bytes)
+{
+    if (what == HAND_WORDS)
+        hand_words(chunk, at, step_bytes, count, bytes);
+    else if (what == TAKE_WORDS)
+        take_words(chunk, at, step_bytes, count, bytes);
+    else if (what == CLEAR)
+        for (uint64_t i = 0; i < count; i++, at += step_bytes)
+            memset(at, 0, bytes);
+    return what == FIND && any_bit(at, step_bytes, count, bytes);
+}
+
+/* Where the words lie: each at its address, or one behind the other in the order in which they cross. */
+typedef struct storage {
+    unsigned char *data;
+    bool ordered;
+} storage;
+
+static void advance(const struct td_transfer *t, td_crossing *place, uint64_t count)
+{
+    place->words += count;
+    place->done += count;
+    if (place->done == t->run[place->run].count) {
+        place->run++;
+        place->done = 0;
+    }
+}
+
+static bool is_short(const struct td_transfer *t, size_t run)
+{
+    return run < t->count && t->run[run].count < LIST_BELOW;
+}
+
+/* At most `most` words of short runs, each behind its address; gives their number. */
+static uint64_t cross_list(const struct td_transfer *t, storage from, td_crossing *place, uint32_t *chunk,
+                           uint64_t most, size_t bytes, action what, bool *found)
+{
+    const size_t per = (bytes + 3) / 4;
+    uint64_t count = 0;
+    for (; count < most && is_short(t, place->run); count++, chunk += 1 + per) {
+        const td_word_run *run = &t->run[place->run];
+        const uint64_t address = run->first + place->done * (uint64_t)run->step;
+        if (what == HAND_RUNS || what == HAND_WORDS)
+            *chunk = (uint32_t)address;
+        *found |= act(what, chunk + 1, from.data + (from.ordered ? place->words : address) * bytes, 0, 1, bytes);
+        advance(t, place, 1);
+    }
+    return count;
+}
+
+static uint64_t cross_run(const struct td_transfer *t, storage from, td_crossing *place, uint32_t *chunk, uint64_t most,
+                          size_t bytes, action what, bool *found)
+{
+    const td_word_run *run = &t->run[place->run];
+    const uint64_t left = run->count - place->done, count = left < most ? left : most;
+    const uint64_t address = run->first + place->done * (uint64_t)run->step;
+    const int64_t step_bytes = from.ordered ? (int64_t)bytes : run->step * (int64_t)bytes;
+    *found |= act(what, chunk, from.data + (from.ordered ? place->words : address) * bytes, step_bytes, count, bytes);
+    advance(t, place, count);
+    return count;
+}
+
+/* One chunk of runs and lists from `place` on, which is moved behind them; gives their number. FIND gives 0 when all is zero. */
+static size_t cross(const td_memory *memory, storage from, td_crossing *place, uint32_t *chunk, size_t chunk_words,
+                    action what)
+{
+    const struct td_transfer *t = memory->transfer;
+    const size_t bytes = memory->word_bytes, per = (bytes + 3) / 4;
+    const bool heads = what == HAND_RUNS || what == HAND_WORDS;
+    size_t parts = 0, used = 0;
+    bool found = false;
+    for (; place->run < t->count && chunk_words - used >= HEAD + per; parts++) {
+        const td_word_run *run = &t->run[place->run];
+        const size_t room = chunk_words - used - HEAD;
+        const bool list = is_short(t, place->run) && is_short(t, place->run + 1) && room > per;
+        uint32_t *head = chunk + used;
+        if (heads) {
+            head[0] = (uint32_t)(run->first + place->done * (uint64_t)run->step);
+            head[2] = list ? 0 : (uint32_t)run->step;
+        }
+        const uint64_t count = list ? cross_list(t, from, place, head + HEAD, room / (1 + per), bytes, what, &found)
+                                    : cross_run(t, from, place, head + HEAD, room / per, bytes, what, &found);
+        if (heads)
+            head[1] = (uint32_t)count;
+        used += HEAD + count * (list ? 1 + per : per);
+    }
+    return what == FIND ? found : parts;
+}
+
+/* Behind the last chunk the transfer begins again: what was brought in is taken out next. */
+static size_t done(struct td_transfer *t, size_t parts)
+{
+    if (!parts)
+        t->next = (td_crossing){0};
+    return parts;
+}
+
+static storage words_of(const td_memory *memory)
+{
+    const struct td_transfer *t = memory->transfer;
+    return t->ordered ? (storage){t->ordered, true} : (storage){memory->data, false};
+}
+
+static storage plane_of(const td_memory *memory)
+{
+    return (storage){memory->unknown->data, false};
+}
+
+size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown)
+{
+    struct td_transfer *t = memory ? memory->transfer : NULL;
+    *unknown = 0;
+    if (!t)
+        return 0;
+    t->crossing = t->next;
+    t->expected = false;
+    td_crossing seek = t->next;
+    if (memory->unknown_any)
+        *unknown = (int)cross(memory, plane_of(memory), &seek, chunk, chunk_words, FIND);
+    return done(t, cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_WORDS));
+}
+
+size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
+{
+    struct td_transfer *t = memory ? memory->transfer : NULL;
+    if (!t)
+        return 0;
+    td_crossing place = t->crossing;
+    if (t->expected)
+        cross(memory, words_of(memory), &place, chunk, chunk_words, TAKE_WORDS);
+    t->crossing = t->next;
+    place = t->next;
+    if (memory->unknown)
+        cross(memory, plane_of(memory), &place, chunk, chunk_words, CLEAR);
+    const size_t parts = cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_RUNS);
+    t->expected = parts > 0;
+    return done(t, parts);
+}
+
+td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_t chunk_words)
+{
+    if (!memory || !memory->transfer || !memory->transfer->expected)
+        return td_fail(TD_ARGUMENT,
+                       "transfer_unknown_in: no words are expected; call it between two of td_transfer_in");
+    if (!memory->unknown) {
+        td_status status = td_memory_create(memory->name, memory->width_bits, memory->depth_words, &memory->unknown);
+        if (status)
+            return status;
+    }
+    td_crossing place = memory->transfer->crossing;
+    cross(memory, plane_of(memory), &place, (uint32_t *)(uintptr_t)chunk, chunk_words, TAKE_WORDS);
+    memory->unknown_any = true;
+    return TD_OK;
+}
+
+void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words)
+{
+    if (!memory || !memory->transfer || !memory->unknown_any)
+        return;
+    td_crossing place = memory->transfer->crossing;
+    cross(memory, plane_of(memory), &place, chunk, chunk_words, HAND_WORDS);
+}

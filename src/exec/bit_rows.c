@@ -1,0 +1,374 @@
+/* See rows.h. The buffers are a few KiB on the stack: they stay in the first cache. */
+#include "exec/bit_rows.h"
+
+#include "base/cpu.h"
+#include "kernels/bits.h"
+#include "base/pool.h"
+
+#define STAGE_BYTES 16384
+#define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */
+#define ROW_ELEMS 512    /* gathered or converted at a time */
+
+typedef struct stage {
+    _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[STAGE_BYTES];
+} stage;
+
+/* -- when a plan is made ------------------------------------------------------------------------------------------------ */
+
+static bool on_bytes(const td_plan *plan, const td_box *box)
+{
+    if (box->memory % 8)
+        return false;
+    for (size_t i = 0; i < box->node_count; i++)
+        if (plan->node[box->first_node + i].memory % 8)
+            return false;
+    return true;
+}
+
+/* Rows begin at a byte, whatever the step inside them is. */
+static bool on_bytes_from(const td_plan *plan, const td_box *box)
+{
+    if (box->memory % 8)
+        return false;
+    for (size_t i = 0; i + 1 < box->node_count; i++)
+        if (plan->node[box->first_node + i].memory % 8)
+            return false;
+    return true;
+}
+
+static void choose_kernels(const td_plan *plan, td_rows *r)
+{
+    const unsigned flags = td_cpu_flags();
+    td_move_kernels m;
+    td_pack_kernels p;
+    td_move_init(&m, flags);
+    td_pack_init(&p, flags);
+    r->copy = m.copy;
+    switch (r->elem_bytes) {
+    case 1:
+        r->transpose = m.transpose_x8;
+        break;
+    case 2:
+        r->transpose = m.transpose_x16;
+        break;
+    case 4:
+        r->transpose = m.transpose_x32;
+        break;
+    default:
+        r->transpose = m.transpose_x64;
+    }
+    switch (plan->memory_dtype.bytes) {
+#define X(size)                                                                                                        \
+    case size / 8:                                                                                                     \
+        r->pack = p.pack_x##size;                                                                                      \
+        r->unpack = p.unpack_x##size;                                                                                  \
+        r->put = p.put_x##size;                                                                                        \
+        r->get = p.get_x##size;                                                                                        \
+        break;
+        TD_PACK_KERNELS(X)
+#undef X
+    default:
+        break;
+    }
+}
+
+/* Steps of different words, or of whole bytes, never write to one byte of the memory; the tensor's elements are bytes anyway, but
+ * a step that stays on one element, or windows that overlap, would meet there. */
+static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
+{
+    const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
+    return node->extent > 1 && node->tensor && !plan->slides &&
+           (r->way == TD_ROWS_CELLS || (node->memory && node->memory % word_bits == 0));
+}
+
+static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
+{
+    r->split = -1;
+    for (uint8_t i = 0; i < r->loops && r->split < 0; i++)
+        if (may_split(plan, r, &r->loop[i]) && r->loop[i].extent >= 8)
+            r->split = (int8_t)i;
+    if (r->split < 0 && may_split(plan, r, &r->across) && r->across.extent >= 256)
+        r->split = TD_ROWS_SPLIT_ACROSS;
+    /* Blocks of the row are multiples of 8 elements: whole bytes, from a whole byte on. */
+    if (r->split < 0 && r->row.tensor && !plan->slides &&
+        (r->way == TD_ROWS_CELLS || (r->way == TD_ROWS_PACKED && on_bytes_from(plan, box))))
+        r->split = TD_ROWS_SPLIT_ROW;
+}
+
+void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *r)
+{
+    const size_t count = box->node_count - box->selectors;
+    const td_node single = {.extent = 1, .tensor = 1, .memory = plan->memory_dtype.bits};
+    td_node node[TD_ROWS_LOOPS];
+    *r = (td_rows){
+        .row = single, .across = single, .elem_bytes = pad ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes};
+    if (box->piece_count || count > TD_ROWS_LOOPS)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        node[i] = plan->node[box->first_node + box->selectors + i];
+        if (pad)
+            node[i].tensor = 0;
+    }
+    if (count)
+        r->row = node[count - 1]; /* nodes are sorted: the shortest step in memory is the last */
+    r->gathers = r->row.tensor != 1;
+    size_t across = count;
+    for (size_t i = 0; i + 1 < count && r->gathers; i++)
+        if (node[i].tensor == 1)
+            across = i;
+    if (!r->gathers && count > 1 && r->row.extent < ROW_ELEMS)
+        across = count - 2; /* short rows are converted together */
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (i == across)
+            r->across = node[i];
+        else
+            r->loop[r->loops++] = node[i];
+    }
+    const uint64_t bits = plan->memory_dtype.bits;
+    if (on_bytes(plan, box) && plan->cell_bits >= 8u * plan->memory_dtype.bytes)
+        r->way = TD_ROWS_CELLS;
+    else
+        r->way = r->row.memory == (int64_t)bits ? TD_ROWS_PACKED : TD_ROWS_LOOSE;
+    choose_split(plan, box, r);
+    choose_kernels(plan, r);
+}
+
+/* -- when it runs ------------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+    const td_rows *rows;
+    const td_run *run;
+    bool dump;
+    unsigned char *ground;
+    uint64_t row_block, across_block;
+    unsigned begin, end, pieces; /* this thread's pieces, and how many there are */
+    stage *stage;
+} job;
+
+typedef struct shared_rows {
+    job job;
+    int64_t memory, tensor;
+} shared_rows;
+
+static void place(const job *j, int64_t memory, const unsigned char *elems, uint64_t count)
+{
+    const td_rows *r = j->rows;
+    const td_dtype dtype = j->run->plan->memory_dtype;
+    if (r->way == TD_ROWS_CELLS)
+        r->put(j->ground + memory / 8, r->row.memory / 8, elems, count, dtype.bits);
+    else if (r->way == TD_ROWS_PACKED)
+        r->pack(j->ground + (memory >> 3), (unsigned)(memory & 7), elems, count, dtype.bits);
+    else
+        for (uint64_t i = 0; i < count; i++, elems += dtype.bytes, memory += r->row.memory)
+            td_put_bits(j->ground, memory, dtype.bits, td_get_elem(elems, dtype.bytes));
+}
+
+static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t count)
+{
+    const td_rows *r = j->rows;
+    const td_dtype dtype = j->run->plan->memory_dtype;
+    const bool sign = dtype.kind == TD_KIND_INT;
+    if (r->way == TD_ROWS_CELLS)
+        r->get(elems, j->ground + memory / 8, r->row.memory / 8, count, dtype.bits, sign);
+    else if (r->way == TD_ROWS_PACKED)
+        r->unpack(elems, j->ground + (memory >> 3), (unsigned)(memory & 7), count, dtype.bits, sign);
+    else
+        for (uint64_t i = 0; i < count; i++, elems += dtype.bytes, memory += r->row.memory)
+            td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
+}
+
+/* `across` rows, the elements of each `next` bytes behind those of the one before. Packed rows without a gap between them are
+ * one long row, as a word by itself takes longer than its bits do. */
+static bool in_one(const td_rows *r, uint64_t count, uint64_t across)
+{
+    return r->way == TD_ROWS_PACKED && across > 1 && r->across.memory == (int64_t)count * r->row.memory;
+}
+
+static void place_rows(const job *j, int64_t memory, const unsigned char *elems, ptrdiff_t next, uint64_t count,
+                       uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t row_bytes = (ptrdiff_t)count * j->run->plan->memory_dtype.bytes;
+    if (in_one(r, count, across)) {
+        if (next != row_bytes)
+            r->copy(j->stage->memory, row_bytes, elems, next, across, (size_t)row_bytes, false);
+        place(j, memory, next != row_bytes ? j->stage->memory : elems, count * across);
+        return;
+    }
+    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
+        place(j, memory, elems, count);
+}
+
+static void fetch_rows(const job *j, int64_t memory, unsigned char *elems, ptrdiff_t next, uint64_t count,
+                       uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t row_bytes = (ptrdiff_t)count * j->run->plan->memory_dtype.bytes;
+    if (in_one(r, count, across)) {
+        fetch(j, memory, next != row_bytes ? j->stage->memory : elems, count * across);
+        if (next != row_bytes)
+            r->copy(elems, next, j->stage->memory, row_bytes, across, (size_t)row_bytes, false);
+        return;
+    }
+    for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
+        fetch(j, memory, elems, count);
+}
+
+/* Rows of `count` elements in the two buffers, or in the tensor; the first is that of element `tensor`. */
+static void convert(const job *j, unsigned char *dst, ptrdiff_t dst_next, const unsigned char *src, ptrdiff_t src_next,
+                    int64_t tensor, uint64_t count, uint64_t across)
+{
+    td_convert_rows(j->run->convert, &(td_convert_block){.dst = dst,
+                                                         .src = src,
+                                                         .dst_stride = dst_next,
+                                                         .src_stride = src_next,
+                                                         .rows = across,
+                                                         .n = count,
+                                                         .first = (uint64_t)tensor,
+                                                         .row_step = j->rows->across.tensor,
+                                                         .step = j->rows->row.tensor});
+}
+
+/* Rows of `count` elements that begin at element `tensor` and its `across` neighbours. */
+static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t bytes = r->elem_bytes, stored = j->run->plan->memory_dtype.bytes;
+    const unsigned char *elems = j->run->tensor + tensor * bytes;
+    ptrdiff_t next = r->across.tensor * bytes;
+    if (r->gathers) {
+        next = (ptrdiff_t)count * bytes;
+        if (across > 1)
+            r->transpose(j->stage->tensor, next, elems, r->row.tensor * bytes, count, across, false);
+        else
+            r->copy(j->stage->tensor, bytes, elems, r->row.tensor * bytes, count, (size_t)bytes, false);
+        elems = j->stage->tensor;
+    }
+    if (j->run->convert) {
+        convert(j, j->stage->memory, (ptrdiff_t)count * stored, elems, next, tensor, count, across);
+        elems = j->stage->memory;
+        next = (ptrdiff_t)count * stored;
+    }
+    place_rows(j, memory, elems, next, count, across);
+}
+
+static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t count, uint64_t across)
+{
+    const td_rows *r = j->rows;
+    const ptrdiff_t bytes = r->elem_bytes, stored = j->run->plan->memory_dtype.bytes;
+    unsigned char *const elems = j->run->tensor + tensor * bytes;
+    unsigned char *const out = r->gathers ? j->stage->tensor : elems;
+    const ptrdiff_t out_next = r->gathers ? (ptrdiff_t)count * bytes : r->across.tensor * bytes;
+    unsigned char *const first = j->run->convert ? j->stage->memory : out;
+    const ptrdiff_t next = j->run->convert ? (ptrdiff_t)count * stored : out_next;
+    fetch_rows(j, memory, first, next, count, across);
+    if (j->run->convert)
+        convert(j, out, out_next, first, next, tensor, count, across);
+    if (r->gathers && across > 1)
+        r->transpose(elems, r->row.tensor * bytes, j->stage->tensor, out_next, across, count, false);
+    else if (r->gathers)
+        r->copy(elems, r->row.tensor * bytes, j->stage->tensor, bytes, count, (size_t)bytes, false);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A dump reads one copy of each element. */
+static uint64_t steps(const job *j, const td_node *node)
+{
+    return j->dump && node->tensor == 0 ? 1 : node->extent;
+}
+
+typedef struct range {
+    uint64_t begin, end;
+} range;
+
+/* This thread's part of `count` steps, if they are what is split. */
+static range part_of(const job *j, int what, uint64_t count, uint64_t unit)
+{
+    if (what != j->rows->split || j->pieces == 1)
+        return (range){0, count};
+    const uint64_t units = (count + unit - 1) / unit, begin = units * j->begin / j->pieces * unit,
+                   end = units * j->end / j->pieces * unit;
+    return (range){begin, least(end, count)};
+}
+
+static void run_rows(const job *j, int64_t memory, int64_t tensor)
+{
+    const td_node *row = &j->rows->row, *across = &j->rows->across;
+    const range rows = part_of(j, TD_ROWS_SPLIT_ROW, steps(j, row), SPLIT_ELEMS),
+                wide = part_of(j, TD_ROWS_SPLIT_ACROSS, steps(j, across), 16);
+    for (uint64_t i = rows.begin; i < rows.end; i += j->row_block)
+        for (uint64_t a = wide.begin; a < wide.end; a += j->across_block) {
+            const int64_t at = memory + (int64_t)i * row->memory + (int64_t)a * across->memory;
+            const int64_t elem = tensor + (int64_t)i * row->tensor + (int64_t)a * across->tensor;
+            const uint64_t count = least(rows.end - i, j->row_block), columns = least(wide.end - a, j->across_block);
+            if (j->dump)
+                dump_block(j, at, elem, count, columns);
+            else
+                load_block(j, at, elem, count, columns);
+        }
+}
+
+static void run_loops(const job *j, size_t level, int64_t memory, int64_t tensor)
+{
+    if (level == j->rows->loops) {
+        run_rows(j, memory, tensor);
+        return;
+    }
+    const td_node *node = &j->rows->loop[level];
+    const range r = part_of(j, (int)level, steps(j, node), 1);
+    memory += (int64_t)r.begin * node->memory;
+    tensor += (int64_t)r.begin * node->tensor;
+    for (uint64_t i = r.begin; i < r.end; i++, memory += node->memory, tensor += node->tensor)
+        run_loops(j, level + 1, memory, tensor);
+}
+
+static void run_pieces(void *context, unsigned begin, unsigned end)
+{
+    const shared_rows *shared = context;
+    stage s;
+    job j = shared->job;
+    j.begin = begin;
+    j.end = end;
+    j.stage = &s;
+    run_loops(&j, 0, shared->memory, shared->tensor);
+}
+
+/* How many pieces the box is worth. */
+static unsigned pieces_of(const td_rows *r)
+{
+    if (r->split < 0)
+        return 1;
+    uint64_t elems = r->row.extent * r->across.extent;
+    for (size_t i = 0; i < r->loops; i++)
+        elems *= r->loop[i].extent;
+    const uint64_t count = r->split == TD_ROWS_SPLIT_ROW      ? (r->row.extent + SPLIT_ELEMS - 1) / SPLIT_ELEMS
+                           : r->split == TD_ROWS_SPLIT_ACROSS ? (r->across.extent + 15) / 16
+                                                              : r->loop[r->split].extent;
+    return td_pool_pieces(elems * r->elem_bytes, count);
+}
+
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory,
+                 int64_t tensor)
+{
+    job j = {.rows = r, .run = run, .dump = dump, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
+    const uint64_t stored = run->plan->memory_dtype.bytes,
+                   bytes = run->convert && stored > r->elem_bytes ? stored : r->elem_bytes;
+    j.ground = ground;
+    if (r->gathers && r->across.extent > 1)
+        j.row_block = 256 / bytes < 64 ? 64 : 256 / bytes;
+    else if (r->gathers || run->convert)
+        j.row_block = ROW_ELEMS;
+    if (r->across.extent > 1)
+        j.across_block = STAGE_BYTES / bytes / least(j.row_block, r->row.extent);
+    if (!alone)
+        j.pieces = pieces_of(r);
+    shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};
+    if (j.pieces > 1)
+        td_pool_run(j.pieces, run_pieces, &shared);
+    else
+        run_pieces(&shared, 0, 1);
+}

@@ -1,0 +1,45 @@
+/* Runs plans. Nothing here can fail: the plan was checked when it was made. Called by backdoor.c alone. */
+#ifndef TD_EXEC_H
+#define TD_EXEC_H
+
+#include "values/convert.h"
+#include "plan/plan.h"
+
+/* A plan with its two sides: the storage of each bank, and the tensor's data. */
+typedef struct td_run {
+    const td_plan *plan;
+    unsigned char *const *bank;
+    unsigned char *tensor;     /* only read by a load and a comparison */
+    const td_convert *convert; /* on the way of this run; NULL: bits move unchanged */
+    const unsigned char
+        *loose; /* per element, in a container of the memory's dtype: not 0 where copies may differ; or NULL */
+} td_run;
+
+void td_exec_load(const td_run *run);
+void td_exec_dump(const td_run *run);
+
+/* Before a dump whose conversion may refuse (convert->check): TD_RANGE when a value in memory has no place in the tensor's
+ * dtype, with the element in the message. */
+td_status td_exec_check(const td_run *run);
+
+/* Where a copy in memory differs. */
+typedef struct td_clash {
+    uint64_t elem; /* row-major number in the tensor */
+    uint64_t bank, word, bit;
+    uint64_t expected, found; /* element bits */
+} td_clash;
+
+/* The copies of a repeat axis: true when each equals the first, else the first clash. */
+bool td_exec_copies_agree(const td_run *run, td_clash *clash);
+
+/* The memory against the tensor's bits. */
+bool td_exec_equals(const td_run *run, td_clash *clash);
+
+/* Calls visit for runs of consecutive words that a load writes, in plan order. */
+typedef void td_word_visit(void *context, uint64_t bank, uint64_t first, uint64_t count);
+void td_exec_words(const td_plan *plan, td_word_visit *visit, void *context);
+
+/* spans.c: the same words, ascending and merged; free *spans. */
+td_status td_plan_spans(const td_plan *plan, td_span **spans, size_t *count);
+
+#endif

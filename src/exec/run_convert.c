@@ -1,0 +1,137 @@
+/* Moves that convert: a block of a move goes through a buffer of the narrower type, which stays in the first cache. Where
+ * the source is the wider side it is converted into the buffer and moved from there; else it is moved there and
+ * converted into the destination. Straight runs need no buffer. Called by move.c inside its loops; see move.h. */
+#include "plan/move.h"
+
+#define STAGE_BYTES 16384 /* 64 rows off the lines */
+#define LINE 64
+
+/* Elements are converted before they are moved; of two types of one size, on the tensor's side. */
+static bool converts_first(const td_move *m)
+{
+    return m->src_scale > m->dst_scale || (m->src_scale == m->dst_scale && m->tensor_first);
+}
+
+bool td_move_converts(const td_move *m, const td_convert *convert)
+{
+    return !convert->numbers || m->kind == TD_MOVE_RUNS || converts_first(m) == m->tensor_first;
+}
+
+/* Bytes of an element in the kernel. */
+static size_t narrow_bytes(const td_move *m, const td_convert *c)
+{
+    return c->src.bytes / m->src_scale;
+}
+
+static void convert(const td_move *m, const td_move_values *v, td_convert_block *b)
+{
+    const td_convert *c = v->convert;
+    const ptrdiff_t bytes = m->tensor_first ? c->src.bytes : c->dst.bytes;
+    const unsigned char *at = m->tensor_first ? b->src : b->dst;
+    if (c->numbers) {
+        b->first = (uint64_t)((at - v->tensor) / bytes);
+        b->row_step = (m->tensor_first ? b->src_stride : b->dst_stride) / bytes;
+        b->step = 1;
+    }
+    td_convert_rows(c, b);
+}
+
+static void convert_runs(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
+                         uint64_t high, uint64_t wide, bool stream)
+{
+    td_convert_block b = {.src = src,
+                          .dst_stride = m->dst_stride,
+                          .src_stride = m->src_stride,
+                          .rows = high,
+                          .n = wide / narrow_bytes(m, v->convert),
+                          .stream = stream,
+                          .far = stream};
+    b.dst = dst;
+    convert(m, v, &b);
+}
+
+/* The source of a block is `high` rows, straight but for the blocks of picks, of which the kernel knows the order. */
+static void convert_then_move(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
+                              uint64_t high, uint64_t wide, bool stream)
+{
+    _Alignas(LINE) unsigned char stage[STAGE_BYTES];
+    const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
+    td_convert_block b = {.dst = stage,
+                          .src = src,
+                          .dst_stride = (ptrdiff_t)row_bytes,
+                          .src_stride = m->src_stride,
+                          .rows = high,
+                          .n = row_bytes / narrow_bytes(m, v->convert),
+                          .far = stream};
+    convert(m, v, &b);
+    td_move_block(m, dst, m->dst_stride, m->part_stride, stage, (ptrdiff_t)row_bytes, high, wide, stream);
+}
+
+/* The destination of a block is `wide` rows, or those of every part. */
+static void move_then_convert(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
+                              uint64_t high, uint64_t wide, bool stream)
+{
+    _Alignas(LINE) unsigned char stage[STAGE_BYTES];
+    const size_t row_bytes = high * m->elem_bytes, part_bytes = wide * row_bytes;
+    const uint64_t parts = m->kind == TD_MOVE_PICKS ? m->picks->parts : 1;
+    td_move_block(m, stage, (ptrdiff_t)row_bytes, (ptrdiff_t)part_bytes, src, m->src_stride, high, wide, false);
+    for (uint64_t i = 0; i < parts; i++, dst += m->part_stride) {
+        td_convert_block b = {.src = stage + i * part_bytes,
+                              .dst_stride = m->dst_stride,
+                              .src_stride = (ptrdiff_t)row_bytes,
+                              .rows = wide,
+                              .n = row_bytes / narrow_bytes(m, v->convert),
+                              .stream = stream};
+        b.dst = dst;
+        convert(m, v, &b);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A block, so that its buffer and what it reads stay in the first cache and reading and writing take short turns. */
+typedef struct extent {
+    uint64_t high, wide;
+} extent;
+
+static uint64_t whole_lines(uint64_t elems)
+{
+    return elems < LINE ? elems : elems / LINE * LINE;
+}
+
+static extent block_of(const td_move *m, uint64_t high, uint64_t wide)
+{
+    const uint64_t row_bytes = m->lines ? 2 * LINE : 4 * LINE; /* off the lines: fewer ends */
+    extent b = {high, wide};
+    if (m->kind == TD_MOVE_TRANSPOSE)
+        b.high = least(high, row_bytes / m->elem_bytes);
+    if (m->kind == TD_MOVE_TRANSPOSE || m->kind == TD_MOVE_INTERLEAVE)
+        b.wide = least(wide, whole_lines(64 * row_bytes / (b.high * m->elem_bytes)));
+    if (m->kind == TD_MOVE_DEINTERLEAVE)
+        b.high = least(high, whole_lines(64 * row_bytes / (wide * m->elem_bytes)));
+    return b; /* picks have been cut to less by prepare.c */
+}
+
+void td_move_convert_block(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
+                           uint64_t high, uint64_t wide, bool stream)
+{
+    if (m->kind == TD_MOVE_RUNS) {
+        convert_runs(m, v, dst, src, high, wide, stream);
+        return;
+    }
+    const ptrdiff_t dst_elem = m->elem_bytes * m->dst_scale, src_elem = m->elem_bytes * m->src_scale;
+    const extent b = block_of(m, high, wide);
+    for (uint64_t h = 0; h < high; h += b.high)
+        for (uint64_t w = 0; w < wide; w += b.wide) {
+            unsigned char *to = dst + (ptrdiff_t)h * dst_elem + (ptrdiff_t)w * m->dst_stride;
+            const unsigned char *from = src + (ptrdiff_t)h * m->src_stride + (ptrdiff_t)w * src_elem;
+            const uint64_t rows = least(high - h, b.high), columns = least(wide - w, b.wide);
+            if (converts_first(m))
+                convert_then_move(m, v, to, from, rows, columns, stream);
+            else
+                move_then_convert(m, v, to, from, rows, columns, stream);
+        }
+}

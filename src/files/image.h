@@ -1,0 +1,45 @@
+/* Where the readers of memory images put what they find: words or bytes that are checked against a geometry, then
+ * written, or only noted as spans. A reader runs over its file twice, first without `data`, so that a file that is
+ * wrong anywhere changes nothing. */
+#ifndef TD_IMAGE_H
+#define TD_IMAGE_H
+
+#include "files/file_name.h"
+#include "memory/memory.h"
+
+typedef struct td_image {
+    uint64_t width_bits;
+    uint64_t depth_words;
+    size_t word_bytes;   /* as memories store them */
+    size_t file_bytes;   /* of one word in files that count bytes: (width + 7) / 8 */
+    unsigned char *data; /* NULL: check only */
+    uint64_t top_words;  /* highest address + 1; 0 while there is no word */
+    bool want_spans;
+    bool out_of_memory;
+    td_span *spans;
+    size_t span_count;
+    size_t span_room;
+} td_image;
+
+/* `data` NULL and TD_MAX_DEPTH_WORDS where there is no memory. */
+td_image td_image_make(uint64_t width_bits, uint64_t depth_words, unsigned char *data);
+
+/* Words [first, first + count) are there. */
+void td_image_note(td_image *image, uint64_t first, uint64_t count);
+
+/* `count` bytes of a file that counts bytes, from `address` on; `bytes` NULL is zeros. Byte a - base lies in word
+ * (a - base) / file_bytes. TD_RANGE for an address in front of the base or past the memory, TD_FORMAT for bits above
+ * the width. */
+td_status td_image_put_bytes(td_image *image, const td_file_options *options, uint64_t address,
+                             const unsigned char *bytes, uint64_t count);
+
+/* The spans that were noted, ascending and merged, for td_free. */
+td_status td_image_take_spans(td_image *image, td_span **spans, size_t *count);
+
+/* The other way: byte `lane` of a stored word, in file order. */
+static inline unsigned char td_image_lane(const unsigned char *word, size_t file_bytes, bool big_endian, size_t lane)
+{
+    return word[big_endian ? file_bytes - 1 - lane : lane];
+}
+
+#endif

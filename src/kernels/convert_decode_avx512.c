@@ -1,0 +1,141 @@
+/* The conversion kernels to f32 for AVX-512 F, BW, DQ and VL: 16 elements at a time, and one masked step at the end of a
+ * row. See convert.h. */
+#if defined(__x86_64__)
+#include "kernels/convert_avx512.h"
+
+/* What a decoder does with the scale. An integer is never near the ends of the range of f32, so few_products needs no
+ * look at it. PROVEN comes with integers of 8 bits alone. */
+typedef enum factor { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV } factor;
+
+INLINE __m512 int_scaled(__m512i x, const td_convert_params *p, factor f)
+{
+    const __m512 v = _mm512_cvtepi32_ps(_mm512_sub_epi32(x, _mm512_set1_epi32(p->zero)));
+    if (f == BY_MUL)
+        return _mm512_mul_ps(v, _mm512_set1_ps(p->inverse));
+    if (f == BY_INVERSE || f == BY_PROVEN)
+        return few_products(v, p, f == BY_PROVEN ? TD_DIVIDE_PROVEN : TD_DIVIDE_INVERSE);
+    if (f == BY_DIV)
+        return _mm512_div_ps(v, _mm512_set1_ps(p->scale));
+    return _mm512_mul_ps(v, _mm512_set1_ps(p->scale));
+}
+
+INLINE __m512 float_scaled(__m512 x, const td_convert_params *p, factor f)
+{
+    if (f == TIMES)
+        return _mm512_mul_ps(x, _mm512_set1_ps(p->scale));
+    if (f != ONCE)
+        return quotient(x, p, f == BY_MUL ? TD_DIVIDE_MUL : f == BY_DIV ? TD_DIVIDE_DIV : TD_DIVIDE_INVERSE);
+    const __m512i u = _mm512_castps_si512(x);
+    const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    return _mm512_castsi512_ps(_mm512_mask_or_epi32(u, nan, u, _mm512_set1_epi32(0x400000)));
+}
+
+INLINE __m512 from_bf16(__m256i x, const td_convert_params *p, factor f)
+{
+    return float_scaled(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)), p, f);
+}
+
+INLINE __m512 from_f16(__m256i x, const td_convert_params *p, factor f)
+{
+    return float_scaled(_mm512_cvtph_ps(x), p, f);
+}
+
+INLINE __m512 from_x8(__m128i x, const td_convert_params *p, factor f)
+{
+    return float_scaled(_mm512_i32gather_ps(_mm512_cvtepu8_epi32(x), p->table, 4), p, f);
+}
+
+INLINE __m512i own_signed(__m512i x, const td_convert_params *p)
+{
+    const __m128i shift = _mm_cvtsi32_si128((int)p->own_shift);
+    return _mm512_sra_epi32(_mm512_sll_epi32(x, shift), shift);
+}
+
+INLINE __m512i own_unsigned(__m512i x, const td_convert_params *p)
+{
+    return _mm512_and_si512(x, _mm512_set1_epi32((int)p->own_mask));
+}
+
+INLINE __m512 from_s16(__m256i x, const td_convert_params *p, factor f)
+{
+    return int_scaled(own_signed(_mm512_cvtepu16_epi32(x), p), p, f);
+}
+
+INLINE __m512 from_u16(__m256i x, const td_convert_params *p, factor f)
+{
+    return int_scaled(own_unsigned(_mm512_cvtepu16_epi32(x), p), p, f);
+}
+
+INLINE __m512 from_s8(__m128i x, const td_convert_params *p, factor f)
+{
+    return int_scaled(own_signed(_mm512_cvtepu8_epi32(x), p), p, f);
+}
+
+/* All 8 bits are the element's. */
+INLINE __m512 from_whole_s8(__m128i x, const td_convert_params *p, factor f)
+{
+    return int_scaled(_mm512_cvtepi8_epi32(x), p, f);
+}
+
+INLINE __m512 from_u8(__m128i x, const td_convert_params *p, factor f)
+{
+    return int_scaled(own_unsigned(_mm512_cvtepu8_epi32(x), p), p, f);
+}
+
+#define DECODE_LOOP(name, elem_t, load, load_mask)                                                                     \
+    INLINE void decode_##name(float *out, const elem_t *in, size_t n, const td_convert_params *p, factor f)            \
+    {                                                                                                                  \
+        size_t i = 0;                                                                                                  \
+        for (; i + 16 <= n; i += 16)                                                                                   \
+            put(out + i, _mm512_castps_si512(from_##name(load((const void *)(in + i)), p, f)), p->stream);             \
+        if (i < n)                                                                                                     \
+            _mm512_mask_storeu_ps(out + i, mask_of(n - i), from_##name(load_mask(mask_of(n - i), in + i), p, f));      \
+    }
+
+DECODE_LOOP(bf16, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16)
+DECODE_LOOP(f16, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16)
+DECODE_LOOP(s16, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16)
+DECODE_LOOP(u16, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16)
+DECODE_LOOP(x8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
+DECODE_LOOP(s8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
+DECODE_LOOP(whole_s8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
+DECODE_LOOP(u8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
+
+#define EACH_FACTOR(loop)                                                                                              \
+    if (p->divide == TD_DIVIDE_NONE)                                                                                   \
+        EACH_ROW(loop, ONCE);                                                                                          \
+    else if (!p->quotient)                                                                                             \
+        EACH_ROW(loop, TIMES);                                                                                         \
+    else if (p->divide == TD_DIVIDE_MUL)                                                                               \
+        EACH_ROW(loop, BY_MUL);                                                                                        \
+    else if (p->divide == TD_DIVIDE_DIV)                                                                               \
+        EACH_ROW(loop, BY_DIV);                                                                                        \
+    else if (p->divide == TD_DIVIDE_PROVEN)                                                                            \
+        EACH_ROW(loop, BY_PROVEN);                                                                                     \
+    else                                                                                                               \
+        EACH_ROW(loop, BY_INVERSE)
+
+#define DECODER(name)                                                                                                  \
+    KERNEL(name##_f32)                                                                                                 \
+    {                                                                                                                  \
+        EACH_FACTOR(decode_##name);                                                                                    \
+    }
+
+DECODER(bf16)
+DECODER(f16)
+DECODER(s16)
+DECODER(u16)
+DECODER(x8)
+DECODER(u8)
+
+KERNEL(s8_f32)
+{
+    if (p->own_shift == 24) {
+        EACH_FACTOR(decode_whole_s8);
+    } else {
+        EACH_FACTOR(decode_s8);
+    }
+}
+#else
+typedef int td_decode_avx512_unused;
+#endif

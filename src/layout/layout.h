@@ -1,0 +1,42 @@
+/* The layout object: pattern, options and address, parsed and printed back in canonical form. It knows no shape; bind.c
+ * meets the two. Immutable after creation, so it is shared freely between threads. */
+#ifndef TD_LAYOUT_H
+#define TD_LAYOUT_H
+
+#include "values/dtype.h"
+#include "layout/expr.h"
+#include "layout/pattern.h"
+
+struct td_layout {
+    td_pattern pattern;
+    td_expr *bank;    /* NULL: bank 0, or with three right groups the number of the bank axes */
+    td_expr *address; /* NULL: beats * index */
+
+    uint64_t size[TD_MAX_AXES]; /* per pattern axis; 0 is not given */
+    char *pad;                  /* literal, typed when the memory's dtype is known; NULL: no padding */
+    bool pad_begin;
+    bool clip;
+    bool lanes_msb;
+    bool keep;
+    bool alias_last;
+    bool tune;
+    uint64_t slot_bits; /* 0: the element's bits */
+    uint64_t lsb_bits;
+    uint64_t beats;
+    char *dtype_text; /* NULL: any */
+    td_dtype dtype;
+
+    char *options_text; /* canonical; "" when empty */
+    char *address_text; /* canonical; "" for the default */
+    char *as_text;      /* from a layout file, for calls that say none; NULL: none */
+    uint64_t hash;      /* of the three canonical strings */
+};
+
+/* What td_layout_create does, for callers that put their own name in front of a failure. No string is NULL. */
+td_status td_layout_make(const char *pattern, const char *option_text, const char *address, td_layout **out);
+
+/* The options that are not sizes of axes, for messages that offer them; NULL past the last. */
+bool td_layout_is_option(const char *key);
+const char *td_layout_option_name(size_t number);
+
+#endif

@@ -1,0 +1,179 @@
+/* Where the words lie: the address and bank expressions as strides over the axes, or, when they are not affine, as a table
+ * with one entry per word. Called by lower.c. */
+#include "plan/boxes.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MANY_WORDS ((uint64_t)1 << 20)
+
+/* The linear number over banks and time, slowest first; `index` is its time part. */
+static void number_words(const td_bound *bound, td_words *out)
+{
+    for (int a = 0; a < bound->axis_count; a++) {
+        const td_bound_axis *axis = &bound->axis[a];
+        if (axis->role == TD_ROLE_TIME)
+            out->number_stride[a] = axis->role_stride;
+        if (axis->role == TD_ROLE_BANK)
+            out->number_stride[a] = axis->role_stride * bound->count[TD_ROLE_TIME];
+    }
+    out->count = bound->count[TD_ROLE_BANK] * bound->count[TD_ROLE_TIME]; /* bind checked the product */
+}
+
+/* Spreads an affine form over the bound axes; false when a factor does not fit. */
+static bool spread(const td_bound *bound, const td_affine *affine, int64_t *stride)
+{
+    for (int a = 0; a < bound->axis_count; a++) {
+        const td_bound_axis *axis = &bound->axis[a];
+        int64_t by_index = 0;
+        stride[a] = 0;
+        if (axis->role == TD_ROLE_LANE)
+            continue;
+        if (axis->role == TD_ROLE_TIME &&
+            __builtin_mul_overflow(affine->index_factor, (int64_t)axis->role_stride, &by_index))
+            return false;
+        const int64_t own = axis->pattern_axis >= 0 ? affine->factor[axis->pattern_axis] : 0;
+        int64_t reach = 0;
+        if (__builtin_add_overflow(by_index, own, &stride[a]) ||
+            __builtin_mul_overflow(stride[a], (int64_t)axis->size, &reach))
+            return false;
+    }
+    return true;
+}
+
+static bool affine_or_default(const td_expr *expr, const td_expr_scope *scope, int64_t index_factor, td_affine *out)
+{
+    if (expr)
+        return td_expr_affine(expr, scope, out);
+    *out = (td_affine){.index_factor = index_factor};
+    return true;
+}
+
+td_status td_places_find(const td_bound *bound, td_words *out)
+{
+    const td_layout *layout = bound->layout;
+    const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
+    td_affine address, bank;
+    *out = (td_words){0};
+    number_words(bound, out);
+    if (layout->beats > INT64_MAX / 2)
+        return td_fail(TD_OVERFLOW, "beats=%" PRIu64 " is too large; pass fewer", layout->beats);
+    out->by_strides = affine_or_default(layout->address, &scope, (int64_t)layout->beats, &address) &&
+                      affine_or_default(layout->bank, &scope, 0, &bank) &&
+                      spread(bound, &address, out->address_stride) && spread(bound, &bank, out->bank_stride) &&
+                      !layout->alias_last;
+    if (!out->by_strides)
+        return TD_OK;
+    out->address = address.constant;
+    out->bank = bank.constant;
+    for (int i = 0; i < bound->role_count[TD_ROLE_BANK]; i++) {
+        const int axis = bound->role_axis[TD_ROLE_BANK][i];
+        out->bank_stride[axis] = (int64_t)bound->axis[axis].role_stride;
+    }
+    return TD_OK;
+}
+
+typedef struct table_walk {
+    const td_bound *bound;
+    int64_t value[TD_MAX_AXES], step[TD_MAX_AXES]; /* per pattern axis */
+    uint64_t at[TD_MAX_BOUND];                     /* per bound axis */
+} table_walk;
+
+/* The coordinates of word `number`. */
+static void seek(table_walk *w, const td_words *words, uint64_t number)
+{
+    for (int a = 0; a < w->bound->axis_count; a++) {
+        const td_bound_axis *axis = &w->bound->axis[a];
+        if (axis->role == TD_ROLE_LANE)
+            continue;
+        w->at[a] = number / words->number_stride[a] % axis->size;
+        if (axis->pattern_axis >= 0)
+            w->value[axis->pattern_axis] = (int64_t)w->at[a];
+    }
+}
+
+/* Evaluates one run of words along the fastest axis. */
+static td_status eval_run(const table_walk *w, uint64_t number, size_t count, int64_t *address, int64_t *bank)
+{
+    const td_layout *layout = w->bound->layout;
+    const td_expr_scope scope = {.size = w->bound->size, .shape = &w->bound->shape};
+    const uint64_t words = w->bound->count[TD_ROLE_TIME];
+    const int64_t index = (int64_t)(number % words);
+    const int64_t grow = w->bound->role_count[TD_ROLE_TIME] ? 1 : 0;
+    td_status status = TD_OK;
+    if (layout->address)
+        status = td_expr_eval(layout->address, &scope, w->value, w->step, index, grow, count, address);
+    else
+        for (size_t i = 0; i < count; i++)
+            address[i] = (int64_t)layout->beats * (index + grow * (int64_t)i);
+    if (!status && layout->bank)
+        status = td_expr_eval(layout->bank, &scope, w->value, w->step, index, grow, count, bank);
+    else
+        for (size_t i = 0; i < count && !status; i++)
+            bank[i] = (int64_t)((number + i) / words);
+    if (status)
+        td_fail_prefix("address \"%s\" ", layout->address_text);
+    return status;
+}
+
+td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank)
+{
+    table_walk w = {.bound = bound};
+    seek(&w, words, number);
+    return eval_run(&w, number, 1, address, bank);
+}
+
+/* Entries that do not pack are out of any memory's range: check.c sees them as such. */
+static uint64_t pack(int64_t address, int64_t bank)
+{
+    const uint64_t far = ((uint64_t)1 << TD_TABLE_BANK_SHIFT) - 1;
+    const uint64_t word = address < 0 || (uint64_t)address >= far ? far : (uint64_t)address;
+    const uint64_t in = bank < 0 || (uint64_t)bank >= TD_MAX_BANKS ? TD_MAX_BANKS : (uint64_t)bank;
+    return in << TD_TABLE_BANK_SHIFT | word;
+}
+
+td_status td_places_table(const td_bound *bound, const td_words *words, td_plan *plan)
+{
+    const td_layout *layout = bound->layout;
+    const td_geometry *g = &plan->geometry;
+    uint64_t bytes = 0, room = 0;
+    /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word at fault. */
+    if (words->count > MANY_WORDS && !layout->alias_last && !(layout->clip && bound->ragged) &&
+        td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
+        return td_fail(
+            TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
+            layout->pattern.text, words->count, room);
+    if (!td_mul_fits(words->count, sizeof *plan->table, &bytes) || !(plan->table = malloc(bytes)))
+        return td_fail(TD_NO_MEMORY,
+                       "the address table of %" PRIu64 " words does not fit in memory; use an address that is a sum of "
+                       "constant * axis, or move the tensor in parts",
+                       words->count);
+    plan->table_count = words->count;
+
+    table_walk w = {.bound = bound};
+    uint64_t run = words->count; /* as long as only the fastest axis moves */
+    for (int role = TD_ROLE_TIME; role >= TD_ROLE_BANK; role--) {
+        const int n = bound->role_count[role];
+        if (n) {
+            const td_bound_axis *fastest = &bound->axis[bound->role_axis[role][n - 1]];
+            run = fastest->size;
+            if (fastest->pattern_axis >= 0)
+                w.step[fastest->pattern_axis] = 1;
+            break;
+        }
+    }
+    for (uint64_t number = 0; number < words->count;) {
+        int64_t address[TD_EXPR_RUN], bank[TD_EXPR_RUN];
+        uint64_t count = run - number % run;
+        if (count > TD_EXPR_RUN)
+            count = TD_EXPR_RUN;
+        seek(&w, words, number);
+        td_status status = eval_run(&w, number, (size_t)count, address, bank);
+        if (status)
+            return status;
+        for (uint64_t i = 0; i < count; i++)
+            plan->table[number + i] = pack(address[i], bank[i]);
+        number += count;
+    }
+    return TD_OK;
+}

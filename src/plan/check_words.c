@@ -1,0 +1,407 @@
+/* The checks on words before anything is written: each inside its memory, no two in one place. Called by lower.c with the
+ * regions of words that a load writes. Words that lie by strides are checked without visiting them; words from a table
+ * are visited once, with a bit per place. */
+#include "plan/boxes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHERE_BYTES 256
+
+/* "b=0 w=1": the coordinates of a word, by axis name. */
+static const char *where(const td_bound *bound, const uint64_t *at, char *text)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int a = 0; a < bound->axis_count && used < WHERE_BYTES; a++) {
+        const td_bound_axis *axis = &bound->axis[a];
+        if (axis->role == TD_ROLE_LANE || axis->size == 1)
+            continue;
+        const char *name = axis->pattern_axis >= 0 ? bound->layout->pattern.axis[axis->pattern_axis].name : "...";
+        used += (size_t)snprintf(text + used, WHERE_BYTES - used, "%s%s=%" PRIu64, used ? " " : "", name, at[a]);
+    }
+    if (!used)
+        snprintf(text, WHERE_BYTES, "the only word");
+    return text;
+}
+
+static void coordinates(const td_bound *bound, const td_words *words, uint64_t number, uint64_t *at)
+{
+    for (int a = 0; a < bound->axis_count; a++)
+        at[a] = bound->axis[a].role == TD_ROLE_LANE ? 0 : number / words->number_stride[a] % bound->axis[a].size;
+}
+
+static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address,
+                              uint64_t beats)
+{
+    char text[WHERE_BYTES];
+    const uint64_t last = beats - 1, depth = plan->geometry.depth_words;
+    if (address < 0)
+        td_fail(TD_RANGE, "address %" PRId64 " of word %s of \"%s\" is below 0; add %" PRIu64 " to the address",
+                address, where(bound, at, text), bound->layout->pattern.text, (uint64_t)0 - (uint64_t)address);
+    else
+        td_fail(TD_RANGE,
+                "address %" PRIu64 " of word %s of \"%s\" is past the memory of %" PRIu64
+                " words; use smaller addresses, or a depth of "
+                "at least %" PRIu64,
+                (uint64_t)address + last, where(bound, at, text), bound->layout->pattern.text, depth,
+                (uint64_t)address + last + 1);
+    td_bind_describe(bound->layout, &bound->shape);
+    return TD_RANGE;
+}
+
+static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t bank)
+{
+    char text[WHERE_BYTES];
+    td_fail(TD_RANGE,
+            "bank %" PRId64 " of word %s of \"%s\" is not one of the %" PRIu64 " memories; pass %s%" PRIu64
+            " or change the bank",
+            bank, where(bound, at, text), bound->layout->pattern.text, plan->geometry.banks,
+            bank < 0 ? "a bank from 0 to " : "at least ", bank < 0 ? plan->geometry.banks - 1 : (uint64_t)bank + 1);
+    td_bind_describe(bound->layout, &bound->shape);
+    return TD_RANGE;
+}
+
+static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address,
+                            uint64_t bank)
+{
+    char first[WHERE_BYTES], second[WHERE_BYTES], in_bank[32] = "";
+    if (bound->role_count[TD_ROLE_BANK] || bound->layout->bank)
+        snprintf(in_bank, sizeof in_bank, " of bank %" PRIu64, bank);
+    td_fail(TD_ALIAS,
+            "words %s and %s of \"%s\" both lie at address %" PRIu64
+            "%s; use an address that keeps them apart, or alias=last",
+            where(bound, a, first), where(bound, b, second), bound->layout->pattern.text, address, in_bank);
+    td_bind_describe(bound->layout, &bound->shape);
+    return TD_ALIAS;
+}
+
+/* -- by strides -------------------------------------------------------------------------------------------------------- */
+
+/* The least or greatest value of start + sum of stride * step over a region, and where it is taken. */
+static bool extreme(const td_bound *bound, const td_region *region, int64_t start, const int64_t *stride, bool greatest,
+                    uint64_t *at, int64_t *out)
+{
+    int64_t sum = start;
+    for (int a = 0; a < bound->axis_count; a++) {
+        int64_t term = 0;
+        at[a] = region->start[a] + ((stride[a] > 0) == greatest ? region->extent[a] - 1 : 0);
+        if (__builtin_mul_overflow(stride[a], (int64_t)at[a], &term) || __builtin_add_overflow(sum, term, &sum))
+            return false;
+    }
+    *out = sum;
+    return true;
+}
+
+static td_status range_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                  const td_region *region)
+{
+    const td_geometry *g = &plan->geometry;
+    uint64_t at[TD_MAX_BOUND];
+    for (int greatest = 0; greatest < 2; greatest++) {
+        int64_t address = 0, bank = 0, end = 0;
+        if (!extreme(bound, region, words->address, words->address_stride, greatest, at, &address) ||
+            __builtin_add_overflow(address, (int64_t)region->beats, &end))
+            return td_fail(TD_OVERFLOW, "the addresses of \"%s\" do not fit in 63 bits; use smaller factors",
+                           bound->layout->pattern.text);
+        if (address < 0 || (uint64_t)end > g->depth_words)
+            return fail_address(bound, plan, at, address, region->beats);
+        if (!extreme(bound, region, words->bank, words->bank_stride, greatest, at, &bank))
+            return td_fail(TD_OVERFLOW, "the banks of \"%s\" do not fit in 63 bits; use smaller factors",
+                           bound->layout->pattern.text);
+        if (bank < 0 || (uint64_t)bank >= g->banks)
+            return fail_bank(bound, plan, at, bank);
+    }
+    return TD_OK;
+}
+
+/* The search for two words in one place: a difference d of steps, not all zero, with |sum of stride * d| < beats. Axes
+ * come with the longest stride first; what the later ones can reach bounds the choice at each, so that for the usual
+ * nested strides only 0 is ever tried. */
+typedef struct search {
+    int count;
+    int axis[TD_MAX_BOUND];
+    int64_t stride[TD_MAX_BOUND], most[TD_MAX_BOUND], reach[TD_MAX_BOUND + 1], found[TD_MAX_BOUND];
+    int64_t near; /* beats - 1 */
+    long budget;
+} search;
+
+typedef enum verdict { APART, TOGETHER, UNDECIDED } verdict;
+
+static verdict look(search *s, int i, int64_t sum, bool moved)
+{
+    if (i == s->count)
+        return moved && sum <= s->near && sum >= -s->near ? TOGETHER : APART;
+    if (--s->budget < 0)
+        return UNDECIDED;
+    /* |sum + stride * d| must not pass what is left to reach; before the first move only one sign is worth trying. */
+    const int64_t room = s->reach[i + 1] + s->near, stride = s->stride[i];
+    int64_t low = moved ? -s->most[i] : 0, high = s->most[i];
+    if (stride > 0) {
+        const int64_t least = (-room - sum) / stride - 1, greatest = (room - sum) / stride + 1;
+        low = least > low ? least : low;
+        high = greatest < high ? greatest : high;
+    }
+    for (int64_t d = low; d <= high; d++) {
+        const int64_t next = sum + stride * d;
+        if (next > room || next < -room)
+            continue;
+        s->found[i] = d;
+        verdict v = look(s, i + 1, next, moved || d);
+        if (v != APART)
+            return v;
+    }
+    return APART;
+}
+
+static void sort_axes(search *s)
+{
+    for (int i = 1; i < s->count; i++)
+        for (int j = i; j > 0 && s->stride[j] > s->stride[j - 1]; j--) {
+            const int64_t stride = s->stride[j], most = s->most[j];
+            const int axis = s->axis[j];
+            s->stride[j] = s->stride[j - 1], s->most[j] = s->most[j - 1], s->axis[j] = s->axis[j - 1];
+            s->stride[j - 1] = stride, s->most[j - 1] = most, s->axis[j - 1] = axis;
+        }
+    s->reach[s->count] = 0;
+    for (int i = s->count - 1; i >= 0; i--)
+        s->reach[i] = s->reach[i + 1] + s->stride[i] * s->most[i];
+}
+
+/* The region lies inside the memory, so every product below fits: depth < 2^41, banks < 2^16. */
+static verdict apart_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                const td_region *region, uint64_t *first, uint64_t *second)
+{
+    search s = {.near = (int64_t)plan->beats - 1, .budget = 2000000};
+    const int64_t bank_worth = (int64_t)(plan->geometry.depth_words + plan->beats);
+    bool backward[TD_MAX_BOUND] = {false};
+    for (int a = 0; a < bound->axis_count; a++) {
+        first[a] = second[a] = region->start[a];
+        if (bound->axis[a].role == TD_ROLE_LANE || region->extent[a] == 1)
+            continue;
+        const int64_t stride = words->address_stride[a] + words->bank_stride[a] * bank_worth;
+        backward[a] = stride < 0;
+        s.axis[s.count] = a;
+        s.stride[s.count] = stride < 0 ? -stride : stride;
+        s.most[s.count++] = (int64_t)region->extent[a] - 1;
+    }
+    sort_axes(&s);
+    verdict v = look(&s, 0, 0, false);
+    for (int i = 0; i < s.count && v == TOGETHER; i++) {
+        const int64_t d = backward[s.axis[i]] ? -s.found[i] : s.found[i];
+        if (d > 0)
+            first[s.axis[i]] += (uint64_t)d;
+        else
+            second[s.axis[i]] += (uint64_t)-d;
+    }
+    return v;
+}
+
+/* -- by table ---------------------------------------------------------------------------------------------------------- */
+
+/* The beats that the word at these coordinates writes into, 0 for a word of no region. */
+static uint64_t beats_written(const td_bound *bound, const td_region *regions, size_t count, const uint64_t *at)
+{
+    uint64_t beats = 0;
+    for (size_t r = 0; r < count; r++) {
+        bool in = regions[r].beats > beats;
+        for (int a = 0; a < bound->axis_count && in; a++)
+            in = bound->axis[a].role == TD_ROLE_LANE ||
+                 (at[a] >= regions[r].start[a] && at[a] < regions[r].start[a] + regions[r].extent[a]);
+        if (in)
+            beats = regions[r].beats;
+    }
+    return beats;
+}
+
+static void drop_unused(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
+                        size_t count)
+{
+    uint64_t at[TD_MAX_BOUND];
+    for (uint64_t number = 0; number < plan->table_count; number++) {
+        coordinates(bound, words, number, at);
+        if (!beats_written(bound, regions, count, at))
+            plan->table[number] = TD_NO_WORD;
+    }
+}
+
+static td_status range_by_table(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                const td_region *regions, size_t count)
+{
+    const td_geometry *g = &plan->geometry;
+    for (uint64_t number = 0; number < plan->table_count; number++) {
+        const uint64_t entry = plan->table[number];
+        const bool known_bank = TD_TABLE_BANK(entry) < g->banks;
+        if (entry == TD_NO_WORD || (TD_TABLE_WORD(entry) + plan->beats <= g->depth_words && known_bank))
+            continue;
+        uint64_t at[TD_MAX_BOUND];
+        int64_t address = 0, bank = 0;
+        coordinates(bound, words, number, at);
+        const uint64_t beats = beats_written(bound, regions, count, at);
+        if (TD_TABLE_WORD(entry) + beats <= g->depth_words && known_bank)
+            continue;
+        td_status status = td_places_at(bound, words, number, &address, &bank);
+        if (status)
+            return status;
+        return bank < 0 || (uint64_t)bank >= g->banks ? fail_bank(bound, plan, at, bank)
+                                                      : fail_address(bound, plan, at, address, beats);
+    }
+    return TD_OK;
+}
+
+/* Names the two words once it is known that number `second` meets an earlier one. */
+static td_status fail_alias_at(const td_bound *bound, const td_words *words, const td_plan *plan, uint64_t second)
+{
+    const uint64_t entry = plan->table[second];
+    uint64_t first = 0;
+    while (first < second) {
+        const uint64_t other = plan->table[first];
+        const uint64_t low = other < entry ? other : entry, high = other < entry ? entry : other;
+        if (other != TD_NO_WORD && high - low < plan->beats)
+            break;
+        first++;
+    }
+    uint64_t a[TD_MAX_BOUND], b[TD_MAX_BOUND];
+    coordinates(bound, words, first, a);
+    coordinates(bound, words, second, b);
+    const uint64_t word = TD_TABLE_WORD(entry) > TD_TABLE_WORD(plan->table[first]) ? TD_TABLE_WORD(entry)
+                                                                                   : TD_TABLE_WORD(plan->table[first]);
+    return fail_alias(bound, a, b, word, TD_TABLE_BANK(entry));
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* For places too thin for a bit each: sort, then look at neighbours. */
+static td_status apart_by_sorting(const td_bound *bound, const td_words *words, const td_plan *plan)
+{
+    uint64_t *sorted = malloc(plan->table_count * sizeof *sorted);
+    if (!sorted)
+        return td_fail_alloc(plan->table_count * sizeof *sorted);
+    memcpy(sorted, plan->table, plan->table_count * sizeof *sorted);
+    qsort(sorted, plan->table_count, sizeof *sorted, compare_entries);
+    uint64_t clash = TD_NO_WORD;
+    for (uint64_t i = 1; i < plan->table_count && sorted[i] != TD_NO_WORD && clash == TD_NO_WORD; i++)
+        if (sorted[i] - sorted[i - 1] < plan->beats)
+            clash = sorted[i];
+    free(sorted);
+    if (clash == TD_NO_WORD)
+        return TD_OK;
+    uint64_t last = plan->table_count - 1;
+    while (plan->table[last] - clash >= plan->beats && clash - plan->table[last] >= plan->beats)
+        last--;
+    return fail_alias_at(bound, words, plan, last);
+}
+
+static td_status apart_by_table(const td_bound *bound, const td_words *words, const td_plan *plan)
+{
+    uint64_t low = UINT64_MAX, high = 0, top_bank = 0;
+    for (uint64_t i = 0; i < plan->table_count; i++) {
+        const uint64_t entry = plan->table[i];
+        if (entry == TD_NO_WORD)
+            continue;
+        const uint64_t word = TD_TABLE_WORD(entry);
+        low = word < low ? word : low;
+        high = word > high ? word : high;
+        top_bank = TD_TABLE_BANK(entry) > top_bank ? TD_TABLE_BANK(entry) : top_bank;
+    }
+    const uint64_t span = high - low + plan->beats;
+    uint64_t places = 0;
+    if (!td_mul_fits(span, top_bank + 1, &places) || places / 64 > plan->table_count + 4096)
+        return apart_by_sorting(bound, words, plan);
+    uint64_t *taken = calloc(places / 64 + 1, sizeof *taken);
+    if (!taken)
+        return apart_by_sorting(bound, words, plan);
+    td_status status = TD_OK;
+    for (uint64_t i = 0; i < plan->table_count && !status; i++) {
+        const uint64_t entry = plan->table[i];
+        if (entry == TD_NO_WORD)
+            continue;
+        for (uint64_t beat = 0; beat < plan->beats && !status; beat++) {
+            const uint64_t place = TD_TABLE_BANK(entry) * span + TD_TABLE_WORD(entry) - low + beat,
+                           bit = (uint64_t)1 << (place % 64);
+            if (taken[place / 64] & bit)
+                status = fail_alias_at(bound, words, plan, i);
+            taken[place / 64] |= bit;
+        }
+    }
+    free(taken);
+    return status;
+}
+
+/* Where the search by strides does not decide, the addresses are written out after all. */
+static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                  const td_region *regions, size_t count)
+{
+    td_plan listed = {.geometry = plan->geometry, .beats = plan->beats};
+    td_status status = td_places_table(bound, words, &listed);
+    if (!status) {
+        drop_unused(bound, words, &listed, regions, count);
+        status = apart_by_table(bound, words, &listed);
+    }
+    free(listed.table);
+    return status;
+}
+
+/* Several regions are first tried as the whole they are cut from; its far corner may lie outside the memory, but must be
+ * small enough for the search's products. */
+static bool whole_fits(const td_bound *bound, const td_words *words, td_region *whole)
+{
+    uint64_t at[TD_MAX_BOUND];
+    int64_t low = 0, high = 0;
+    const int64_t far = (int64_t)1 << 44;
+    for (int a = 0; a < bound->axis_count; a++) {
+        whole->start[a] = 0;
+        whole->extent[a] = bound->axis[a].size;
+    }
+    return words->bank == 0 && extreme(bound, whole, words->address, words->address_stride, false, at, &low) &&
+           extreme(bound, whole, words->address, words->address_stride, true, at, &high) && low > -far && high < far;
+}
+
+td_status td_check_words(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
+                         size_t count)
+{
+    td_status status = TD_OK;
+    if (!words->by_strides) {
+        if (bound->layout->clip && bound->ragged)
+            drop_unused(bound, words, plan, regions, count);
+        status = range_by_table(bound, words, plan, regions, count);
+        if (!status && !bound->layout->alias_last)
+            status = apart_by_table(bound, words, plan);
+        return status;
+    }
+    td_region whole;
+    for (size_t r = 0; r < count && !status; r++)
+        status = range_by_strides(bound, words, plan, &regions[r]);
+    if (status)
+        return status;
+    uint64_t first[TD_MAX_BOUND], second[TD_MAX_BOUND];
+    verdict v = UNDECIDED;
+    if (count == 1)
+        v = apart_by_strides(bound, words, plan, &regions[0], first, second);
+    else if (whole_fits(bound, words, &whole))
+        v = apart_by_strides(bound, words, plan, &whole, first, second);
+    if (v == UNDECIDED || (v == TOGETHER && count > 1)) /* together perhaps only in words that are not written */
+        return apart_by_listing(bound, words, plan, regions, count);
+    if (v == APART)
+        return TD_OK;
+    int64_t address = 0, bank = 0, other = 0;
+    uint64_t one = 0, two = 0;
+    for (int a = 0; a < bound->axis_count; a++) {
+        one += first[a] * words->number_stride[a];
+        two += second[a] * words->number_stride[a];
+    }
+    status = td_places_at(bound, words, one, &other, &bank);
+    if (!status)
+        status = td_places_at(bound, words, two, &address, &bank);
+    if (status)
+        return status;
+    const uint64_t meet = (uint64_t)(address > other ? address : other);
+    return one < two ? fail_alias(bound, first, second, meet, (uint64_t)bank)
+                     : fail_alias(bound, second, first, meet, (uint64_t)bank);
+}

@@ -1,0 +1,467 @@
+/* From boxes to moves, once per plan: small passes over the nodes of a box in one direction. Called by lower.c when all
+ * boxes are there. A box that none of the kernels fits keeps TD_MOVE_NONE. The order of the loops is in order.c. */
+#include "base/cpu.h"
+#include "plan/move.h"
+#include "plan/loop_order.h"
+#include "exec/bit_rows.h"
+#include "plan/loop_tune.h"
+
+#include <stdlib.h>
+
+#define LINE 64
+#define TUNE_NS ((uint64_t)1000000000) /* for all boxes in one direction */
+
+/* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured, with 2 MiB of it. */
+#define STREAM_FROM_BYTES ((uint64_t)2 << 20)
+
+typedef struct nest {
+    td_loop loop[TD_MOVE_LOOPS + 2];
+    size_t count;
+    uint64_t elem; /* bytes that stay together */
+} nest;
+
+/* What moves: elements of the narrower type of the two, that have to be converted where they differ. */
+static uint8_t narrow_bytes(const td_plan *plan)
+{
+    return plan->memory_dtype.bytes < plan->tensor_dtype.bytes ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes;
+}
+
+/* Memory bits for a byte that moves. */
+static int64_t memory_unit_bits(const td_plan *plan)
+{
+    return 8 * (int64_t)(plan->memory_dtype.bytes / narrow_bytes(plan));
+}
+
+/* Whole bytes: the element fills its bytes in memory, every place is a byte, and every step so many elements' worth. */
+static bool is_bytes(const td_plan *plan, const td_box *box)
+{
+    if (box->piece_count || plan->memory_dtype.bits != 8 * plan->memory_dtype.bytes || box->memory % 8)
+        return false;
+    for (size_t i = 0; i < box->node_count; i++)
+        if (plan->node[box->first_node + i].memory % (i < box->selectors ? 8 : memory_unit_bits(plan)))
+            return false;
+    return box->node_count - box->selectors <= TD_MOVE_LOOPS;
+}
+
+/* The inner nodes in bytes of the narrower type. A dump reads one copy of each element. */
+static void collect(const td_plan *plan, const td_box *box, bool dump, nest *out)
+{
+    const int64_t bytes = narrow_bytes(plan);
+    *out = (nest){.elem = (uint64_t)bytes};
+    for (size_t i = box->selectors; i < box->node_count; i++) {
+        const td_node *n = &plan->node[box->first_node + i];
+        const int64_t memory = n->memory / memory_unit_bits(plan), tensor = n->tensor * bytes;
+        if (dump && n->tensor == 0)
+            continue;
+        out->loop[out->count++] =
+            (td_loop){.extent = n->extent, .dst = dump ? tensor : memory, .src = dump ? memory : tensor};
+    }
+}
+
+static void drop(nest *n, size_t at)
+{
+    n->count--;
+    for (size_t i = at; i < n->count; i++)
+        n->loop[i] = n->loop[i + 1];
+}
+
+/* Elements that are neighbours on both sides are one longer element. */
+static void widen(nest *n)
+{
+    for (size_t i = 0; i < n->count;) {
+        const int64_t elem = (int64_t)n->elem;
+        if (n->loop[i].dst == elem && n->loop[i].src == elem) {
+            n->elem *= n->loop[i].extent;
+            drop(n, i);
+            i = 0;
+        } else
+            i++;
+    }
+}
+
+/* The longest loop whose step on one side is one element; count when there is none. */
+static size_t find_unit(const nest *n, bool dst)
+{
+    size_t best = n->count;
+    for (size_t i = 0; i < n->count; i++)
+        if ((dst ? n->loop[i].dst : n->loop[i].src) == (int64_t)n->elem &&
+            (best == n->count || n->loop[i].extent > n->loop[best].extent))
+            best = i;
+    return best;
+}
+
+static td_move_fn transpose_of(const td_move_kernels *k, uint64_t elem)
+{
+    switch (elem) {
+    case 1:
+        return k->transpose_x8;
+    case 2:
+        return k->transpose_x16;
+    case 4:
+        return k->transpose_x32;
+    case 8:
+        return k->transpose_x64;
+    case 16:
+        return k->transpose_x128;
+    case 32:
+        return k->transpose_x256;
+    default:
+        return NULL;
+    }
+}
+
+static td_move_fn interleave_of(const td_move_kernels *k, uint64_t elem)
+{
+    return elem == 1   ? k->interleave_x8
+           : elem == 2 ? k->interleave_x16
+           : elem == 4 ? k->interleave_x32
+           : elem == 8 ? k->interleave_x64
+                       : NULL;
+}
+
+static td_move_fn deinterleave_of(const td_move_kernels *k, uint64_t elem)
+{
+    return elem == 1   ? k->deinterleave_x8
+           : elem == 2 ? k->deinterleave_x16
+           : elem == 4 ? k->deinterleave_x32
+           : elem == 8 ? k->deinterleave_x64
+                       : NULL;
+}
+
+/* Lanes that have a kernel of their own: whole vectors of the straight side hold whole groups of them. */
+static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
+{
+    return bytes <= most && ((lanes & (lanes - 1)) == 0 || lanes == 3);
+}
+
+/* Two different straight axes: a transpose, or one of its short forms. */
+static bool choose_transpose(const td_move_kernels *k, nest *n, td_move *m)
+{
+    const size_t h = find_unit(n, true), w = find_unit(n, false);
+    if (!transpose_of(k, n->elem) || h == n->count || w == n->count || h == w)
+        return false;
+    const td_loop high = n->loop[h], wide = n->loop[w];
+    m->kind = TD_MOVE_TRANSPOSE;
+    m->fn = transpose_of(k, n->elem);
+    if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) &&
+        interleave_of(k, n->elem)) {
+        m->kind = TD_MOVE_INTERLEAVE;
+        m->fn = interleave_of(k, n->elem);
+    } else if (high.src == (int64_t)(wide.extent * n->elem) && is_short(wide.extent, wide.extent * n->elem, 12) &&
+               deinterleave_of(k, n->elem)) {
+        m->kind = TD_MOVE_DEINTERLEAVE;
+        m->fn = deinterleave_of(k, n->elem);
+    }
+    m->elem_bytes = (uint8_t)n->elem;
+    m->high = high.extent;
+    m->wide = wide.extent;
+    m->dst_stride = wide.dst;
+    m->src_stride = high.src;
+    drop(n, h > w ? h : w);
+    drop(n, h > w ? w : h);
+    return true;
+}
+
+/* Few elements belong together in the destination, and lie apart in a short block of the source: they become one wider
+ * element. `block` are the loops of that block. */
+typedef struct short_block {
+    bool in[TD_MOVE_LOOPS + 2];
+    uint64_t bytes;
+} short_block;
+
+/* The loops that are straight in the source one after the other, up to what picks take. */
+static short_block find_block(const nest *n)
+{
+    short_block block = {.bytes = n->elem};
+    for (size_t i = 0; i < n->count;) {
+        if (!block.in[i] && n->loop[i].src == (int64_t)block.bytes &&
+            block.bytes * n->loop[i].extent <= TD_PICK_BYTES) {
+            block.in[i] = true;
+            block.bytes *= n->loop[i].extent;
+            i = 0;
+        } else
+            i++;
+    }
+    return block;
+}
+
+/* Which byte of the block comes where: the loops in `order` outermost first, then the element. */
+static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_t src, uint8_t *index, size_t *at)
+{
+    if (count == 0) {
+        for (uint64_t b = 0; b < n->elem; b++)
+            index[(*at)++] = (uint8_t)(src + b);
+        return;
+    }
+    const td_loop *loop = &n->loop[order[0]];
+    for (uint64_t i = 0; i < loop->extent; i++)
+        list_bytes(n, order + 1, count - 1, src + i * (uint64_t)loop->src, index, at);
+}
+
+/* Loops from order[*count - 1] outwards that are one in the destination: their steps together; *count is left of them. */
+static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
+{
+    const td_loop *inner = &n->loop[order[*count - 1]];
+    uint64_t steps = 1;
+    for (; *count && n->loop[order[*count - 1]].dst == inner->dst * (int64_t)steps; (*count)--)
+        steps *= n->loop[order[*count - 1]].extent;
+    return steps;
+}
+
+/* The other loops of a block, outermost first in the source: what is picked at once then lies close together. */
+static size_t order_block(const nest *n, const short_block *block, size_t together, size_t *order)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n->count; i++) {
+        if (!block->in[i] || i == together)
+            continue;
+        size_t at = count++;
+        for (; at > 0 && n->loop[order[at - 1]].src < n->loop[i].src; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return count;
+}
+
+/* NULL: no kernel is worth it, or there is no memory; either costs speed only. */
+static td_picks *make_picks(const nest *n, const size_t *order, size_t count, const td_picks *like)
+{
+    td_picks *p = calloc(1, sizeof *p);
+    size_t at = 0;
+    if (!p)
+        return NULL;
+    *p = *like;
+    list_bytes(n, order, count, 0, p->index, &at);
+    if (td_picks_prepare(p, td_cpu_flags()))
+        return p;
+    free(p);
+    return NULL;
+}
+
+static bool choose_picks(nest *n, td_move *m)
+{
+    const size_t together = find_unit(n, true);
+    if (together == n->count)
+        return false;
+    const uint64_t elem = n->loop[together].extent * n->elem;
+    const short_block block = find_block(n);
+    size_t high = n->count;
+    for (size_t i = 0; i < n->count; i++)
+        if (!block.in[i] && n->loop[i].dst == (int64_t)elem)
+            high = i;
+    size_t order[TD_MOVE_LOOPS + 2], count = order_block(n, &block, together, order), left = count;
+    if (!block.in[together] || (elem != 2 && elem != 4 && elem != 8) || high == n->count || n->loop[high].extent < 4 ||
+        count == 0)
+        return false;
+    const int64_t column = n->loop[order[left - 1]].dst;
+    const uint64_t wide = fold_columns(n, order, &left);
+    const int64_t part = left ? n->loop[order[left - 1]].dst : 0;
+    const uint64_t parts = left ? fold_columns(n, order, &left) : 1;
+    if (left)
+        return false;
+    order[count++] = together;
+    m->picks = make_picks(
+        n, order, count,
+        &(td_picks){
+            .bytes = (uint16_t)block.bytes, .parts = (uint16_t)parts, .cols = (uint16_t)wide, .size = (uint8_t)elem});
+    if (!m->picks)
+        return false;
+    m->kind = TD_MOVE_PICKS;
+    m->elem_bytes = (uint8_t)elem;
+    m->high = n->loop[high].extent;
+    m->wide = wide;
+    m->dst_stride = column;
+    m->part_stride = part;
+    m->src_stride = n->loop[high].src;
+    for (size_t i = n->count; i-- > 0;)
+        if (block.in[i] || i == high)
+            drop(n, i);
+    return true;
+}
+
+/* Anything else is runs: the last loop of the order is their rows. */
+static void choose_runs(const td_move_kernels *k, const nest *n, td_move *m)
+{
+    m->kind = TD_MOVE_RUNS;
+    m->fn = k->copy;
+    m->elem_bytes = 1;
+    m->high = 1;
+    m->wide = n->elem;
+}
+
+/* Cuts an axis into steps of `block`. */
+static void cut(td_move *m, td_loop_of of, uint64_t block)
+{
+    const uint64_t total = of == TD_LOOP_HIGH ? m->high : m->wide;
+    if (block >= total || m->loops == TD_MOVE_LOOPS)
+        return;
+    const int64_t size = (int64_t)(block * m->elem_bytes);
+    td_loop loop = {.extent = (total + block - 1) / block, .block = block, .of = (uint8_t)of};
+    if (m->kind == TD_MOVE_RUNS)
+        loop.dst = loop.src = (int64_t)block;
+    else if (of == TD_LOOP_HIGH) {
+        loop.dst = size;
+        loop.src = (int64_t)block * m->src_stride;
+    } else {
+        loop.dst = (int64_t)block * m->dst_stride;
+        loop.src = size;
+    }
+    m->loop[m->loops++] = loop;
+}
+
+/* How much of each axis a kernel gets at once: output rows of whole lines, two of them when they are streamed; long straight
+ * runs in pieces, so that threads can share them. */
+#define PIECE_BYTES ((uint64_t)64 << 10)
+
+#define LONG_ROW_BYTES 512
+
+static uint64_t row_bytes(const td_move *m)
+{
+    if (!m->lines)
+        return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
+    if (!m->stream)
+        return 256;
+    /* A single line at the end would be stored where a vector is less than a line: slow beside those that are streamed. */
+    const uint64_t lines = m->high * m->elem_bytes / LINE;
+    uint64_t step = 2;
+    while (!(td_cpu_flags() & TD_CPU_AVX512) && lines > 1 && lines % step == 1)
+        step++;
+    return step * LINE;
+}
+
+static void block(td_move *m)
+{
+    switch (m->kind) {
+    case TD_MOVE_TRANSPOSE:
+        cut(m, TD_LOOP_HIGH, row_bytes(m) / m->elem_bytes);
+        break;
+    case TD_MOVE_PICKS:
+        cut(m, TD_LOOP_HIGH, 128u / m->elem_bytes);
+        break;
+    case TD_MOVE_INTERLEAVE:
+        cut(m, TD_LOOP_WIDE, PIECE_BYTES / (m->high * m->elem_bytes) / LINE * LINE);
+        break;
+    case TD_MOVE_DEINTERLEAVE:
+        cut(m, TD_LOOP_HIGH, PIECE_BYTES / (m->wide * m->elem_bytes) / LINE * LINE);
+        break;
+    default:
+        cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PIECE_BYTES : PIECE_BYTES);
+    }
+}
+
+/* Every store is a whole line of the destination, given that its base is on one. */
+static bool is_lines(const td_move *m, const nest *n)
+{
+    const uint64_t line = LINE / m->dst_scale;
+    for (size_t i = 0; i < n->count; i++)
+        if (n->loop[i].dst % (int64_t)line)
+            return false;
+    switch (m->kind) {
+    case TD_MOVE_TRANSPOSE:
+    case TD_MOVE_DEINTERLEAVE:
+    case TD_MOVE_PICKS:
+        return m->dst_stride % (int64_t)line == 0 && m->part_stride % (int64_t)line == 0 &&
+               m->high * m->elem_bytes % line == 0;
+    case TD_MOVE_INTERLEAVE:
+        return m->high * m->wide * m->elem_bytes % line == 0;
+    default:
+        return m->wide % line == 0;
+    }
+}
+
+/* Rows off the lines are streamed but for their ends: most of a long row. */
+static bool has_long_rows(const td_move *m)
+{
+    return (m->kind == TD_MOVE_TRANSPOSE && m->high * m->elem_bytes >= LONG_ROW_BYTES) ||
+           (m->kind == TD_MOVE_RUNS && m->wide >= LONG_ROW_BYTES);
+}
+
+/* Threads share the outermost loop that has a step for each, or the longest there is. */
+static void choose_split(td_move *m, bool splits)
+{
+    uint64_t best = 1;
+    for (uint8_t i = 0; i < m->loops && best < 16; i++)
+        if (m->loop[i].extent > best) {
+            best = m->loop[i].extent;
+            m->split = i;
+        }
+    m->splits = splits && best > 1;
+}
+
+/* The strides of the wider side are those of its own elements. */
+static void scale_sides(td_move *m)
+{
+    m->dst_stride *= m->dst_scale;
+    m->part_stride *= m->dst_scale;
+    m->src_stride *= m->src_scale;
+    for (size_t i = 0; i < m->loops; i++) {
+        m->loop[i].dst *= m->dst_scale;
+        m->loop[i].src *= m->src_scale;
+    }
+}
+
+static void prepare(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, uint64_t *left_ns,
+                    td_move *m)
+{
+    nest n;
+    *m = (td_move){0};
+    if (plan->in_order || !is_bytes(plan, box))
+        return;
+    const uint8_t memory = (uint8_t)(plan->memory_dtype.bytes / narrow_bytes(plan)),
+                  tensor = (uint8_t)(plan->tensor_dtype.bytes / narrow_bytes(plan));
+    m->tensor_first = !dump;
+    m->dst_scale = dump ? tensor : memory;
+    m->src_scale = dump ? memory : tensor;
+    collect(plan, box, dump, &n);
+    m->bytes = n.elem;
+    for (size_t i = 0; i < n.count; i++)
+        m->bytes *= n.loop[i].extent;
+    m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* as much as a copy of so many */
+    widen(&n);
+    if (!choose_picks(&n, m) && !choose_transpose(k, &n, m))
+        choose_runs(k, &n, m);
+    m->lines = is_lines(m, &n);
+    m->stream = m->bytes >= STREAM_FROM_BYTES && (m->lines || has_long_rows(m));
+    for (size_t i = 0; i < n.count; i++)
+        m->loop[m->loops++] = n.loop[i];
+    block(m);
+    td_order_loops(m);
+    if (left_ns && m->dst_scale == m->src_scale)
+        td_tune_move(m, left_ns);
+    td_order_take_rows(m);
+    scale_sides(m);
+    choose_split(m, !(dump && plan->slides));
+}
+
+void td_moves_free(td_plan *plan)
+{
+    for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++)
+        free(plan->move[i].picks);
+    free(plan->move);
+    free(plan->rows);
+    free(plan->pad_rows);
+    plan->move = NULL;
+    plan->rows = NULL;
+    plan->pad_rows = NULL;
+}
+
+td_status td_moves_create(td_plan *plan)
+{
+    td_move_kernels k;
+    uint64_t load_ns = TUNE_NS, dump_ns = TUNE_NS;
+    plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
+    plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
+    plan->pad_rows = calloc(plan->pads_count + 1, sizeof *plan->pad_rows);
+    if (!plan->move || !plan->rows || !plan->pad_rows)
+        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows) +
+                             plan->pads_count * sizeof *plan->pad_rows);
+    td_move_init(&k, td_cpu_flags());
+    for (size_t b = 0; b < plan->data_count; b++) {
+        prepare(plan, &plan->data[b], &k, false, plan->tune ? &load_ns : NULL, &plan->move[2 * b]);
+        prepare(plan, &plan->data[b], &k, true, plan->tune ? &dump_ns : NULL, &plan->move[2 * b + 1]);
+        td_rows_prepare(plan, &plan->data[b], false, &plan->rows[b]);
+    }
+    for (size_t b = 0; b < plan->pads_count; b++)
+        td_rows_prepare(plan, &plan->pads[b], true, &plan->pad_rows[b]);
+    return TD_OK;
+}

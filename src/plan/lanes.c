@@ -1,0 +1,129 @@
+/* Where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by lower.c. The usual case is a
+ * constant stride per lane axis; where beats or the word's end cut an element, the lane is said in pieces. */
+#include "plan/boxes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static td_status fail_slot(uint64_t slot, uint64_t elem_bits)
+{
+    return td_fail(TD_OPTION,
+                   "slot=%" PRIu64 " is narrower than the element of %" PRIu64 " bits; pass slot=%" PRIu64 " or more",
+                   slot, elem_bits, elem_bits);
+}
+
+/* Beats as strides: the lanes of one beat must end where an axis ends, or divide one. */
+static bool split_for_beats(td_bound *bound, uint64_t lanes_per_beat)
+{
+    uint64_t below = 1;
+    for (int i = bound->role_count[TD_ROLE_LANE] - 1; i >= 0 && below < lanes_per_beat; i--) {
+        const int axis = bound->role_axis[TD_ROLE_LANE][i];
+        const uint64_t size = bound->axis[axis].size;
+        if (lanes_per_beat % below)
+            return false;
+        const uint64_t inner = lanes_per_beat / below;
+        if (inner < size) {
+            if (size % inner)
+                return false;
+            td_bind_split(bound, axis, inner);
+            return true;
+        }
+        below *= size;
+    }
+    return below == lanes_per_beat;
+}
+
+static td_status check_inside(const td_bound *bound, const td_plan_request *request, uint64_t end_bit)
+{
+    const uint64_t width = request->geometry.width_bits;
+    if (end_bit <= width || request->truncate)
+        return TD_OK;
+    const uint64_t lanes = bound->count[TD_ROLE_LANE], beats = bound->layout->beats;
+    td_fail(TD_RANGE,
+            "the lanes of \"%s\" end at bit %" PRIu64 " (%" PRIu64 " lanes of %d bits%s), the word has %" PRIu64
+            " bits; use fewer lanes, a wider memory, or beats=%" PRIu64,
+            bound->layout->pattern.text, end_bit, lanes, request->memory_dtype.bits, beats > 1 ? ", in beats" : "",
+            width, beats * ((end_bit + width - 1) / width));
+    td_pattern_caret(&bound->layout->pattern, &bound->layout->pattern.right[bound->layout->pattern.right_count - 1]);
+    td_bind_describe(bound->layout, &bound->shape);
+    return TD_RANGE;
+}
+
+/* How far element bits reach in any part. The unused bits of a part's last slot may stick out of the word. */
+static uint64_t used_part_bits(const td_lanes *lanes, uint64_t count, uint64_t elem_bits)
+{
+    const uint64_t part = lanes->part_bits, slot = lanes->slot_bits;
+    if (part % slot == 0)
+        return part - slot + elem_bits;
+    uint64_t reach = 0;
+    for (uint64_t lane = 0; lane < count && reach < part; lane++) {
+        const uint64_t first = lane * slot % part;
+        const uint64_t end = first + elem_bits < part ? first + elem_bits : part;
+        reach = end > reach ? end : reach;
+    }
+    return reach;
+}
+
+td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lanes *out)
+{
+    const td_layout *layout = bound->layout;
+    const uint64_t elem_bits = request->memory_dtype.bits, word_bits = request->geometry.word_bytes * 8;
+    const uint64_t slot = layout->slot_bits ? layout->slot_bits : elem_bits, lanes = bound->count[TD_ROLE_LANE];
+    uint64_t vector_bits = 0, end = 0;
+    if (slot < elem_bits)
+        return fail_slot(slot, elem_bits);
+    if (!td_mul_fits(lanes, slot, &vector_bits) || !td_add_fits(vector_bits, layout->lsb_bits, &end))
+        return td_fail(TD_OVERFLOW, "%" PRIu64 " lanes of %" PRIu64 " bits are more than 2^63 bits; pass smaller sizes",
+                       lanes, slot);
+    if (vector_bits % layout->beats)
+        return td_fail(TD_OPTION,
+                       "beats=%" PRIu64 " does not divide the vector of %" PRIu64 " bits (%" PRIu64 " lanes of %" PRIu64
+                       "); pass beats that divide it",
+                       layout->beats, vector_bits, lanes, slot);
+    *out = (td_lanes){.slot_bits = slot, .part_bits = vector_bits / layout->beats};
+
+    td_status status = check_inside(bound, request, layout->lsb_bits + used_part_bits(out, lanes, elem_bits));
+    if (status)
+        return status;
+
+    const uint64_t lanes_per_beat = out->part_bits / slot;
+    out->by_strides = layout->beats == 1 || (out->part_bits % slot == 0 && split_for_beats(bound, lanes_per_beat));
+    if (request->truncate && layout->lsb_bits + vector_bits > request->geometry.width_bits)
+        out->by_strides = false;
+    out->base = (int64_t)layout->lsb_bits;
+    for (int i = 0; i < bound->role_count[TD_ROLE_LANE] && out->by_strides; i++) {
+        const int axis = bound->role_axis[TD_ROLE_LANE][i];
+        const uint64_t step = bound->axis[axis].role_stride;
+        int64_t stride = step >= lanes_per_beat && layout->beats > 1 ? (int64_t)(step / lanes_per_beat * word_bits)
+                                                                     : (int64_t)(step * slot);
+        if (layout->lanes_msb) {
+            out->base += stride * (int64_t)(bound->axis[axis].size - 1);
+            stride = -stride;
+        }
+        out->stride[axis] = stride;
+    }
+    return TD_OK;
+}
+
+size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, uint64_t lane,
+                       td_piece *out)
+{
+    const td_layout *layout = bound->layout;
+    const uint64_t word_bits = request->geometry.word_bytes * 8, width = request->geometry.width_bits;
+    const uint64_t position = layout->lanes_msb ? bound->count[TD_ROLE_LANE] - 1 - lane : lane;
+    size_t count = 0;
+    for (uint64_t done = 0; done < request->memory_dtype.bits;) {
+        const uint64_t bit = position * lanes->slot_bits + done, beat = bit / lanes->part_bits;
+        const uint64_t in_word = layout->lsb_bits + bit % lanes->part_bits;
+        uint64_t bits = lanes->part_bits - bit % lanes->part_bits;
+        if (bits > request->memory_dtype.bits - done)
+            bits = request->memory_dtype.bits - done;
+        if (in_word >= width)
+            return count; /* truncated: this bit and all above it */
+        const uint64_t fits = width - in_word < bits ? width - in_word : bits;
+        out[count++] = (td_piece){
+            .memory = (int64_t)(beat * word_bits + in_word), .elem_bit = (uint8_t)done, .bits = (uint8_t)fits};
+        done += bits;
+    }
+    return count;
+}

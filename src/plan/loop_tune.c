@@ -1,0 +1,155 @@
+/* See tune.h; prepare.c calls it. A climb: from the order that the estimate chose, every loop is tried in every other place,
+ * the fastest of those orders is the next to begin from, and so on until none is better. The estimate is good, so a few
+ * rounds reach the end; all orders of six loops would be 720. */
+#include "plan/loop_tune.h"
+
+#include "base/pages.h"
+#include "plan/loop_order.h"
+
+#include <string.h>
+#include <time.h>
+
+#define SMALL_BYTES ((uint64_t)64 << 10)          /* below, the order hardly matters */
+#define ROOM_BYTES ((uint64_t)1 << 30)            /* per side */
+#define TIMED_NS 200000                           /* short moves are repeated for so long */
+#define WORTH(ns) ((ns) - (ns) / 32)              /* another order has to be better than noise */
+#define CAN_WIN(ns, best) ((ns) < (best) / 4 * 5) /* else once is enough */
+
+typedef struct side {
+    unsigned char *pages, *first; /* first: where the move begins; behind it lie negative steps */
+    size_t bytes;
+} side;
+
+typedef struct trial {
+    side dst, src;
+    uint64_t end_ns;
+} trial;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* -- room for both sides ------------------------------------------------------------------------------------------------ */
+
+typedef struct reach {
+    uint64_t before, behind; /* bytes that steps go down and up */
+} reach;
+
+/* False: more than there is room for. */
+static bool add_steps(reach *r, uint64_t steps, int64_t stride)
+{
+    uint64_t *way = stride < 0 ? &r->before : &r->behind;
+    const uint64_t bytes = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+    if (steps > 1 && bytes > ROOM_BYTES / (steps - 1))
+        return false;
+    *way += bytes * (steps - 1);
+    return *way <= ROOM_BYTES;
+}
+
+/* The loops over blocks stay within their axes, which the kernel's own steps count whole. */
+static bool make_side(const td_move *m, bool is_dst, side *s)
+{
+    reach r = {0};
+    const bool runs = m->kind == TD_MOVE_RUNS;
+    bool fits = true;
+    for (size_t i = 0; i < m->loops && fits; i++)
+        if (m->loop[i].of == TD_LOOP_PLAIN)
+            fits = add_steps(&r, m->loop[i].extent, is_dst ? m->loop[i].dst : m->loop[i].src);
+    if (fits && !runs)
+        fits = add_steps(&r, is_dst ? m->wide : m->high, is_dst ? m->dst_stride : m->src_stride);
+    if (fits && m->kind == TD_MOVE_PICKS && is_dst)
+        fits = add_steps(&r, m->picks->parts, m->part_stride);
+    const uint64_t row = runs                       ? m->wide
+                         : is_dst                   ? m->high * m->elem_bytes
+                         : m->kind == TD_MOVE_PICKS ? m->picks->bytes
+                                                    : m->wide * m->elem_bytes;
+    if (!fits || row > ROOM_BYTES)
+        return false;
+    s->bytes = (size_t)(r.before + r.behind + row);
+    s->pages = td_pages_map(&s->bytes, false);
+    if (!s->pages)
+        return false;
+    s->first = s->pages + r.before;
+    memset(s->pages, 1, s->bytes); /* pages that nobody wrote to are all the same one */
+    return true;
+}
+
+static void free_side(side *s)
+{
+    td_pages_unmap(s->pages, s->bytes);
+}
+
+/* -- the climb ---------------------------------------------------------------------------------------------------------- */
+
+/* The faster of two runs, or the fastest of more when they are short. */
+static uint64_t time_move(const td_move *m, const trial *t, uint64_t best)
+{
+    td_move ready = *m;
+    uint64_t least = UINT64_MAX;
+    td_order_take_rows(&ready);
+    const uint64_t first = now_ns();
+    for (unsigned runs = 0;; runs++) {
+        const uint64_t start = now_ns();
+        td_move_run(&ready, NULL, true, t->dst.first, t->src.first);
+        const uint64_t end = now_ns();
+        least = end - start < least ? end - start : least;
+        if (!CAN_WIN(least, best) || (runs && end - first > TIMED_NS))
+            return least;
+    }
+}
+
+static void put_loop(td_move *m, size_t from, size_t to)
+{
+    const td_loop loop = m->loop[from];
+    for (; from < to; from++)
+        m->loop[from] = m->loop[from + 1];
+    for (; from > to; from--)
+        m->loop[from] = m->loop[from - 1];
+    m->loop[to] = loop;
+}
+
+/* True when the best of the neighbours is better than *best, which it then is. */
+static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
+{
+    const td_move from = *best;
+    bool better = false;
+    for (size_t i = 0; i < from.loops; i++)
+        for (size_t to = 0; to < from.loops && now_ns() < t->end_ns; to++) {
+            td_move other = from;
+            if (to == i || to + 1 == i) /* one place down is the next loop one place up */
+                continue;
+            put_loop(&other, i, to);
+            const uint64_t ns = time_move(&other, t, *best_ns);
+            if (ns >= WORTH(*best_ns))
+                continue;
+            *best = other;
+            *best_ns = ns;
+            better = true;
+        }
+    return better;
+}
+
+void td_tune_move(td_move *m, uint64_t *left_ns)
+{
+    const uint64_t start = now_ns();
+    trial t = {.end_ns = start + *left_ns};
+    if (m->kind == TD_MOVE_NONE || m->loops == 0 || m->bytes < SMALL_BYTES || !*left_ns)
+        return;
+    if (make_side(m, true, &t.dst) && make_side(m, false, &t.src)) {
+        uint64_t best = time_move(m, &t, UINT64_MAX);
+        while (climb(&t, m, &best) && now_ns() < t.end_ns)
+            continue;
+        td_move kept = *m;
+        kept.stream = false;
+        if (m->stream && now_ns() < t.end_ns && time_move(&kept, &t, best) < WORTH(best))
+            *m = kept;
+        m->tuned = true;
+    }
+    free_side(&t.dst);
+    free_side(&t.src);
+    const uint64_t taken = now_ns() - start;
+    *left_ns -= taken < *left_ns ? taken : *left_ns;
+}

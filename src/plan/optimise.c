@@ -1,0 +1,91 @@
+/* Passes over the loop nodes of one box; each keeps what the nest moves and changes only how it is walked. Called by
+ * lower.c. A plan that runs in time order keeps its selector nodes as they are. */
+#include "plan/plan.h"
+
+#include <string.h>
+
+static size_t drop_units(td_node *node, size_t count, bool in_order)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (node[i].extent != 1 || (in_order && node[i].select))
+            node[kept++] = node[i];
+    return kept;
+}
+
+/* Walks backward axes forward, from their other end. */
+static void make_forward(td_node *node, size_t count, td_box *box)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (node[i].memory >= 0)
+            continue;
+        const int64_t last = (int64_t)node[i].extent - 1;
+        box->memory += node[i].memory * last;
+        box->tensor += node[i].tensor * last;
+        box->select += node[i].select * last;
+        node[i].memory = -node[i].memory;
+        node[i].tensor = -node[i].tensor;
+        node[i].select = -node[i].select;
+    }
+}
+
+static void move_selectors_out(td_node *node, td_box *box)
+{
+    size_t selectors = 0;
+    for (size_t i = 0; i < box->node_count; i++) {
+        if (!node[i].select)
+            continue;
+        const td_node selector = node[i];
+        memmove(&node[selectors + 1], &node[selectors], (i - selectors) * sizeof *node);
+        node[selectors++] = selector;
+    }
+    box->selectors = selectors;
+}
+
+/* Longest stride outermost, so that memory is walked in order. Copies (tensor stride 0) keep their place. */
+static void sort_by_memory(td_node *node, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && node[j].memory > node[j - 1].memory; j--) {
+            const td_node swap = node[j];
+            node[j] = node[j - 1];
+            node[j - 1] = swap;
+        }
+}
+
+/* Two neighbours of which the outer continues where the inner ends are one loop. */
+static size_t fold(td_node *node, size_t count)
+{
+    if (count == 0)
+        return 0;
+    size_t kept = 0;
+    for (size_t i = 1; i < count; i++) {
+        td_node *outer = &node[kept];
+        const int64_t steps = (int64_t)node[i].extent;
+        if (outer->tensor == node[i].tensor * steps && outer->memory == node[i].memory * steps &&
+            outer->select == node[i].select * steps) {
+            node[i].extent *= outer->extent;
+            *outer = node[i];
+        } else
+            node[++kept] = node[i];
+    }
+    return kept + 1;
+}
+
+void td_optimise_box(td_node *all, td_box *box, bool in_order)
+{
+    td_node *node = all + box->first_node;
+    box->node_count = drop_units(node, box->node_count, in_order);
+    move_selectors_out(node, box);
+    td_node *inner = node + box->selectors;
+    make_forward(inner, box->node_count - box->selectors, box);
+    sort_by_memory(inner, box->node_count - box->selectors);
+    const size_t inner_count = fold(inner, box->node_count - box->selectors);
+    box->node_count = box->selectors + inner_count;
+    if (in_order || box->selectors == 0)
+        return;
+    const size_t selectors = fold(node, box->selectors);
+    memmove(node + selectors, inner, inner_count * sizeof *node);
+    box->selectors = selectors;
+    box->node_count = selectors + inner_count;
+}

@@ -1,0 +1,107 @@
+/* The plan: a layout compiled for one shape, one pair of dtypes and one memory geometry. Made by lower.c, improved by the
+ * passes in optimise.c, kept by cache.c, run by exec.c; load, dump and compare share it. Immutable once made.
+ *
+ * A plan is a list of boxes. A box is a rectangle of elements that all exist (data) or that are all padding (pads), so
+ * nothing is tested per element. It is a flat nest of loops, outermost first; step i of a node moves the place by
+ * i * stride on both sides. A place in memory is a bit: word * (8 * word_bytes) + bit in the word.
+ *
+ * Selector nodes (box.selectors of them, outermost) choose the ground that the bits count from: entry sum(i * select) of
+ * the table when the plan has one, bank sum(i * select) otherwise. */
+#ifndef TD_PLAN_H
+#define TD_PLAN_H
+
+#include "values/dtype.h"
+#include "layout/layout.h"
+
+#include <stdatomic.h>
+
+typedef struct td_geometry {
+    uint64_t width_bits;
+    uint64_t depth_words;
+    uint64_t banks;
+    size_t word_bytes;
+} td_geometry;
+
+typedef struct td_node {
+    uint64_t extent;
+    int64_t tensor; /* elements per step */
+    int64_t memory; /* bits per step */
+    int64_t select; /* table entries, or banks, per step */
+    uint64_t start; /* where the box begins on this axis; kept for plans that run in order */
+} td_node;
+
+/* A part of an element that lies in one word; only where a lane cannot be said by strides: it straddles two beats, or
+ * the word ends inside it. */
+typedef struct td_piece {
+    int64_t tensor;   /* elements from the box's place */
+    int64_t memory;   /* bits from the box's place */
+    uint8_t elem_bit; /* the lowest bit of the element that lies here */
+    uint8_t bits;
+} td_piece;
+
+typedef struct td_box {
+    size_t first_node, node_count, selectors; /* into td_plan.node */
+    size_t first_piece, piece_count;          /* into td_plan.piece; without pieces every step is a whole element */
+    int64_t tensor, memory, select;           /* the place at step 0 of every node */
+    uint64_t beat, beats;                     /* word boxes: the words of each vector, [beat, beat + beats) */
+} td_box;
+
+/* Table entries: the bank above, the word below; or TD_NO_WORD, which no box reaches. */
+#define TD_TABLE_BANK_SHIFT 48
+#define TD_TABLE_WORD(entry) ((entry) & (((uint64_t)1 << TD_TABLE_BANK_SHIFT) - 1))
+#define TD_TABLE_BANK(entry) ((entry) >> TD_TABLE_BANK_SHIFT)
+#define TD_NO_WORD UINT64_MAX
+#define TD_MAX_BANKS ((uint64_t)1 << 15)
+
+typedef struct td_plan {
+    atomic_int users;
+    td_geometry geometry;
+    td_dtype tensor_dtype, memory_dtype;
+    uint64_t beats;
+    bool in_order;  /* alias=last: words are written one by one, in time order */
+    bool repeats;   /* some node has tensor stride 0 and more than one step: copies */
+    bool slides;    /* elements have copies that no single node shows */
+    bool tune;      /* the order of loops is timed */
+    bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
+    uint64_t pad_bits;
+    uint64_t
+        cell_bits; /* from the lowest bit of a lane: what a load may clear behind the element, the element counted */
+
+    td_node *node;
+    td_piece *piece;
+    td_box *data, *pads, *words; /* words: one step per vector of which words are written */
+    size_t node_count, piece_count, data_count, pads_count, words_count;
+
+    struct td_move *move;            /* of the data boxes: load and dump in turn (move.h) */
+    struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (rows.h) */
+
+    uint64_t *table;
+    uint64_t table_count;
+
+    unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load leaves the others alone */
+    uint64_t elems;           /* elements moved, copies counted, padding not */
+} td_plan;
+
+/* What a plan is compiled from; the key of the cache. */
+typedef struct td_plan_request {
+    const td_layout *layout;
+    const td_shape *shape;
+    td_dtype tensor_dtype, memory_dtype;
+    td_geometry geometry;
+    bool truncate; /* the matrix operations: lanes past the word are cut off instead of refused */
+} td_plan_request;
+
+/* Compiles and checks; every refusal of a layout comes from here or from bind.c. */
+td_status td_plan_create(const td_plan_request *request, td_plan **out);
+
+/* Counted references: a plan in the cache may be dropped while a call still runs it. */
+void td_plan_hold(td_plan *plan);
+void td_plan_release(td_plan **plan);
+
+/* The plan in one line: boxes and loops, as in "load 2 boxes: 3x{16:1:64} ..."; free with td_free. */
+td_status td_plan_describe(const td_plan *plan, char **text);
+
+/* optimise.c: rewrites the nodes of one box in place: units dropped, steps made forward, sorted, neighbours folded. */
+void td_optimise_box(td_node *all, td_box *box, bool in_order);
+
+#endif

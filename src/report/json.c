@@ -1,0 +1,155 @@
+/* The report as JSON: what `tensordoor compare --json` prints and what the page reads. 64-bit bits are hex strings,
+ * because readers keep numbers in doubles; values that are no numbers are strings too. */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_string(td_text *out, const char *text)
+{
+    td_text_add(out, "\"");
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            td_text_add(out, "\\%c", *p);
+        else if (*p < 0x20 || *p == '<') /* "</script>" must not end the page that holds this */
+            td_text_add(out, "\\u%04x", *p);
+        else
+            td_text_add(out, "%c", *p);
+    }
+    td_text_add(out, "\"");
+}
+
+static void add_real(td_text *out, double value)
+{
+    if (isfinite(value))
+        td_text_add(out, "%.17g", value);
+    else
+        td_text_add(out, "\"%s\"", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+}
+
+static void add_bits(const td_report *r, td_text *out, uint64_t bits)
+{
+    td_text_add(out, "\"0x%0*" PRIx64 "\"", (r->dtype.bits + 3) / 4, bits);
+}
+
+static void add_value(const td_report *r, td_text *out, uint64_t bits)
+{
+    char text[TD_VALUE_BYTES];
+    td_report_value(r, bits, text);
+    if (isfinite(td_judge_value(&r->judge, bits)))
+        td_text_add(out, "%s", text);
+    else
+        td_text_add(out, "\"%s\"", text);
+}
+
+static void add_entry(const td_report *r, td_text *out, const td_entry *e)
+{
+    td_shape at;
+    td_report_at(r, e->elem, &at);
+    td_text_add(out, "{\"at\": [");
+    for (size_t d = 0; d < at.rank; d++)
+        td_text_add(out, "%s%" PRIu64, d ? ", " : "", at.dim[d]);
+    td_text_add(out, "], \"expected\": ");
+    add_value(r, out, e->expected);
+    td_text_add(out, ", \"actual\": ");
+    if (e->verdict.unknown)
+        td_text_add(out, "\"x\"");
+    else
+        add_value(r, out, e->actual);
+    td_text_add(out, ", \"expected_bits\": ");
+    add_bits(r, out, e->expected);
+    td_text_add(out, ", \"actual_bits\": ");
+    add_bits(r, out, e->actual);
+    if (e->verdict.apart)
+        td_text_add(out, ", \"ulp\": null");
+    else
+        td_text_add(out, ", \"ulp\": %" PRIu64, e->verdict.ulp);
+    if (r->memory)
+        td_text_add(out,
+                    ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"lane\": %" PRIu64 ", \"msb\": %" PRIu64
+                    ", \"lsb\": %" PRIu64,
+                    e->place.address, e->place.bank, e->lane, e->place.msb, e->place.lsb);
+    td_text_add(out, "}");
+}
+
+static void add_tally(td_text *out, const td_tally *t)
+{
+    td_text_add(out, "{\"name\": ");
+    add_string(out, t->name);
+    td_text_add(out, ", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"mismatches\": [", t->size, t->bucket);
+    for (size_t i = 0; i < t->count; i++)
+        td_text_add(out, "%s%" PRIu64, i ? ", " : "", t->mismatches[i]);
+    td_text_add(out, "]}");
+}
+
+static void add_head(const td_report *r, td_text *out)
+{
+    char dtype[TD_DTYPE_NAME_BYTES];
+    td_text_add(out, "{\"passed\": %s", td_report_passed(r) ? "true" : "false");
+    td_text_add(out,
+                ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 ", \"masked\": %" PRIu64 ", \"nan\": %" PRIu64,
+                r->compared, r->mismatches, r->masked, r->nans);
+    td_text_add(out, ",\n \"memory\": ");
+    if (r->memory)
+        add_string(out, r->memory);
+    else
+        td_text_add(out, "null");
+    td_text_add(out, ", \"policy\": ");
+    add_string(out, r->judge.policy.text);
+    td_dtype_print(r->dtype, dtype);
+    td_text_add(out, ", \"dtype\": \"%s\", \"shape\": [", dtype);
+    for (size_t d = 0; d < r->shape.rank; d++)
+        td_text_add(out, "%s%" PRIu64, d ? ", " : "", r->shape.dim[d]);
+    td_text_add(out, "]");
+    td_dtype_print(r->stored, dtype);
+    if (r->memory)
+        td_text_add(out, ", \"stored\": \"%s\", \"width\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"banks\": %" PRIu64,
+                    dtype, r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
+    td_text_add(out, ",\n \"worst\": {\"ulp\": %" PRIu64 ", \"error\": ", r->worst_ulp);
+    add_real(out, r->worst_error);
+    td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads,
+                r->pad_mismatches);
+    if (r->has_snapshot) {
+        td_text_add(out, ",\n \"outside\": {\"bits\": %" PRIu64 ", \"words\": %" PRIu64 ", \"first\": [",
+                    r->outside_bits, r->outside_words);
+        for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++)
+            td_text_add(out,
+                        "%s{\"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"bits\": %" PRIu64 ", \"msb\": %" PRIu64
+                        ", \"lsb\": %" PRIu64 "}",
+                        i ? ", " : "", r->outside[i].address, r->outside[i].bank, r->outside[i].bits, r->outside[i].msb,
+                        r->outside[i].lsb);
+        td_text_add(out, "]}");
+    }
+}
+
+td_status td_report_json(const td_report *r, char **json)
+{
+    td_text out = {0};
+    if (!r || !json)
+        return td_fail(TD_ARGUMENT, "report_json: the %s is NULL; pass one", r ? "output" : "report");
+    add_head(r, &out);
+    td_text_add(&out, ",\n \"guesses\": [");
+    for (size_t i = 0; i < r->guess_count; i++) {
+        td_text_add(&out, "%s", i ? ", " : "");
+        add_string(&out, r->guess[i]);
+    }
+    td_text_add(&out, "],\n \"first\": [");
+    for (size_t i = 0; i < r->first_count; i++) {
+        td_text_add(&out, "%s", i ? ",\n  " : "\n  ");
+        add_entry(r, &out, &r->first[i]);
+    }
+    td_text_add(&out, "],\n \"groups\": [");
+    for (size_t i = 0; i < r->tally_count; i++) {
+        td_text_add(&out, "%s", i ? ",\n  " : "\n  ");
+        add_tally(&out, &r->tally[i]);
+    }
+    td_text_add(&out, "]}\n");
+    if (out.failed) {
+        free(out.text);
+        return td_fail_alloc(out.used);
+    }
+    *json = out.text;
+    return TD_OK;
+}

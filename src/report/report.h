@@ -1,0 +1,131 @@
+/* What a comparison found. compare.c fills it pair by pair, guess.c looks for a pattern in it, and report_text.c,
+ * report_json.c and report_html.c show it. Its size is bounded whatever the size of the tensor: counts per coordinate,
+ * per bank and per lane (in buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a
+ * sample of all. Everything but the counters is made at the first mismatch: a comparison that passes costs no memory.
+ */
+#ifndef TD_REPORT_H
+#define TD_REPORT_H
+
+#include "base/divisor.h"
+#include "layout/layout.h"
+#include "plan/plan.h"
+#include "compare/policy.h"
+#include "compare/slab.h"
+#include "tensor/tensor.h"
+#include "base/text.h"
+
+#include <stdatomic.h>
+
+#define TD_REPORT_BUCKETS 1024 /* per axis, at most */
+#define TD_REPORT_CELLS 32768  /* of the grid, at most */
+#define TD_REPORT_SAMPLES 1024
+#define TD_REPORT_GUESSES 8
+#define TD_REPORT_OUTSIDE 16 /* words outside the layout that are kept */
+#define TD_REPORT_BINS 66    /* of the histogram: 0, then 2^(i-1) .. 2^i - 1 steps, the last for NaN */
+
+/* Counts along one axis of the pattern, or of the tensor, or over banks or lanes. */
+typedef struct td_tally {
+    char name[48];
+    int dim;         /* the tensor's dimension; -1: banks, -2: lanes */
+    uint64_t offset; /* padding before the first element */
+    uint64_t stride; /* what a step is worth in the dimension */
+    uint64_t size;
+    uint64_t bucket; /* steps that share a count */
+    size_t count;
+    uint64_t *mismatches;
+    uint64_t grid_bucket; /* steps that share a cell; 0: not in the grid */
+    size_t grid_count, grid_stride;
+    td_divisor by_stride, by_size, by_bucket, by_grid_bucket;
+} td_tally;
+
+typedef struct td_entry {
+    uint64_t elem, expected, actual;
+    td_verdict verdict;
+    td_place place;
+    uint64_t lane;
+} td_entry;
+
+typedef struct td_grid_cell {
+    uint32_t mismatches;
+    float error; /* the largest; infinite where there was no number */
+} td_grid_cell;
+
+typedef struct td_outside {
+    uint64_t bank, address, bits; /* how many bits of the word changed */
+    uint64_t lsb, msb;            /* the lowest and the highest of them */
+} td_outside;
+
+struct td_report {
+    char *memory;           /* NULL: two tensors */
+    td_dtype dtype, stored; /* of the tensor, of the memory */
+    td_shape shape;
+    td_judge judge;
+    td_geometry geometry;
+    uint64_t slot_bits, lsb_bits, lanes;
+    bool lanes_msb;
+
+    uint64_t compared, masked, mismatches, nans; /* nans: mismatches with a NaN on either side */
+    uint64_t worst_ulp;
+    double worst_error;
+    uint64_t pads, pad_mismatches;
+    td_entry first_pad;
+    bool has_snapshot;
+    uint64_t outside_bits, outside_words;
+    td_outside outside[TD_REPORT_OUTSIDE];
+
+    bool ready, failed; /* what follows is made; an allocation was refused */
+    uint64_t last_elem; /* the last mismatch, and where it was: the next is often its neighbour */
+    td_shape last_at;
+    td_entry *first;
+    size_t first_count;
+    td_tally *tally;
+    size_t tally_count;
+    td_grid_cell *grid;
+    size_t grid_cells;
+    uint64_t bins[TD_REPORT_BINS];
+    td_entry *sample;
+    size_t sample_count;
+    uint64_t sample_every;
+    uint64_t changed; /* bits in which any mismatch differs */
+    bool same_actual; /* every wrong value is that of sample 0 */
+    char *guess[TD_REPORT_GUESSES];
+    size_t guess_count;
+    _Atomic(char *) line; /* made when somebody asks */
+};
+
+/* Where the axes come from: a layout with its tensor, or (layout NULL) the tensor's dimensions. */
+typedef struct td_report_source {
+    const td_layout *layout;
+} td_report_source;
+
+/* One pair that the policy does not accept. `place` is NULL between two tensors. */
+void td_report_mismatch(td_report *report, const td_report_source *source, uint64_t elem, uint64_t expected,
+                        uint64_t actual, td_verdict verdict, const td_place *place);
+
+/* A pair whose bits differ, accepted or not: the worst of all. */
+static inline void td_report_worst(td_report *r, td_verdict v)
+{
+    if (v.apart)
+        return;
+    r->worst_ulp = v.ulp > r->worst_ulp ? v.ulp : r->worst_ulp;
+    r->worst_error = v.error > r->worst_error ? v.error : r->worst_error;
+}
+
+/* When every pair is in: the first mismatches in order. */
+void td_report_sort(td_report *report);
+
+uint64_t td_report_step(const td_report *report, const td_tally *tally, uint64_t elem);
+void td_report_at(const td_report *report, uint64_t elem, td_shape *at);
+
+/* guess.c: words for what the mismatches have in common. `read` gives the element that lies `words` words and
+ * `lanes` lanes from a place, and false where there is none; NULL between two tensors. */
+typedef bool td_guess_read(void *context, const td_entry *entry, int64_t words, bool mirrored, uint64_t *bits);
+void td_report_guess_all(td_report *report, const td_tensor *golden, td_guess_read *read, void *context);
+void td_report_say(td_report *report, const char *fmt, ...) TD_PRINTF(2, 3);
+
+/* report_text.c: a value as people write it: integers whole, floats short and exact. */
+#define TD_VALUE_BYTES 40
+const char *td_report_value(const td_report *report, uint64_t bits, char *text);
+char *td_report_make_line(const td_report *report); /* NULL without memory */
+
+#endif

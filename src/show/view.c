@@ -1,0 +1,198 @@
+/* See stage.h. Everything is asked of the rooms that compile plans: bind, lanes, places; nothing is computed twice. */
+#include "show/view.h"
+
+#include "values/as.h"
+#include "plan/cache.h"
+#include "exec/exec.h"
+#include "memory/memory.h"
+#include "tensor/tensor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads the scene into a request; the width is still 0 where the scene leaves it open. */
+static td_status read_scene(td_stage *s, const td_layout *layout, const td_scene *scene)
+{
+    td_plan_request *r = &s->request;
+    td_as as;
+    uint64_t elems = 0, bytes = 0;
+    td_status status = td_dtype_parse(scene->dtype ? scene->dtype : "", &r->tensor_dtype);
+    if (!status)
+        status = td_shape_check(&scene->shape, r->tensor_dtype, &elems, &bytes);
+    if (!status)
+        status = td_as_parse(scene->as && *scene->as ? scene->as : td_layout_as(layout), r->tensor_dtype, &as);
+    if (status)
+        return status;
+    s->shape = scene->shape;
+    r->layout = layout;
+    r->shape = &s->shape;
+    r->memory_dtype = as.dtype;
+    if (layout->dtype_text && !td_dtype_equal(as.dtype, layout->dtype))
+        return td_fail(TD_DTYPE, "the layout moves %s; pass it as the dtype, or drop dtype=%s from the layout",
+                       layout->dtype_text, layout->dtype_text);
+    td_dtype_print(r->tensor_dtype, s->dtype_name[0]);
+    td_dtype_print(r->memory_dtype, s->dtype_name[1]);
+    if (scene->width_bits > TD_MAX_WIDTH_BITS || scene->depth_words > TD_MAX_DEPTH_WORDS || scene->banks > TD_MAX_BANKS)
+        return td_fail(TD_ARGUMENT,
+                       "a memory of %" PRIu64 " words of %" PRIu64 " bits in %" PRIu64
+                       " banks; pass at most 2^40, 2^24 and 2^15",
+                       scene->depth_words, scene->width_bits, scene->banks);
+    r->geometry = (td_geometry){.width_bits = scene->width_bits,
+                                .depth_words = scene->depth_words ? scene->depth_words : TD_MAX_DEPTH_WORDS,
+                                .banks = scene->banks ? scene->banks : TD_MAX_BANKS};
+    return TD_OK;
+}
+
+/* Lanes in the given width; without one, in the narrowest word that holds them. */
+static td_status place_lanes(td_stage *s)
+{
+    td_geometry *g = &s->request.geometry;
+    const bool open = g->width_bits == 0;
+    if (open)
+        g->width_bits = TD_MAX_WIDTH_BITS;
+    g->word_bytes = td_word_bytes(g->width_bits);
+    s->cut = s->bound;
+    td_status status = td_lanes_place(&s->cut, &s->request, &s->lanes);
+    if (status || !open)
+        return status;
+    const uint64_t rest = s->lanes.slot_bits - s->request.memory_dtype.bits;
+    g->width_bits =
+        s->request.layout->lsb_bits + s->lanes.part_bits - (s->lanes.part_bits % s->lanes.slot_bits ? 0 : rest);
+    g->word_bytes = td_word_bytes(g->width_bits);
+    s->cut = s->bound;
+    return td_lanes_place(&s->cut, &s->request, &s->lanes);
+}
+
+/* Distinct words, when some are written twice or not at all: as they come, then told apart. */
+typedef struct tally {
+    td_stage *stage;
+    uint64_t words;
+} tally;
+
+static void widen(td_stage *s, uint64_t bank, uint64_t first, uint64_t count)
+{
+    s->low = first < s->low ? first : s->low;
+    s->high = first + count - 1 > s->high ? first + count - 1 : s->high;
+    s->bank_count = bank + 1 > s->bank_count ? bank + 1 : s->bank_count;
+}
+
+static void visit(void *context, uint64_t bank, uint64_t first, uint64_t count)
+{
+    tally *t = context;
+    t->words += count;
+    widen(t->stage, bank, first, count);
+}
+
+static td_status count_words(td_stage *s)
+{
+    const td_layout *layout = s->request.layout;
+    tally t = {.stage = s};
+    s->low = UINT64_MAX;
+    td_exec_words(s->plan, visit, &t);
+    s->word_count = t.words;
+    if (!layout->alias_last && !(layout->clip && s->bound.ragged && layout->beats > 1))
+        return TD_OK;
+    td_span *spans = NULL;
+    size_t count = 0;
+    td_status status = td_plan_spans(s->plan, &spans, &count);
+    s->word_count = 0;
+    for (size_t i = 0; i < count; i++)
+        s->word_count += spans[i].count;
+    free(spans);
+    return status;
+}
+
+static td_status open_stage(td_stage *s, const td_layout *layout, const td_scene *scene)
+{
+    td_status status = read_scene(s, layout, scene);
+    if (!status)
+        status = td_bind(layout, &s->shape, &s->bound);
+    if (!status)
+        status = place_lanes(s);
+    if (!status)
+        status = td_places_find(&s->bound, &s->words);
+    if (!status)
+        status = td_cache_plan(&s->request, &s->plan);
+    if (!status)
+        status = count_words(s);
+    s->vectors = s->words.count;
+    return status;
+}
+
+td_status td_stage_open(const td_layout *layout, const td_scene *scene, td_stage **out)
+{
+    td_stage *s = calloc(1, sizeof *s);
+    if (!s)
+        return td_fail_alloc(sizeof *s);
+    td_status status = open_stage(s, layout, scene);
+    if (status)
+        td_stage_close(&s);
+    else
+        *out = s;
+    return status;
+}
+
+void td_stage_close(td_stage **stage)
+{
+    if (!*stage)
+        return;
+    td_plan_release(&(*stage)->plan);
+    free(*stage);
+    *stage = NULL;
+}
+
+td_status td_stage_place(const td_stage *stage, uint64_t number, uint64_t *bank, uint64_t *address)
+{
+    int64_t at = 0, in = 0;
+    td_status status = td_places_at(&stage->bound, &stage->words, number, &at, &in);
+    *address = (uint64_t)at;
+    *bank = (uint64_t)in;
+    return status;
+}
+
+td_cell td_stage_lane(const td_stage *stage, uint64_t number, uint64_t lane, uint64_t *at, td_shape *coordinate)
+{
+    const td_bound *b = &stage->bound;
+    uint64_t index[TD_MAX_RANK] = {0};
+    for (int a = 0; a < b->axis_count; a++) {
+        const td_bound_axis *axis = &b->axis[a];
+        const uint64_t stride = axis->role == TD_ROLE_LANE ? axis->role_stride : stage->words.number_stride[a];
+        at[a] = (axis->role == TD_ROLE_LANE ? lane : number) / stride % axis->size;
+        if (axis->dim >= 0)
+            index[axis->dim] += at[a] * axis->dim_stride;
+    }
+    coordinate->rank = b->rank;
+    bool outside = false;
+    for (size_t d = 0; d < b->rank; d++) {
+        coordinate->dim[d] = index[d] - b->dim[d].pad_before;
+        outside |= index[d] < b->dim[d].pad_before || coordinate->dim[d] >= b->dim[d].length;
+    }
+    if (!outside)
+        return TD_CELL_DATA;
+    return b->layout->clip ? TD_CELL_CLIPPED : TD_CELL_PAD;
+}
+
+bool td_stage_is_written(const td_stage *stage, uint64_t number)
+{
+    const td_bound *b = &stage->bound;
+    if (!b->layout->clip || !b->ragged)
+        return true;
+    /* Lane 0 has the least step of every axis, so it is inside whenever any lane is: clipping is at the end only. */
+    uint64_t at[TD_MAX_BOUND];
+    td_shape coordinate;
+    return td_stage_lane(stage, number, 0, at, &coordinate) == TD_CELL_DATA;
+}
+
+const char *td_stage_axis_name(const td_stage *stage, int axis, char *text)
+{
+    const td_bound_axis *a = &stage->bound.axis[axis];
+    if (a->pattern_axis >= 0)
+        snprintf(text, TD_AXIS_NAME_BYTES, "%.40s", stage->bound.layout->pattern.axis[a->pattern_axis].name);
+    else
+        snprintf(text, TD_AXIS_NAME_BYTES, "...%d",
+                 a->dim -
+                     (stage->bound.layout->pattern.ellipsis_left < 0 ? 0 : stage->bound.layout->pattern.ellipsis_left));
+    return text;
+}

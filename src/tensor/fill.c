@@ -1,0 +1,128 @@
+/* The generators of tensor data: a ramp, random bits from a seed, and coordinates. Called by the facade and the DPI layer for test
+ * stimulus. Both give the same tensor on every machine. They refuse tensors that are mapped read-only. */
+#include "tensor/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline void put_elem(unsigned char *at, unsigned bytes, uint64_t bits)
+{
+    switch (bytes) {
+    case 1:
+        memcpy(at, &bits, 1);
+        break;
+    case 2:
+        memcpy(at, &bits, 2);
+        break;
+    case 4:
+        memcpy(at, &bits, 4);
+        break;
+    default:
+        memcpy(at, &bits, 8);
+    }
+}
+
+static bool is_whole(double value)
+{
+    return value >= -0x1p63 && value < 0x1p63 && value == floor(value);
+}
+
+td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step)
+{
+    td_status status = td_tensor_check_writable("tensor_fill_ramp", tensor);
+    if (status != TD_OK)
+        return status;
+    td_dtype dtype = tensor->dtype;
+    unsigned char *at = tensor->data;
+    if (dtype.kind == TD_KIND_FLOAT) {
+        for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
+            /* volatile: a fused multiply-add would give other bits on machines that have one */
+            volatile double product = (double)i * step;
+            uint64_t bits = 0;
+            status = td_dtype_from_real(dtype, start + product, &bits);
+            if (status != TD_OK)
+                return status;
+            put_elem(at, dtype.bytes, bits);
+        }
+        return TD_OK;
+    }
+    double first = ldexp(start, dtype.frac_bits); /* in steps of the lowest bit */
+    double each = ldexp(step, dtype.frac_bits);
+    if (!is_whole(first) || !is_whole(each))
+        return td_fail(TD_ARGUMENT,
+                       "tensor_fill_ramp: start %g and step %g into %s; both need to be whole steps of its lowest bit, "
+                       "from -2^63 to below 2^63",
+                       start, step, tensor->dtype_name);
+    /* Modulo 2^64, so the wrap to a narrower width comes out right however long the ramp is. */
+    uint64_t value = (uint64_t)(int64_t)first;
+    uint64_t by = (uint64_t)(int64_t)each;
+    uint64_t mask = td_dtype_mask(dtype);
+    for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes, value += by)
+        put_elem(at, dtype.bytes, td_dtype_extend(dtype, value & mask));
+    return TD_OK;
+}
+
+/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014): element i depends on the seed and i alone. */
+static inline uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed)
+{
+    td_status status = td_tensor_check_writable("tensor_fill_random", tensor);
+    if (status != TD_OK)
+        return status;
+    td_dtype dtype = tensor->dtype;
+    unsigned char *at = tensor->data;
+    uint64_t mask = td_dtype_mask(dtype);
+    /* A float is finite when its magnitude, as an integer, is not above that of the largest number. */
+    uint64_t magnitude = dtype.kind == TD_KIND_FLOAT && dtype.flavor != TD_FLAVOR_SCALE ? mask >> 1 : mask;
+    uint64_t largest = dtype.kind == TD_KIND_FLOAT ? td_dtype_max_bits(dtype) : mask;
+    for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
+        uint64_t bits = mix(seed + (i + 1) * 0x9e3779b97f4a7c15u);
+        while ((bits & magnitude) > largest)
+            bits = mix(bits + 0x9e3779b97f4a7c15u);
+        put_elem(at, dtype.bytes, td_dtype_extend(dtype, bits & mask));
+    }
+    return TD_OK;
+}
+
+/* Bits to count to `size` - 1. */
+static unsigned bits_for(uint64_t size)
+{
+    unsigned bits = 0;
+    while (bits < 63 && (uint64_t)1 << bits < size)
+        bits++;
+    return bits;
+}
+
+td_status td_tensor_fill_coordinates(td_tensor *tensor)
+{
+    td_status status = td_tensor_check_writable("tensor_fill_coordinates", tensor);
+    if (status != TD_OK)
+        return status;
+    const td_shape *shape = &tensor->shape;
+    const td_dtype dtype = tensor->dtype;
+    unsigned needed = 0;
+    for (size_t d = 0; d < shape->rank; d++)
+        needed += bits_for(shape->dim[d]);
+    if (needed > dtype.bits)
+        return td_fail(
+            TD_RANGE,
+            "tensor_fill_coordinates: the coordinates take %u bits, an element of %s has %u; use a wider dtype", needed,
+            tensor->dtype_name, dtype.bits);
+    unsigned char *at = tensor->data;
+    for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
+        uint64_t rest = i, code = 0;
+        unsigned shift = 0;
+        for (size_t d = shape->rank; d-- > 0; rest /= shape->dim[d]) {
+            code |= rest % shape->dim[d] << shift;
+            shift += bits_for(shape->dim[d]);
+        }
+        put_elem(at, dtype.bytes, td_dtype_extend(dtype, code));
+    }
+    return TD_OK;
+}

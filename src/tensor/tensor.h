@@ -1,0 +1,32 @@
+/* The tensor object as the library sees it: a dtype, a shape, row-major data that is owned or mapped from a file. */
+#ifndef TD_TENSOR_H
+#define TD_TENSOR_H
+
+#include "values/dtype.h"
+
+struct td_tensor {
+    td_dtype dtype;
+    td_shape shape;
+    uint64_t elems;
+    unsigned char *data; /* elems * dtype.bytes */
+    void *map;           /* the mapping that holds data, or NULL when data came from the heap */
+    size_t map_bytes;
+    bool read_only;
+    char dtype_name[TD_DTYPE_NAME_BYTES];
+};
+
+/* Extents at least 1, elements and bytes within 63 bits; the checks behind td_tensor_create. */
+td_status td_shape_check(const td_shape *shape, td_dtype dtype, uint64_t *elems, uint64_t *bytes);
+
+/* "(2, 3, 4)" into `text`; what messages print. Returns text. */
+#define TD_SHAPE_TEXT_BYTES 768
+const char *td_shape_print(const td_shape *shape, char *text);
+
+/* A tensor over bytes that a file mapping holds; it takes the mapping over, also when it fails. */
+td_status td_tensor_adopt_map(td_dtype dtype, const td_shape *shape, void *map, size_t map_bytes, size_t data_offset,
+                              td_tensor **out);
+
+/* TD_ARGUMENT in the name of `call` when the tensor is NULL or mapped read-only. */
+td_status td_tensor_check_writable(const char *call, const td_tensor *tensor);
+
+#endif
