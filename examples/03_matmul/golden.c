@@ -35,8 +35,8 @@ int golden_matmul(const char *a_path, const char *b_path, const char *c_path)
         shape.dim[1] = columns.dim[1];
         bad = td_tensor_create("i32", shape, &c) != TD_OK;
         if (!bad)
-            multiply((const int8_t *)td_tensor_data_const(a), (const int8_t *)td_tensor_data_const(b), (int32_t *)td_tensor_data(c),
-                     rows.dim[0], rows.dim[1], columns.dim[1]);
+            multiply((const int8_t *)td_tensor_data_const(a), (const int8_t *)td_tensor_data_const(b),
+                     (int32_t *)td_tensor_data(c), rows.dim[0], rows.dim[1], columns.dim[1]);
         bad = bad || td_tensor_save(c, c_path);
     }
     if (bad)

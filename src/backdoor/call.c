@@ -1,9 +1,9 @@
 /* See call.h. */
 #include "backdoor/call.h"
 
-#include "plan/cache.h"
-#include "base/cpu.h"
 #include "backdoor/scales.h"
+#include "base/cpu.h"
+#include "plan/cache.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

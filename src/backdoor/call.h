@@ -3,10 +3,10 @@
 #ifndef TD_CALL_H
 #define TD_CALL_H
 
-#include "values/convert.h"
 #include "memory/memory.h"
 #include "plan/plan.h"
 #include "tensor/tensor.h"
+#include "values/convert.h"
 
 /* One call: the operation's name, its memories and the rest. */
 typedef struct td_call {

@@ -2,8 +2,8 @@
  * name. */
 #include "backdoor/scales.h"
 
-#include "layout/bind.h"
 #include "base/suggest.h"
+#include "layout/bind.h"
 #include "tensor/tensor.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #ifndef TD_SCALES_H
 #define TD_SCALES_H
 
-#include "values/convert.h"
 #include "layout/layout.h"
+#include "values/convert.h"
 
 /* What a call holds while it runs; zero-initialise. */
 typedef struct td_scales {

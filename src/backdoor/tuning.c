@@ -1,7 +1,7 @@
 /* The part of the public header that tunes and tells: the plan cache, threads, instructions. */
-#include "plan/cache.h"
 #include "base/cpu.h"
 #include "base/pool.h"
+#include "plan/cache.h"
 
 td_plan_stats td_plan_cache_stats(void)
 {

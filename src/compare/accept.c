@@ -3,9 +3,9 @@
 #include "compare/accept.h"
 
 #include "base/cpu.h"
-#include "kernels/bits.h"
 #include "base/fp_mode.h"
 #include "base/pool.h"
+#include "kernels/bits.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #ifndef TD_SCAN_H
 #define TD_SCAN_H
 
+#include "compare/slab.h"
 #include "compare/tolerance.h"
 #include "kernels/equal.h"
 #include "kernels/move.h"
-#include "compare/slab.h"
 #include "tensor/tensor.h"
 
 #define TD_SCAN_SLABS 4096 /* that are looked at in one go */

@@ -3,12 +3,12 @@
  * in order and on one thread. What is found goes into a report; a comparison that finds mismatches has succeeded. Beside it: the
  * padding, and what lies outside the layout (outside.c). */
 #include "backdoor/call.h"
-#include "kernels/bits.h"
 #include "base/fp_mode.h"
-#include "compare/padding.h"
-#include "report/report.h"
 #include "compare/accept.h"
+#include "compare/padding.h"
+#include "kernels/bits.h"
 #include "memory/x_state.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>

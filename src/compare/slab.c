@@ -1,9 +1,9 @@
 /* See slab.h: slabs that have been cut, where they are and how they are taken. slab_cut.c cuts them. */
 #include "compare/slab.h"
 
+#include "exec/walk.h"
 #include "kernels/equal.h"
 #include "plan/move.h"
-#include "exec/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

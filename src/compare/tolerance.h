@@ -8,9 +8,9 @@
 #ifndef TD_CLOSE_H
 #define TD_CLOSE_H
 
-#include "values/convert.h"
-#include "kernels/tolerance.h"
 #include "compare/policy.h"
+#include "kernels/tolerance.h"
+#include "values/convert.h"
 
 #define TD_CLOSE_ELEMS 2048
 

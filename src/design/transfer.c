@@ -3,11 +3,11 @@
  * what the operation will refuse moves no word here, and the operation says why. */
 #include "design/transfer.h"
 
-#include "values/as.h"
-#include "plan/cache.h"
 #include "layout/layout.h"
+#include "plan/cache.h"
 #include "plan/plan.h"
 #include "tensor/tensor.h"
+#include "values/as.h"
 
 #include <stdlib.h>
 

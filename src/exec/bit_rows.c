@@ -2,8 +2,8 @@
 #include "exec/bit_rows.h"
 
 #include "base/cpu.h"
-#include "kernels/bits.h"
 #include "base/pool.h"
+#include "kernels/bits.h"
 
 #define STAGE_BYTES 16384
 #define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */

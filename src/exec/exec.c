@@ -2,11 +2,11 @@
  * fits, through the plain walker of walk.c. */
 #include "exec/exec.h"
 
-#include "kernels/bits.h"
-#include "plan/move.h"
 #include "base/pool.h"
 #include "exec/bit_rows.h"
 #include "exec/walk.h"
+#include "kernels/bits.h"
+#include "plan/move.h"
 
 /* The part of a box that lies in word `at` (its coordinates on the selector axes), if any. */
 static void run_word(const td_run *run, const td_box *boxes, size_t count, const uint64_t *at, td_row *row)

@@ -2,8 +2,8 @@
 #ifndef TD_EXEC_H
 #define TD_EXEC_H
 
-#include "values/convert.h"
 #include "plan/plan.h"
+#include "values/convert.h"
 
 /* A plan with its two sides: the storage of each bank, and the tensor's data. */
 typedef struct td_run {

@@ -1,9 +1,9 @@
 /* What a layout touches: the words that a load writes, ascending and merged. */
-#include "values/as.h"
-#include "plan/cache.h"
 #include "exec/exec.h"
 #include "memory/memory.h"
+#include "plan/cache.h"
 #include "tensor/tensor.h"
+#include "values/as.h"
 
 #include <stdlib.h>
 

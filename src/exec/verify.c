@@ -1,7 +1,7 @@
 /* Looking at a memory before anything is written: values that cannot be converted, copies that differ. Called by backdoor.c;
  * see exec.h. */
-#include "kernels/bits.h"
 #include "exec/walk.h"
+#include "kernels/bits.h"
 
 /* Memory values that a dump could not convert, in `error` mode. */
 static bool check_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,

@@ -4,9 +4,9 @@
 #ifndef TD_FORMATS_H
 #define TD_FORMATS_H
 
+#include "base/pages.h"
 #include "files/file_name.h"
 #include "files/image.h"
-#include "base/pages.h"
 #include "files/writer.h"
 #include "tensor/tensor.h"
 

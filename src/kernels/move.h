@@ -19,25 +19,25 @@
 #include <stdint.h>
 
 /*    name             size of an element, or 1 */
-#define TD_MOVE_KERNELS(X)                                                                                              \
-    X(transpose_x8, 1)                                                                                                  \
-    X(transpose_x16, 2)                                                                                                 \
-    X(transpose_x32, 4)                                                                                                 \
-    X(transpose_x64, 8)                                                                                                 \
-    X(transpose_x128, 16)                                                                                               \
-    X(transpose_x256, 32)                                                                                               \
-    X(interleave_x8, 1)                                                                                                 \
-    X(interleave_x16, 2)                                                                                                \
-    X(interleave_x32, 4)                                                                                                \
-    X(interleave_x64, 8)                                                                                                \
-    X(deinterleave_x8, 1)                                                                                               \
-    X(deinterleave_x16, 2)                                                                                              \
-    X(deinterleave_x32, 4)                                                                                              \
-    X(deinterleave_x64, 8)                                                                                              \
+#define TD_MOVE_KERNELS(X)                                                                                             \
+    X(transpose_x8, 1)                                                                                                 \
+    X(transpose_x16, 2)                                                                                                \
+    X(transpose_x32, 4)                                                                                                \
+    X(transpose_x64, 8)                                                                                                \
+    X(transpose_x128, 16)                                                                                              \
+    X(transpose_x256, 32)                                                                                              \
+    X(interleave_x8, 1)                                                                                                \
+    X(interleave_x16, 2)                                                                                               \
+    X(interleave_x32, 4)                                                                                               \
+    X(interleave_x64, 8)                                                                                               \
+    X(deinterleave_x8, 1)                                                                                              \
+    X(deinterleave_x16, 2)                                                                                             \
+    X(deinterleave_x32, 4)                                                                                             \
+    X(deinterleave_x64, 8)                                                                                             \
     X(copy, 1)
 
-typedef void (*td_move_fn)(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
-                           size_t cols, bool stream);
+typedef void (*td_move_fn)(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
+                           size_t rows, size_t cols, bool stream);
 
 typedef struct td_move_kernels {
 #define X(name, size) td_move_fn name;

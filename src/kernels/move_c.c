@@ -7,8 +7,9 @@
 
 #define BLOCK 16 /* elements on an edge of what is moved at once: both sides stay in the first cache */
 
-static inline __attribute__((always_inline)) void transpose(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
-                                                            ptrdiff_t src_stride, size_t rows, size_t cols, size_t size)
+static inline __attribute__((always_inline)) void transpose(unsigned char *dst, ptrdiff_t dst_stride,
+                                                            const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                                                            size_t cols, size_t size)
 {
     for (size_t c0 = 0; c0 < cols; c0 += BLOCK) {
         const size_t c1 = cols - c0 < BLOCK ? cols : c0 + BLOCK;
@@ -24,12 +25,12 @@ static inline __attribute__((always_inline)) void transpose(unsigned char *dst, 
     }
 }
 
-#define TRANSPOSE(name, size)                                                                                           \
-    static void name(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,      \
-                     size_t cols, bool stream)                                                                          \
-    {                                                                                                                   \
-        (void)stream;                                                                                                   \
-        transpose(dst, dst_stride, src, src_stride, rows, cols, size);                                                  \
+#define TRANSPOSE(name, size)                                                                                          \
+    static void name(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,         \
+                     size_t rows, size_t cols, bool stream)                                                            \
+    {                                                                                                                  \
+        (void)stream;                                                                                                  \
+        transpose(dst, dst_stride, src, src_stride, rows, cols, size);                                                 \
     }
 
 TRANSPOSE(transpose_x8, 1)
@@ -40,34 +41,34 @@ TRANSPOSE(transpose_x128, 16)
 TRANSPOSE(transpose_x256, 32)
 
 /* Few rows or few columns: the same rule, the short loop inside. */
-static inline __attribute__((always_inline)) void interleave(unsigned char *dst, const unsigned char *src, ptrdiff_t src_stride,
-                                                             size_t rows, size_t cols, size_t size)
+static inline __attribute__((always_inline)) void
+interleave(unsigned char *dst, const unsigned char *src, ptrdiff_t src_stride, size_t rows, size_t cols, size_t size)
 {
     for (size_t c = 0; c < cols; c++)
         for (size_t r = 0; r < rows; r++, dst += size)
             memcpy(dst, src + (ptrdiff_t)r * src_stride + c * size, size);
 }
 
-static inline __attribute__((always_inline)) void deinterleave(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
-                                                               size_t rows, size_t cols, size_t size)
+static inline __attribute__((always_inline)) void
+deinterleave(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, size_t rows, size_t cols, size_t size)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c++, src += size)
             memcpy(dst + (ptrdiff_t)c * dst_stride + r * size, src, size);
 }
 
-#define SHORT(bits, size)                                                                                               \
-    static void interleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,     \
-                                   size_t rows, size_t cols, bool stream)                                               \
-    {                                                                                                                   \
-        (void)dst_stride, (void)stream;                                                                                 \
-        interleave(dst, src, src_stride, rows, cols, size);                                                             \
-    }                                                                                                                   \
-    static void deinterleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,   \
-                                     size_t rows, size_t cols, bool stream)                                             \
-    {                                                                                                                   \
-        (void)src_stride, (void)stream;                                                                                 \
-        deinterleave(dst, dst_stride, src, rows, cols, size);                                                           \
+#define SHORT(bits, size)                                                                                              \
+    static void interleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,                 \
+                                   ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)                        \
+    {                                                                                                                  \
+        (void)dst_stride, (void)stream;                                                                                \
+        interleave(dst, src, src_stride, rows, cols, size);                                                            \
+    }                                                                                                                  \
+    static void deinterleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,               \
+                                     ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)                      \
+    {                                                                                                                  \
+        (void)src_stride, (void)stream;                                                                                \
+        deinterleave(dst, dst_stride, src, rows, cols, size);                                                          \
     }
 
 SHORT(8, 1)
@@ -79,8 +80,8 @@ SHORT(64, 8)
 
 #include "kernels/copy_runs.inc"
 
-static void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows, size_t cols,
-                 bool stream)
+static void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, size_t rows,
+                 size_t cols, bool stream)
 {
     (void)stream;
     copy_runs(dst, dst_stride, src, src_stride, rows, cols);

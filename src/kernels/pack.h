@@ -16,22 +16,24 @@
 #include <stdint.h>
 
 /*    bits of the container */
-#define TD_PACK_KERNELS(X)                                                                                              \
-    X(8)                                                                                                                \
-    X(16)                                                                                                               \
-    X(32)                                                                                                               \
+#define TD_PACK_KERNELS(X)                                                                                             \
+    X(8)                                                                                                               \
+    X(16)                                                                                                              \
+    X(32)                                                                                                              \
     X(64)
 
 typedef void (*td_pack_fn)(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits);
-typedef void (*td_unpack_fn)(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits, bool sign);
+typedef void (*td_unpack_fn)(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,
+                             bool sign);
 typedef void (*td_put_fn)(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t n, unsigned bits);
-typedef void (*td_get_fn)(unsigned char *elems, const unsigned char *memory, ptrdiff_t stride, size_t n, unsigned bits, bool sign);
+typedef void (*td_get_fn)(unsigned char *elems, const unsigned char *memory, ptrdiff_t stride, size_t n, unsigned bits,
+                          bool sign);
 
 typedef struct td_pack_kernels {
-#define X(size)                                                                                                         \
-    td_pack_fn pack_x##size;                                                                                            \
-    td_unpack_fn unpack_x##size;                                                                                        \
-    td_put_fn put_x##size;                                                                                              \
+#define X(size)                                                                                                        \
+    td_pack_fn pack_x##size;                                                                                           \
+    td_unpack_fn unpack_x##size;                                                                                       \
+    td_put_fn put_x##size;                                                                                             \
     td_get_fn get_x##size;
     TD_PACK_KERNELS(X)
 #undef X

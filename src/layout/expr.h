@@ -4,8 +4,8 @@
 #ifndef TD_EXPR_H
 #define TD_EXPR_H
 
-#include "layout/pattern.h"
 #include "base/text.h"
+#include "layout/pattern.h"
 
 typedef struct td_expr td_expr;
 

@@ -2,9 +2,9 @@
  * patterns that are names. */
 #include "layout/layout.h"
 
-#include "layout/preset.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "layout/preset.h"
 
 #include <inttypes.h>
 #include <stdio.h>

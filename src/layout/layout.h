@@ -3,9 +3,9 @@
 #ifndef TD_LAYOUT_H
 #define TD_LAYOUT_H
 
-#include "values/dtype.h"
 #include "layout/expr.h"
 #include "layout/pattern.h"
+#include "values/dtype.h"
 
 struct td_layout {
     td_pattern pattern;

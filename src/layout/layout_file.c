@@ -1,11 +1,11 @@
 /* Layout files: named layouts in one text file, so that testbench and golden model share one spec. Behind td_layout_open and
  * td_layout_names; the grammar stands in tensordoor.h. The whole file must follow the grammar before any layout comes out of
  * it; what the clauses say is checked for the layout that is asked for. */
-#include "values/as.h"
-#include "layout/layout.h"
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "layout/layout.h"
+#include "values/as.h"
 
 #include <stdlib.h>
 #include <string.h>

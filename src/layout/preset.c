@@ -2,10 +2,10 @@
  * where the user said nothing; then the holes are filled. Sizes and places are layout.c's to check. */
 #include "layout/preset.h"
 
-#include "values/dtype.h"
-#include "layout/layout.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "layout/layout.h"
+#include "values/dtype.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Layouts from mappings in the manner of torchbit: a software pattern, a hardware pattern, sizes of the temporal and the
  * spatial axes, a base and strides per temporal axis. It writes the three strings of a layout and has layout.c make it; what
  * it checks itself is what the strings could not say wrong. */
-#include "layout/layout.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "layout/layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

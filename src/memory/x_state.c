@@ -3,8 +3,8 @@
  * load has written. */
 #include "memory/x_state.h"
 
-#include "kernels/bits.h"
 #include "exec/walk.h"
+#include "kernels/bits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* From boxes to moves, once per plan: small passes over the nodes of a box in one direction. Called by lower.c when all
  * boxes are there. A box that none of the kernels fits keeps TD_MOVE_NONE. The order of the loops is in order.c. */
 #include "base/cpu.h"
-#include "plan/move.h"
-#include "plan/loop_order.h"
 #include "exec/bit_rows.h"
+#include "plan/loop_order.h"
 #include "plan/loop_tune.h"
+#include "plan/move.h"
 
 #include <stdlib.h>
 

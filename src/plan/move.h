@@ -11,11 +11,11 @@
 #ifndef TD_MOVE_H
 #define TD_MOVE_H
 
-#include "values/convert.h"
+#include "base/text.h"
 #include "kernels/move.h"
 #include "kernels/pick.h"
 #include "plan/plan.h"
-#include "base/text.h"
+#include "values/convert.h"
 
 #define TD_MOVE_LOOPS 12
 

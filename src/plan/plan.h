@@ -10,8 +10,8 @@
 #ifndef TD_PLAN_H
 #define TD_PLAN_H
 
-#include "values/dtype.h"
 #include "layout/layout.h"
+#include "values/dtype.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* The report as a page that stands alone: page/report.html, which is built into the library, with the report's JSON,
  * its grid and its histogram inside. Written like every file of the library: beside its place, then renamed. */
-#include "report/report.h"
 #include "files/writer.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>

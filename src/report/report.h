@@ -7,12 +7,12 @@
 #define TD_REPORT_H
 
 #include "base/divisor.h"
-#include "layout/layout.h"
-#include "plan/plan.h"
+#include "base/text.h"
 #include "compare/policy.h"
 #include "compare/slab.h"
+#include "layout/layout.h"
+#include "plan/plan.h"
 #include "tensor/tensor.h"
-#include "base/text.h"
 
 #include <stdatomic.h>
 

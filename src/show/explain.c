@@ -2,8 +2,8 @@
  * moves it. The lists are bounded, so that a page comes out of any tensor. Pictures are in picture.c. */
 #include "show/view.h"
 
-#include "tensor/tensor.h"
 #include "base/text.h"
+#include "tensor/tensor.h"
 
 #include <inttypes.h>
 #include <stdio.h>

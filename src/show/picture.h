@@ -2,8 +2,8 @@
 #ifndef TD_PICTURE_H
 #define TD_PICTURE_H
 
-#include "show/view.h"
 #include "base/text.h"
+#include "show/view.h"
 
 /* Cells narrower than this are drawn as columns of this width. */
 #define TD_COLUMN_PX 2.0

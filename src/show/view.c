@@ -1,11 +1,11 @@
 /* See stage.h. Everything is asked of the rooms that compile plans: bind, lanes, places; nothing is computed twice. */
 #include "show/view.h"
 
-#include "values/as.h"
-#include "plan/cache.h"
 #include "exec/exec.h"
 #include "memory/memory.h"
+#include "plan/cache.h"
 #include "tensor/tensor.h"
+#include "values/as.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* A tensor in text, for people: the dtype, the shape, and the values as NumPy lays them out. Long dimensions show three
  * values at each end. Called by users through td_tensor_text; it refuses nothing but NULL. */
-#include "tensor/tensor.h"
 #include "base/text.h"
+#include "tensor/tensor.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Tensors by value: single elements as numbers, and a whole tensor in another dtype. The facade of convert.h for
  * tensors without a memory. */
-#include "values/convert.h"
 #include "backdoor/scales.h"
 #include "tensor/tensor.h"
+#include "values/convert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

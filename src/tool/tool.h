@@ -87,11 +87,12 @@ enum { TOOL_WIDTH = TOOL_LAYOUT_FLAGS, TOOL_DEPTH, TOOL_BANKS, TOOL_AS, TOOL_PLA
 
 #define TOOL_PLACE_FLAG_TABLE(default_depth)                                                                           \
     TOOL_LAYOUT_FLAG_TABLE, [TOOL_WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},                          \
-                            [TOOL_DEPTH] = {"depth", 'd', false, "D",                                                  \
-                                            "words of the memory; default: " default_depth, NULL},                     \
+                            [TOOL_DEPTH] = {"depth", 'd', false, "D", "words of the memory; default: " default_depth,  \
+                                            NULL},                                                                     \
                             [TOOL_BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each",   \
                                             NULL},                                                                     \
-                            [TOOL_AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL}
+                            [TOOL_AS] = {                                                                              \
+                                "as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL}
 
 typedef struct tool_place {
     const tool_usage *usage;

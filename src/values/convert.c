@@ -3,8 +3,8 @@
  * precision is f32; and convert_real.c between the two. */
 #include "values/convert_choose.h"
 
-#include "kernels/move.h"
 #include "base/fp_mode.h"
+#include "kernels/move.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -14,8 +14,8 @@
 #ifndef TD_CONVERT_H
 #define TD_CONVERT_H
 
-#include "values/as.h"
 #include "kernels/convert.h"
+#include "values/as.h"
 
 typedef enum td_direction { TD_TO_MEMORY, TD_TO_TENSOR } td_direction;
 

@@ -1,7 +1,7 @@
 /* See dtype.h. Names are read by family (a prefix and numbers), so that no table has to list all of them. */
 #include "values/dtype.h"
-#include "values/number.h"
 #include "base/suggest.h"
+#include "values/number.h"
 
 #include <errno.h>
 #include <math.h>

@@ -90,9 +90,11 @@ static void print_result(const options *o, const bench_job *job, unsigned thread
     const size_t bytes = (job->src_bytes + job->dst_bytes) / 2;
     const double ratio = r->median[MEMCPY] / r->median[OURS];
     if (o->json) {
-        printf("{\"case\": \"%s\", \"bytes\": %zu, \"threads\": %u, \"isa\": \"%s\", \"tune\": %s, \"ours_ns\": %.1f, \"memcpy_ns\": %.1f, "
+        printf("{\"case\": \"%s\", \"bytes\": %zu, \"threads\": %u, \"isa\": \"%s\", \"tune\": %s, \"ours_ns\": %.1f, "
+               "\"memcpy_ns\": %.1f, "
                "\"ratio\": %.3f, \"spread\": %.3f, \"peers\": {",
-               job->of->name, bytes, threads, td_speed_isa(), o->tune ? "true" : "false", r->median[OURS], r->median[MEMCPY], ratio, r->spread);
+               job->of->name, bytes, threads, td_speed_isa(), o->tune ? "true" : "false", r->median[OURS],
+               r->median[MEMCPY], ratio, r->spread);
         const char *comma = "";
         for (int who = LOOPS; who < RUNNERS; who++)
             if (r->median[who] >= 0) {
@@ -101,8 +103,8 @@ static void print_result(const options *o, const bench_job *job, unsigned thread
             }
         printf("}}\n");
     } else {
-        printf("%-38s %9zu %2u %12.1f %12.1f %6.3f %6.3f ", job->of->name, bytes, threads, r->median[OURS], r->median[MEMCPY], ratio,
-               r->spread);
+        printf("%-38s %9zu %2u %12.1f %12.1f %6.3f %6.3f ", job->of->name, bytes, threads, r->median[OURS],
+               r->median[MEMCPY], ratio, r->spread);
         for (int who = LOOPS; who < RUNNERS; who++)
             if (r->median[who] >= 0)
                 printf(" %s %.3f", peer_name[who], r->median[MEMCPY] / r->median[who]);
@@ -134,9 +136,12 @@ static int run_case(const options *o, const bench_case *c)
 static int show_usage(void)
 {
     printf("usage: td-bench [--json] [--no-peers] [--tune] [--list] [TEXT]\n\n"
-           "Times every case whose name holds TEXT: a load through a layout, memcpy of the same bytes, plain loops in C, and\n"
-           "NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to the 90th percentile\n"
-           "by the median. TD_CPU=c or avx2 takes older instructions, TD_THREADS and TD_PARALLEL_BYTES steer the threads.\n\n"
+           "Times every case whose name holds TEXT: a load through a layout, memcpy of the same bytes, plain loops in "
+           "C, and\n"
+           "NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to the 90th "
+           "percentile\n"
+           "by the median. TD_CPU=c or avx2 takes older instructions, TD_THREADS and TD_PARALLEL_BYTES steer the "
+           "threads.\n\n"
            "  --json      one line of JSON per case\n"
            "  --no-peers  only memcpy beside ours\n"
            "  --tune      the layouts say tune=on: loops in the order that the clock found fastest\n"
@@ -191,7 +196,8 @@ int bench_main(int argc, char **argv)
     if (!o.no_peers && !o.list)
         bench_numpy_start();
     if (!o.json && !o.list)
-        printf("%-38s %9s %2s %12s %12s %6s %6s  peers, as ratios\n", "case", "bytes", "th", "ours ns", "memcpy ns", "ratio", "spread");
+        printf("%-38s %9s %2s %12s %12s %6s %6s  peers, as ratios\n", "case", "bytes", "th", "ours ns", "memcpy ns",
+               "ratio", "spread");
     const int code = run_cases(&o);
     bench_numpy_stop();
     return code;

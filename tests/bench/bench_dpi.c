@@ -9,13 +9,15 @@ extern "C" {
 double bench_seconds(void);
 double bench_smallest_load_ns(int calls);
 
-double bench_seconds(void) {
+double bench_seconds(void)
+{
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double bench_smallest_load_ns(int calls) {
+double bench_smallest_load_ns(int calls)
+{
     td_tensor *tensor = NULL;
     td_memory *memory = NULL;
     td_layout *layout = NULL;

@@ -3,33 +3,51 @@
  * literature on tensor transposition. */
 #include "bench.h"
 
-#define TRANSPOSE(dtype, rows, cols) {"transpose_" #dtype "_" #rows "x" #cols, #dtype, #rows " " #cols, "10", 1, NULL, 0, NULL}
+#define TRANSPOSE(dtype, rows, cols)                                                                                   \
+    {                                                                                                                  \
+        "transpose_" #dtype "_" #rows "x" #cols, #dtype, #rows " " #cols, "10", 1, NULL, 0, NULL                       \
+    }
 
-#define SQUARES(dtype)                                                                                                  \
+#define SQUARES(dtype)                                                                                                 \
     TRANSPOSE(dtype, 64, 64), TRANSPOSE(dtype, 512, 512), TRANSPOSE(dtype, 1024, 1024), TRANSPOSE(dtype, 2048, 2048)
 
-#define NCHW(name, dtype, perm, small, large)                                                                           \
-    {name "_" #dtype "_1x64x56x56", #dtype, small, perm, 1, NULL, 0, NULL},                                                  \
-        {name "_" #dtype "_8x256x56x56", #dtype, large, perm, 1, NULL, 0, NULL}
+#define NCHW(name, dtype, perm, small, large)                                                                          \
+    {name "_" #dtype "_1x64x56x56", #dtype, small, perm, 1, NULL, 0, NULL},                                            \
+    {                                                                                                                  \
+        name "_" #dtype "_8x256x56x56", #dtype, large, perm, 1, NULL, 0, NULL                                          \
+    }
 
-#define TILE(edge, dtype, rows) {"tile" #edge "_" #dtype "_2048x2048", #dtype, #rows " " #edge " " #rows " " #edge, "0213", 2, NULL, 0, NULL}
+#define TILE(edge, dtype, rows)                                                                                        \
+    {                                                                                                                  \
+        "tile" #edge "_" #dtype "_2048x2048", #dtype, #rows " " #edge " " #rows " " #edge, "0213", 2, NULL, 0, NULL    \
+    }
 
 /* Four levels: the words of the tensor in the order a b c d, those of the memory in the order c a d b. */
-#define SCATTER(bits, lanes, size, a, b, c, d) {"scatter_w" #bits "_" size, "u32", #a " " #b " " #c " " #d " " #lanes, "20314", 1, NULL, 0, NULL}
+#define SCATTER(bits, lanes, size, a, b, c, d)                                                                         \
+    {                                                                                                                  \
+        "scatter_w" #bits "_" size, "u32", #a " " #b " " #c " " #d " " #lanes, "20314", 1, NULL, 0, NULL               \
+    }
 
-#define CONVERT(name, dtype, as, size, dims) {"convert_" name "_" size, dtype, dims, "01", 1, as, 1, NULL}
+#define CONVERT(name, dtype, as, size, dims)                                                                           \
+    {                                                                                                                  \
+        "convert_" name "_" size, dtype, dims, "01", 1, as, 1, NULL                                                    \
+    }
 
-#define CONVERTS(name, dtype, as)                                                                                       \
-    CONVERT(name, dtype, as, "100", "25 4"), CONVERT(name, dtype, as, "1k", "250 4"), CONVERT(name, dtype, as, "10k", "2500 4"),             \
-        CONVERT(name, dtype, as, "100k", "25000 4"), CONVERT(name, dtype, as, "1M", "250000 4"),                       \
-        CONVERT(name, dtype, as, "512x512", "512 512"),                   \
+#define CONVERTS(name, dtype, as)                                                                                      \
+    CONVERT(name, dtype, as, "100", "25 4"), CONVERT(name, dtype, as, "1k", "250 4"),                                  \
+        CONVERT(name, dtype, as, "10k", "2500 4"), CONVERT(name, dtype, as, "100k", "25000 4"),                        \
+        CONVERT(name, dtype, as, "1M", "250000 4"), CONVERT(name, dtype, as, "512x512", "512 512"),                    \
         CONVERT(name, dtype, as, "1024x1024", "1024 1024"), CONVERT(name, dtype, as, "2048x2048", "2048 2048")
 
-#define FUSED(size)                                                                                                     \
-    {"convert_transpose_f32_i8_" #size "x" #size, "f32", #size " " #size, "10", 1, "i8 scale=0.05", 0, NULL}
+#define FUSED(size)                                                                                                    \
+    {                                                                                                                  \
+        "convert_transpose_f32_i8_" #size "x" #size, "f32", #size " " #size, "10", 1, "i8 scale=0.05", 0, NULL         \
+    }
 
-#define FUSED_TILE(size, rows)                                                                                          \
-    {"convert_tile16_f32_i8_" #size "x" #size, "f32", #rows " 16 " #rows " 16", "0213", 2, "i8 scale=0.05", 0, NULL}
+#define FUSED_TILE(size, rows)                                                                                         \
+    {                                                                                                                  \
+        "convert_tile16_f32_i8_" #size "x" #size, "f32", #rows " 16 " #rows " 16", "0213", 2, "i8 scale=0.05", 0, NULL \
+    }
 
 const bench_case bench_cases[] = {
     SQUARES(u8),

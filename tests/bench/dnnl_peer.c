@@ -15,7 +15,8 @@ static bool find_type(const char *dtype, dnnl_data_type_t *type)
     static const struct {
         const char *name;
         dnnl_data_type_t type;
-    } known[] = {{"u8", dnnl_u8}, {"i8", dnnl_s8}, {"bf16", dnnl_bf16}, {"u16", dnnl_bf16}, {"f32", dnnl_f32}, {"u32", dnnl_f32}};
+    } known[] = {{"u8", dnnl_u8},    {"i8", dnnl_s8},   {"bf16", dnnl_bf16},
+                 {"u16", dnnl_bf16}, {"f32", dnnl_f32}, {"u32", dnnl_f32}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].name, dtype) == 0) {
             *type = known[i].type;
@@ -100,7 +101,5 @@ double bench_dnnl_time(uint64_t repetitions)
     return -1;
 }
 
-void bench_dnnl_stop(void)
-{
-}
+void bench_dnnl_stop(void) {}
 #endif

@@ -139,18 +139,18 @@ double bench_time_memcpy(bench_job *job, uint64_t repetitions)
     return (bench_now_ns() - start) / (double)repetitions;
 }
 
-#define LOOPS(type)                                                                                                     \
+#define LOOPS(type)                                                                                                    \
     static type *loops_##type(const bench_job *job, const uint64_t *stride, int level, type *dst, const type *src)     \
-    {                                                                                                                   \
+    {                                                                                                                  \
         const uint64_t n = job->dim[job->perm[level]], s = stride[job->perm[level]];                                   \
-        if (level == job->rank - 1) {                                                                                   \
-            for (uint64_t i = 0; i < n; i++)                                                                            \
-                dst[i] = src[i * s];                                                                                    \
-            return dst + n;                                                                                             \
-        }                                                                                                               \
-        for (uint64_t i = 0; i < n; i++)                                                                                \
-            dst = loops_##type(job, stride, level + 1, dst, src + i * s);                                               \
-        return dst;                                                                                                     \
+        if (level == job->rank - 1) {                                                                                  \
+            for (uint64_t i = 0; i < n; i++)                                                                           \
+                dst[i] = src[i * s];                                                                                   \
+            return dst + n;                                                                                            \
+        }                                                                                                              \
+        for (uint64_t i = 0; i < n; i++)                                                                               \
+            dst = loops_##type(job, stride, level + 1, dst, src + i * s);                                              \
+        return dst;                                                                                                    \
     }
 LOOPS(uint8_t)
 LOOPS(uint16_t)
@@ -164,7 +164,8 @@ static void pack_loop(const bench_job *job, unsigned bits)
     memset(job->other, 0, (n * bits + 7) / 8);
     for (uint64_t i = 0; i < n; i++)
         for (unsigned b = 0; b < bits; b++)
-            job->other[(i * bits + b) / 8] |= (unsigned char)((src[i * job->elem_bytes + b / 8] >> b % 8 & 1) << (i * bits + b) % 8);
+            job->other[(i * bits + b) / 8] |=
+                (unsigned char)((src[i * job->elem_bytes + b / 8] >> b % 8 & 1) << (i * bits + b) % 8);
 }
 
 /* Nested loops in the order of the destination; a packed case goes bit by bit. */

@@ -1,7 +1,7 @@
 /* What the layout language costs before a word is moved: creating a layout, compiling its plan, checking it, and finding the plan
  * again. A program of its own: it looks at rooms that the public header hides. Prints the fastest of many rounds. */
-#include "plan/cache.h"
 #include "memory/memory.h"
+#include "plan/cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,46 @@ typedef struct subject {
 
 static const subject subjects[] = {
     {"3x64x64, rows", "c h w -> (c h) w", "", "", "i8", {3, {3, 64, 64}}, 512, 20000},
-    {"3x64x64, channels last", "c h (wt ws) -> (h wt) (ws c)", "ws=8", "0x100 + 8*h + wt", "i8", {3, {3, 64, 64}}, 192, 20000},
-    {"8-axis tiling", "(o2 o1 o0) (i2 i1 i0) h w -> (o2 i2 h w o1 i1) (o0 i0)", "o1=2 o0=8 i1=2 i0=8", "64*o2 + 16*i2 + 4*h + w + 4096*o1 + 8192*i1",
-     "i8", {4, {64, 64, 3, 3}}, 512, 20000},
-    {"8-axis tiling, padded", "(o2 o1 o0) (i2 i1 i0) h w -> (o2 i2 h w o1 i1) (o0 i0)", "o1=2 o0=8 i1=2 i0=8 pad=0", "", "i8",
-     {4, {60, 61, 3, 3}}, 512, 20000},
-    {"2^30 elements, affine", "b h w (ct cs) -> (b h w ct) cs", "cs=64", "0x40 + 524288*b + 2048*h + 4*w + ct", "i8",
-     {4, {32, 256, 512, 256}}, 512, 2000},
-    {"2^24 words, XOR", "n (ct cs) -> (n ct) cs", "cs=16", "index ^ (index & 448) >> 3", "i8", {2, {1 << 16, 1 << 12}}, 128, 3},
+    {"3x64x64, channels last",
+     "c h (wt ws) -> (h wt) (ws c)",
+     "ws=8",
+     "0x100 + 8*h + wt",
+     "i8",
+     {3, {3, 64, 64}},
+     192,
+     20000},
+    {"8-axis tiling",
+     "(o2 o1 o0) (i2 i1 i0) h w -> (o2 i2 h w o1 i1) (o0 i0)",
+     "o1=2 o0=8 i1=2 i0=8",
+     "64*o2 + 16*i2 + 4*h + w + 4096*o1 + 8192*i1",
+     "i8",
+     {4, {64, 64, 3, 3}},
+     512,
+     20000},
+    {"8-axis tiling, padded",
+     "(o2 o1 o0) (i2 i1 i0) h w -> (o2 i2 h w o1 i1) (o0 i0)",
+     "o1=2 o0=8 i1=2 i0=8 pad=0",
+     "",
+     "i8",
+     {4, {60, 61, 3, 3}},
+     512,
+     20000},
+    {"2^30 elements, affine",
+     "b h w (ct cs) -> (b h w ct) cs",
+     "cs=64",
+     "0x40 + 524288*b + 2048*h + 4*w + ct",
+     "i8",
+     {4, {32, 256, 512, 256}},
+     512,
+     2000},
+    {"2^24 words, XOR",
+     "n (ct cs) -> (n ct) cs",
+     "cs=16",
+     "index ^ (index & 448) >> 3",
+     "i8",
+     {2, {1 << 16, 1 << 12}},
+     128,
+     3},
 };
 
 static double now(void)
@@ -83,7 +115,8 @@ static void measure(const subject *s)
         }
         hit = best((now() - start) / HITS, hit);
     }
-    printf("%-26s create %8.2f us   compile and check %12.2f us   cache hit %6.0f ns\n", s->name, create * 1e6, compile * 1e6, hit * 1e9);
+    printf("%-26s create %8.2f us   compile and check %12.2f us   cache hit %6.0f ns\n", s->name, create * 1e6,
+           compile * 1e6, hit * 1e9);
     td_layout_destroy(&layout);
 }
 

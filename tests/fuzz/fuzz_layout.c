@@ -36,8 +36,9 @@ static bool open_meeting(const fuzz_input *in, meeting *m)
 {
     unsigned width = 0, depth = 0, banks = 1;
     td_shape shape;
-    if (sscanf(in->line[5], "%u %u %u", &width, &depth, &banks) < 2 || width < 1 || width > MAX_WIDTH || depth < 1 || depth > MAX_DEPTH ||
-        banks < 1 || banks > MAX_BANKS || !is_small(in->line[1]) || td_shape_parse(in->line[3], &shape) != TD_OK)
+    if (sscanf(in->line[5], "%u %u %u", &width, &depth, &banks) < 2 || width < 1 || width > MAX_WIDTH || depth < 1 ||
+        depth > MAX_DEPTH || banks < 1 || banks > MAX_BANKS || !is_small(in->line[1]) ||
+        td_shape_parse(in->line[3], &shape) != TD_OK)
         return false;
     uint64_t elems = 1;
     for (size_t d = 0; d < shape.rank; d++)
@@ -98,7 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_open(data, size, &in);
     if (open_meeting(&in, &m)) {
         const char *options = td_layout_options(m.layout);
-        const bool partial = strstr(options, "alias=last") || strchr(td_layout_pattern(m.layout), '*') || strchr(td_layout_pattern(m.layout), '+');
+        const bool partial = strstr(options, "alias=last") || strchr(td_layout_pattern(m.layout), '*') ||
+                             strchr(td_layout_pattern(m.layout), '+');
         td_status status = td_backdoor_load_tensor_banks(m.bank, m.banks, m.tensor, m.layout, NULL);
         if (status) {
             REQUIRE(td_last_error()[0]);

@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status)
         REQUIRE(strncmp(td_last_error(), "layout_create: ", 15) == 0 && td_last_error()[15]);
     else {
-        status = td_layout_create(td_layout_pattern(layout), td_layout_options(layout), td_layout_address(layout), &again);
+        status =
+            td_layout_create(td_layout_pattern(layout), td_layout_options(layout), td_layout_address(layout), &again);
         REQUIRE(status == TD_OK);
         REQUIRE(strcmp(td_layout_pattern(again), td_layout_pattern(layout)) == 0);
         REQUIRE(strcmp(td_layout_options(again), td_layout_options(layout)) == 0);

@@ -6,9 +6,9 @@
  *     prop_convert --case S                   one case, as the failure line says */
 #include "generate.h"
 
-#include "values/convert.h"
 #include "base/cpu.h"
 #include "tensordoor.h"
+#include "values/convert.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The memory images of tests/data/conformance.json, which another implementation of the same semantics produced: every
  * case is loaded and must give the image bit for bit, and dumped and must give the tensor back. */
-#include "values/dtype.h"
 #include "json.h"
 #include "tensordoor.h"
+#include "values/dtype.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,7 +113,8 @@ static void check_image(const json *one, td_memory *memory)
 /* The same layout as a mapping: sizes in the order of `te`, strides where the case has them. */
 static td_layout *make_mapping(const json *one)
 {
-    const json *sizes = json_get(one, "t"), *lanes = json_get(one, "s"), *steps = json_get(one, "stride"), *pad = json_get(one, "pad");
+    const json *sizes = json_get(one, "t"), *lanes = json_get(one, "s"), *steps = json_get(one, "stride"),
+               *pad = json_get(one, "pad");
     char temporal[TEXT] = "", spatial[TEXT] = "", strides[TEXT] = "", options[TEXT] = "", axes[TEXT], *rest = NULL;
     snprintf(axes, sizeof axes, "%s", json_text(one, "te", ""));
     for (char *axis = strtok_r(axes, " ", &rest); axis; axis = strtok_r(NULL, " ", &rest)) {

@@ -3,9 +3,9 @@
  */
 #include "support.h"
 
-#include "values/convert.h"
 #include "base/cpu.h"
 #include "rule.h"
+#include "values/convert.h"
 
 #include "../prop/random.h"
 

@@ -3,9 +3,9 @@
  * held against nested loops in test_speed.c, and single conversions against the standards in test_convert.c. */
 #include "support.h"
 
+#include "base/cpu.h"
 #include "plan/cache.h"
 #include "values/convert.h"
-#include "base/cpu.h"
 
 typedef struct shaped {
     const char *pattern;

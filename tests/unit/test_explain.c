@@ -84,9 +84,12 @@ static void test_big_and_clipped(void **state)
     char *text = explain("r (ct cs) -> (r ct) cs", "cs=20 tail=clip", NULL,
                          &(td_scene){.dtype = "u8", .shape = TD_SHAPE(1 << 20, 1 << 10), .width_bits = 160});
     assert_non_null(strstr(text, "the first 8 and the last 2 of 54525952; 20 lanes\n"));
-    assert_non_null(strstr(text, "  0x0000  (0,0) (0,1) (0,2) (0,3) (0,4) (0,5) (0,6) (0,7) (0,8) (0,9) (0,10) (0,11) ... (0,18) (0,19)\n"));
+    assert_non_null(strstr(
+        text,
+        "  0x0000  (0,0) (0,1) (0,2) (0,3) (0,4) (0,5) (0,6) (0,7) (0,8) (0,9) (0,10) (0,11) ... (0,18) (0,19)\n"));
     assert_non_null(strstr(text, "  ...\n  0x33ffffe  (1048575,1000)"));
-    assert_non_null(strstr(text, "  0x33fffff  (1048575,1020) (1048575,1021) (1048575,1022) (1048575,1023) - - - - - - - - ... - -\n"));
+    assert_non_null(strstr(
+        text, "  0x33fffff  (1048575,1020) (1048575,1021) (1048575,1022) (1048575,1023) - - - - - - - - ... - -\n"));
     assert_non_null(strstr(text, "use       54525952 words written, 1073741824 elements\n"));
     td_free(text);
 }
@@ -162,16 +165,21 @@ static void test_refused(void **state)
     ASSERT_OK(td_layout_create("b (ct cs) -> (b ct) cs", "cs=3", "", &layout));
     ASSERT_REFUSED(td_layout_svg(layout, &scene, &text), TD_ARGUMENT,
                    "layout_svg: no axis cz in \"b (ct cs) -> (b ct) cs\" to colour by; did you mean cs?");
-    ASSERT_REFUSED(td_layout_svg(layout, &(td_scene){.dtype = "i8", .shape = scene.shape, .colour = "frame"}, &text), TD_ARGUMENT,
+    ASSERT_REFUSED(td_layout_svg(layout, &(td_scene){.dtype = "i8", .shape = scene.shape, .colour = "frame"}, &text),
+                   TD_ARGUMENT,
                    "layout_svg: no axis frame in \"b (ct cs) -> (b ct) cs\" to colour by; name one of its axes");
-    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){.dtype = "i8", .shape = scene.shape, .width_bits = 16}, &text), TD_RANGE,
-                   "layout_explain: the lanes of \"b (ct cs) -> (b ct) cs\" end at bit 24 (3 lanes of 8 bits), the word has 16 bits; use "
+    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){.dtype = "i8", .shape = scene.shape, .width_bits = 16}, &text),
+                   TD_RANGE,
+                   "layout_explain: the lanes of \"b (ct cs) -> (b ct) cs\" end at bit 24 (3 lanes of 8 bits), the "
+                   "word has 16 bits; use "
                    "fewer lanes, a wider memory, or beats=2\n"
                    "    b (ct cs) -> (b ct) cs\n"
                    "                        ^~\n"
                    "    shape (2, 6), sizes cs=3");
-    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){.dtype = "i8", .shape = scene.shape, .depth_words = 3}, &text), TD_RANGE,
-                   "layout_explain: address 3 of word b=1 ct=1 of \"b (ct cs) -> (b ct) cs\" is past the memory of 3 words; use smaller "
+    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){.dtype = "i8", .shape = scene.shape, .depth_words = 3}, &text),
+                   TD_RANGE,
+                   "layout_explain: address 3 of word b=1 ct=1 of \"b (ct cs) -> (b ct) cs\" is past the memory of 3 "
+                   "words; use smaller "
                    "addresses, or a depth of at least 4\n"
                    "    shape (2, 6), sizes cs=3");
     ASSERT_REFUSED(td_layout_explain(NULL, &scene, &text), TD_ARGUMENT, "layout_explain: the layout is NULL; pass one");
@@ -184,9 +192,12 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_padding), cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_big_and_clipped), cmocka_unit_test(test_picture),
-        cmocka_unit_test(test_pictures_stay_small), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_big_and_clipped),
+        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_pictures_stay_small),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

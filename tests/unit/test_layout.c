@@ -308,7 +308,8 @@ static void test_null(void **state)
 {
     (void)state;
     td_layout *layout = NULL;
-    ASSERT_REFUSED(td_layout_create(NULL, "", "", &layout), TD_ARGUMENT, "layout_create: the pattern is NULL; pass one");
+    ASSERT_REFUSED(td_layout_create(NULL, "", "", &layout), TD_ARGUMENT,
+                   "layout_create: the pattern is NULL; pass one");
     ASSERT_REFUSED(td_layout_create("r c -> r c", "", "", NULL), TD_ARGUMENT, "layout_create: out is NULL; pass one");
     ASSERT_OK(td_layout_create("r c -> r c", NULL, NULL, &layout));
     td_layout_destroy(&layout);
@@ -338,7 +339,8 @@ static void test_canonical(void **state)
         {{" b  w (ct cs)->( b w ct )cs", "  cs=4", ""}, {"b w (ct cs) -> (b w ct) cs", "cs=4", ""}},
         {{"(r) () -> r 1", "", ""}, {"r 1 -> r 1", "", ""}},
         {{"r c -> r c", "pad=-1 c=0x10 r=4", "0x10+4*r"}, {"r c -> r c", "r=4 c=16 pad=-1", "16 + 4*r"}},
-        {{"r c -> r c", "fill=zero lanes=lsb beats=1 alias=error pad_at=end lsb=0 tune=off", "((r))"}, {"r c -> r c", "", "r"}},
+        {{"r c -> r c", "fill=zero lanes=lsb beats=1 alias=error pad_at=end lsb=0 tune=off", "((r))"},
+         {"r c -> r c", "", "r"}},
         {{"r c -> r c", "dtype=i8", "r - (1 - (2*r + 3)*4)"}, {"r c -> r c", "dtype=i8", "r - (1 - (2*r + 3)*4)"}},
         {{"r c -> r c", "", "(r + 1) % 4 ^ r & 1 << 2"}, {"r c -> r c", "", "(r + 1)%4 ^ r & 4"}},
         {{"r c -> r c", "", "addr = r; bank=r&1"}, {"r c -> r c", "", "bank = r & 1; addr = r"}},
@@ -377,7 +379,7 @@ static void test_many_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_null),      cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_null),      cmocka_unit_test(test_caret),
         cmocka_unit_test(test_canonical), cmocka_unit_test(test_many_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

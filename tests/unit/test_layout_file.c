@@ -78,27 +78,38 @@ static const struct {
     {"", "w", TD_FORMAT, "layout_open \"f.txt\": no layout in the file; write NAME: pattern ...;"},
     {"# only\n\n", "w", TD_FORMAT, "layout_open \"f.txt\": no layout in the file; write NAME: pattern ...;"},
     {"\n  pattern r c -> r c\n", "w", TD_FORMAT,
-     "layout_open \"f.txt\", line 2: text before the first layout; begin with NAME:, as in weights: pattern r c -> r c"},
+     "layout_open \"f.txt\", line 2: text before the first layout; begin with NAME:, as in weights: pattern r c -> r "
+     "c"},
     {"w: pattern r c -> r c\n", "x", TD_FORMAT, "layout_open \"f.txt\": no layout x among its 1; the first is w"},
-    {"weights: pattern r c -> r c\n", "weigths", TD_FORMAT, "layout_open \"f.txt\": no layout weigths; did you mean weights?"},
-    {"w: pattern r c -> r c\nv:\n\nw: pattern r c -> r c", "w", TD_FORMAT, "layout_open \"f.txt\", line 2: layout v has no pattern; write pattern "
-                                                                            "...; or preset ...;"},
-    {"w: pattern r c -> r c\n\nw: pattern r c -> r c", "w", TD_FORMAT, "layout_open \"f.txt\", line 3: layout w stands twice, first in line 1; "
-                                                                       "rename one"},
-    {"w: pattern r c -> r c;\n  patern r c -> r c", "w", TD_FORMAT, "layout_open \"f.txt\", line 2: \"patern\" begins no clause; did you mean "
-                                                                     "pattern?"},
-    {"w: r c -> r c", "w", TD_FORMAT, "layout_open \"f.txt\", line 1: \"r\" begins no clause; write pattern, options, address, as or preset"},
-    {"w: pattern r c -> r c;\n pattern r c -> r c", "w", TD_FORMAT, "layout_open \"f.txt\", line 2: pattern stands twice in layout w; give it "
-                                                                     "once"},
-    {"w: pattern r c -> r c; preset vnni", "w", TD_FORMAT, "layout_open \"f.txt\", line 1: layout w has a pattern and a preset; keep one"},
+    {"weights: pattern r c -> r c\n", "weigths", TD_FORMAT,
+     "layout_open \"f.txt\": no layout weigths; did you mean weights?"},
+    {"w: pattern r c -> r c\nv:\n\nw: pattern r c -> r c", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 2: layout v has no pattern; write pattern "
+     "...; or preset ...;"},
+    {"w: pattern r c -> r c\n\nw: pattern r c -> r c", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 3: layout w stands twice, first in line 1; "
+     "rename one"},
+    {"w: pattern r c -> r c;\n  patern r c -> r c", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 2: \"patern\" begins no clause; did you mean "
+     "pattern?"},
+    {"w: r c -> r c", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 1: \"r\" begins no clause; write pattern, options, address, as or preset"},
+    {"w: pattern r c -> r c;\n pattern r c -> r c", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 2: pattern stands twice in layout w; give it "
+     "once"},
+    {"w: pattern r c -> r c; preset vnni", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 1: layout w has a pattern and a preset; keep one"},
     {"w:\n pattern r c -> r c;\n\n options cs=4", "w", TD_OPTION,
      "layout_open \"f.txt\", line 4: unknown option cs for pattern \"r c -> r c\"; did you mean c?"},
     {"w:\n pattern r c -> r c;\n address q + 1", "w", TD_ADDRESS,
-     "layout_open \"f.txt\", line 3: unknown axis q in address \"q + 1\"; the time axes are: r; index is the number of the word\n    q + 1\n    ^"},
+     "layout_open \"f.txt\", line 3: unknown axis q in address \"q + 1\"; the time axes are: r; index is the number of "
+     "the word\n    q + 1\n    ^"},
     {"w:\n\n pattern r c -> r", "w", TD_PATTERN,
-     "layout_open \"f.txt\", line 3: one group on the right in pattern \"r c -> r\"; write two, (time axes) (lane axes); () is a group of "
+     "layout_open \"f.txt\", line 3: one group on the right in pattern \"r c -> r\"; write two, (time axes) (lane "
+     "axes); () is a group of "
      "one\n    r c -> r\n            ^"},
-    {"w:\n preset nc1hwco", "w", TD_OPTION, "layout_open \"f.txt\", line 1: unknown preset nc1hwco; did you mean nc1hwc0?"},
+    {"w:\n preset nc1hwco", "w", TD_OPTION,
+     "layout_open \"f.txt\", line 1: unknown preset nc1hwco; did you mean nc1hwc0?"},
 };
 
 static void test_refused(void **state)
@@ -112,10 +123,13 @@ static void test_refused(void **state)
         assert_null(layout);
     }
     write_file("f.txt", "w: \0", 4);
-    ASSERT_REFUSED(td_layout_open("f.txt", "w", &layout), TD_FORMAT, "layout_open \"f.txt\", line 1: a zero byte; layout files are text");
-    ASSERT_REFUSED(td_layout_names("f.txt", &names), TD_FORMAT, "layout_names \"f.txt\", line 1: a zero byte; layout files are text");
-    ASSERT_REFUSED(td_layout_open("no.txt", "w", &layout), TD_FILE,
-                   "layout_open \"no.txt\": cannot open the file: No such file or directory; check the path and its permissions");
+    ASSERT_REFUSED(td_layout_open("f.txt", "w", &layout), TD_FORMAT,
+                   "layout_open \"f.txt\", line 1: a zero byte; layout files are text");
+    ASSERT_REFUSED(td_layout_names("f.txt", &names), TD_FORMAT,
+                   "layout_names \"f.txt\", line 1: a zero byte; layout files are text");
+    ASSERT_REFUSED(
+        td_layout_open("no.txt", "w", &layout), TD_FILE,
+        "layout_open \"no.txt\": cannot open the file: No such file or directory; check the path and its permissions");
     ASSERT_REFUSED(td_layout_open(NULL, "w", &layout), TD_ARGUMENT, "layout_open: the path is NULL; pass one");
     ASSERT_REFUSED(td_layout_open("f.txt", NULL, &layout), TD_ARGUMENT, "layout_open: the name is NULL; pass one");
     ASSERT_REFUSED(td_layout_names("f.txt", NULL), TD_ARGUMENT, "layout_names: the output is NULL; pass one");
@@ -129,8 +143,8 @@ static const struct {
     uint64_t base;
     const char *strides, *options, *pattern_is, *options_are, *address_is;
 } mappings[] = {
-    {"b w (ct cs)", "(b w ct) cs", "b=2 w=3 ct=2", "cs=4", 0, "b=16 w=4 ct=1", NULL, "b w (ct cs) -> (b w ct) cs", "b=2 w=3 ct=2 cs=4",
-     "0 + 16*b + 4*w + 1*ct"},
+    {"b w (ct cs)", "(b w ct) cs", "b=2 w=3 ct=2", "cs=4", 0, "b=16 w=4 ct=1", NULL, "b w (ct cs) -> (b w ct) cs",
+     "b=2 w=3 ct=2 cs=4", "0 + 16*b + 4*w + 1*ct"},
     {"c h w", "(w h) c", "h=2 w=3", "c=3", 4, NULL, "", "c h w -> (w h) c", "c=3 h=2 w=3", "4 + 3*h + 1*w"},
     {"c h w", "(w h) c", "h=2", "", 4, "", "pad=0", "c h w -> (w h) c", "h=2 pad=0", "4 + index"},
     {"r c", "r c", "r=4", "c=2", 9, "r=-3", NULL, "r c -> r c", "r=4 c=2", "9 - 3*r"},
@@ -142,8 +156,9 @@ static void test_mappings(void **state)
     (void)state;
     td_layout *layout = NULL;
     for (size_t i = 0; i < sizeof mappings / sizeof mappings[0]; i++) {
-        ASSERT_OK(td_layout_from_mapping(mappings[i].software, mappings[i].hardware, mappings[i].temporal, mappings[i].spatial,
-                                         mappings[i].base, mappings[i].strides, mappings[i].options, &layout));
+        ASSERT_OK(td_layout_from_mapping(mappings[i].software, mappings[i].hardware, mappings[i].temporal,
+                                         mappings[i].spatial, mappings[i].base, mappings[i].strides,
+                                         mappings[i].options, &layout));
         assert_string_equal(td_layout_pattern(layout), mappings[i].pattern_is);
         assert_string_equal(td_layout_options(layout), mappings[i].options_are);
         assert_string_equal(td_layout_address(layout), mappings[i].address_is);
@@ -151,10 +166,12 @@ static void test_mappings(void **state)
     }
     ASSERT_REFUSED(td_layout_from_mapping("r c", "r c", "row=2", "c=4", 0, "rows=2", NULL, &layout), TD_OPTION,
                    "layout_from_mapping: a stride for axis rows, which is no temporal axis; did you mean row?");
-    ASSERT_REFUSED(td_layout_from_mapping("r c", "r c", "", "c=4", 0, "q=2", NULL, &layout), TD_OPTION,
-                   "layout_from_mapping: a stride for axis q, which is no temporal axis; name one in the temporal sizes");
-    ASSERT_REFUSED(td_layout_from_mapping("r q c", "(r q) c", "r=2 q=2", "c=4", 0, "r=2", NULL, &layout), TD_OPTION,
-                   "layout_from_mapping: no stride for temporal axis q; pass one for each, or none for consecutive words");
+    ASSERT_REFUSED(
+        td_layout_from_mapping("r c", "r c", "", "c=4", 0, "q=2", NULL, &layout), TD_OPTION,
+        "layout_from_mapping: a stride for axis q, which is no temporal axis; name one in the temporal sizes");
+    ASSERT_REFUSED(
+        td_layout_from_mapping("r q c", "(r q) c", "r=2 q=2", "c=4", 0, "r=2", NULL, &layout), TD_OPTION,
+        "layout_from_mapping: no stride for temporal axis q; pass one for each, or none for consecutive words");
     ASSERT_REFUSED(td_layout_from_mapping("r c", "r c", "r=2 r=3", "c=4", 0, NULL, NULL, &layout), TD_OPTION,
                    "layout_from_mapping: axis r stands twice in the temporal sizes; give it once");
     ASSERT_REFUSED(td_layout_from_mapping("r c", "r c", "r=2", "c:4", 0, NULL, NULL, &layout), TD_OPTION,

@@ -14,7 +14,14 @@ static const struct {
 } cases[] = {
     {"preset:row_major cs=4", "", "u8", {3, {2, 3, 10}}, 4, 32, 1, row_major},
     {"preset:nvdla_feature", "", "i8", {4, {2, 70, 3, 5}}, 32, 128, 1, nvdla_feature},
-    {"preset:nvdla_feature a=8 line=16 surface=100", "batch=400 base=0x20", "i8", {4, {2, 20, 6, 5}}, 8, 1024, 1, nvdla_small_strided},
+    {"preset:nvdla_feature a=8 line=16 surface=100",
+     "batch=400 base=0x20",
+     "i8",
+     {4, {2, 20, 6, 5}},
+     8,
+     1024,
+     1,
+     nvdla_small_strided},
     {"preset:nvdla_weight", "", "i8", {4, {70, 130, 2, 3}}, 1, 60000, 1, nvdla_weight},
     {"preset:nvdla_weight dtype=i16", "base=7", "i16", {4, {20, 65, 1, 2}}, 1, 3000, 1, nvdla_weight_16},
     {"preset:nvdla_weight k0=4 c0=3", "", "u8", {4, {6, 7, 3, 2}}, 1, 256, 1, nvdla_weight_tiny},
@@ -95,7 +102,8 @@ static void check_case(size_t n)
         if (memcmp(td_memory_data(memory[b]), image[b], cases[n].depth * word_bytes) != 0)
             fail_msg("%s %s: bank %u is not what the formula says", cases[n].preset, cases[n].options, (unsigned)b);
     ASSERT_OK(td_backdoor_dump_tensor_banks(memory, banks, back, layout, NULL));
-    assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor), td_tensor_elems(tensor) * td_tensor_elem_bytes(tensor));
+    assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor),
+                        td_tensor_elems(tensor) * td_tensor_elem_bytes(tensor));
     for (u64 b = 0; b < banks; b++) {
         td_memory_destroy(&memory[b]);
         free(image[b]);
@@ -188,8 +196,9 @@ static void test_im2col(void **state)
             for (int c = 0; c < C; c++)
                 for (int kh = 0; kh < K; kh++)
                     for (int kw = 0; kw < K; kw++)
-                        assert_int_equal(out[(size_t)(h * OW + w) * td_memory_word_bytes(memory) + (size_t)((c * K + kh) * K + kw)],
-                                         in[(c * H + S * h + kh) * W + w + kw]);
+                        assert_int_equal(
+                            out[(size_t)(h * OW + w) * td_memory_word_bytes(memory) + (size_t)((c * K + kh) * K + kw)],
+                            in[(c * H + S * h + kh) * W + w + kw]);
     ASSERT_OK(td_backdoor_dump_tensor(memory, back, layout, NULL));
     const unsigned char *copy = td_tensor_data(back);
     for (int i = 0; i < C * H * W; i++)
@@ -205,14 +214,15 @@ static const struct {
 } prints[] = {
     {"preset:nc1hwc0 c0=32", "", "", "n (c1 c0) h w -> (n c1 h w) c0", "c0=32 pad=0", ""},
     {"  preset:nc1hwc0", "tail=clip", "", "n (c1 c0) h w -> (n c1 h w) c0", "c0=16 tail=clip", ""},
-    {"preset:nc1hwc0", "base=0x40 beats=2 pad=-1", "", "n (c1 c0) h w -> (n c1 h w) c0", "c0=16 pad=-1 beats=2", "64 + 2*index"},
+    {"preset:nc1hwc0", "base=0x40 beats=2 pad=-1", "", "n (c1 c0) h w -> (n c1 h w) c0", "c0=16 pad=-1 beats=2",
+     "64 + 2*index"},
     {"preset:nc1hwc0", "", "4*c1 + h", "n (c1 c0) h w -> (n c1 h w) c0", "c0=16 pad=0", "4*c1 + h"},
     {"preset:nvdla_feature line=8", "", "", "n (s a) h w -> (n s h w) a", "a=32 pad=0",
      "8*dim(2)*((dim(1) + 32 - 1)/32)*n + 8*dim(2)*s + 8*h + w"},
-    {"preset:xor_swizzle b=2 s=4", "", "", "... (ct cs) -> (... ct) cs", "cs=1 pad=0",
-     "index ^ (index & 48) >> 4"},
+    {"preset:xor_swizzle b=2 s=4", "", "", "... (ct cs) -> (... ct) cs", "cs=1 pad=0", "index ^ (index & 48) >> 4"},
     {"preset:fft_bitrev bits=10", "", "", "n ... -> n ...", "", "rev(n, 10)"},
-    {"preset:bank_interleave banks=6", "base=5", "", "... (ct cs) -> (... ct) cs", "cs=1 pad=0", "bank = index%6; addr = 5 + index/6"},
+    {"preset:bank_interleave banks=6", "base=5", "", "... (ct cs) -> (... ct) cs", "cs=1 pad=0",
+     "bank = index%6; addr = 5 + index/6"},
 };
 
 /* A preset prints as what it stands for, and that prints as itself. */
@@ -225,7 +235,8 @@ static void test_prints(void **state)
         assert_string_equal(td_layout_pattern(layout), prints[i].pattern_is);
         assert_string_equal(td_layout_options(layout), prints[i].options_are);
         assert_string_equal(td_layout_address(layout), prints[i].address_is);
-        ASSERT_OK(td_layout_create(td_layout_pattern(layout), td_layout_options(layout), td_layout_address(layout), &again));
+        ASSERT_OK(
+            td_layout_create(td_layout_pattern(layout), td_layout_options(layout), td_layout_address(layout), &again));
         assert_string_equal(td_layout_address(again), td_layout_address(layout));
         assert_string_equal(td_layout_as(layout), "");
         td_layout_destroy(&again);
@@ -238,7 +249,8 @@ static const struct {
 } refused[] = {
     {"preset:nc1hwco", "", "", "layout_create: unknown preset nc1hwco; did you mean nc1hwc0?"},
     {"preset:", "", "",
-     "layout_create: unknown preset \"\"; td_preset_at and the command `tensordoor presets` list the 30 that there are"},
+     "layout_create: unknown preset \"\"; td_preset_at and the command `tensordoor presets` list the 30 that there "
+     "are"},
     {"preset:nc1hwc0 co=32", "", "", "layout_create: preset nc1hwc0 has no parameter co; did you mean c0?"},
     {"preset:nc1hwc0 blocking=32", "", "",
      "layout_create: preset nc1hwc0 has no parameter blocking; it has c0 base, and the options of every layout"},
@@ -246,10 +258,12 @@ static const struct {
     {"preset:nc1hwc0 c0", "", "", "layout_create: option \"c0\" is not KEY=VALUE; write it without spaces, as in cs=4"},
     {"preset:nc1hwc0 c0=0", "", "", "layout_create: option c0=0: pass a whole number of at least 1"},
     {"preset:nc1hwc0", "base=x", "", "layout_create: option base=x: pass a whole number of at least 0"},
-    {"preset:nc1hwc0", "base=4", "index", "layout_create: preset nc1hwc0 got base=4 and an address of its own; put the value into the "
-                                         "address, or drop the address"},
+    {"preset:nc1hwc0", "base=4", "index",
+     "layout_create: preset nc1hwc0 got base=4 and an address of its own; put the value into the "
+     "address, or drop the address"},
     {"preset:fft_bitrev", "", "", "layout_create: preset fft_bitrev has no bits; pass bits=N"},
-    {"preset:vnni dtype=f64", "", "", "layout_create: preset vnni has no size for elements of 64 bits in axis k0; pass k0=N"},
+    {"preset:vnni dtype=f64", "", "",
+     "layout_create: preset vnni has no size for elements of 64 bits in axis k0; pass k0=N"},
 };
 
 static void test_refused(void **state)
@@ -257,7 +271,8 @@ static void test_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         td_layout *layout = NULL;
-        ASSERT_REFUSED(td_layout_create(refused[i].preset, refused[i].options, refused[i].address, &layout), TD_OPTION, refused[i].message);
+        ASSERT_REFUSED(td_layout_create(refused[i].preset, refused[i].options, refused[i].address, &layout), TD_OPTION,
+                       refused[i].message);
         assert_null(layout);
     }
 }

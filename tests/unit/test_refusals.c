@@ -130,12 +130,20 @@ static const struct {
      {"i8", {1, {4}}, 8, 64, "r -> (r k) ()", "k=16", "4*k ^ r"},
      TD_RANGE,
      "\"r -> (r k) 1\" has 4000000000000 words, the memory has 64; use smaller sizes, or a deeper memory"},
-    {{"i8", {12, {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1}}, 8, 64, "(a A) (b B) (c C) (d D) (e E) (f F) (g G) (h H) (i I) (j J) (k K) l -> "
-      "(a b c d e f g h i j k A B C D E F G H I J K l) ()", "A=2 B=2 C=2 D=2 E=2 F=2 G=2 H=2 I=2 J=2 K=2 pad=0", ""},
+    {{"i8",
+      {12, {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1}},
+      8,
+      64,
+      "(a A) (b B) (c C) (d D) (e E) (f F) (g G) (h H) (i I) (j J) (k K) l -> "
+      "(a b c d e f g h i j k A B C D E F G H I J K l) ()",
+      "A=2 B=2 C=2 D=2 E=2 F=2 G=2 H=2 I=2 J=2 K=2 pad=0",
+      ""},
      {"i8", {2, {3, 3}}, 8, 64, "(a A) (b B) -> (a b A B) ()", "A=2 B=2 pad=0", ""},
      TD_SHAPE,
-     "too many dimensions of \"(a A) (b B) (c C) (d D) (e E) (f F) (g G) (h H) (i I) (j J) (k K) l -> (a b c d e f g h i j k A B C D E F G H "
-     "I J K l) 1\" do not fill their groups: they cut the tensor into more than 65536 boxes; pad the tensor first, or use sizes that divide"},
+     "too many dimensions of \"(a A) (b B) (c C) (d D) (e E) (f F) (g G) (h H) (i I) (j J) (k K) l -> (a b c d e f g h "
+     "i j k A B C D E F G H "
+     "I J K l) 1\" do not fill their groups: they cut the tensor into more than 65536 boxes; pad the tensor first, or "
+     "use sizes that divide"},
     {{"i16", {2, {4, 8}}, 64, 64, "r (t c) -> (r t) c", "c=4", "r + t"},
      {"i16", {2, {4, 8}}, 64, 64, "r (t c) -> (r t) c", "c=4", "r + 4*t"},
      TD_ALIAS,
@@ -224,7 +232,8 @@ static void try_both(const meeting *m, td_status expected, const char *message)
     assert_string_equal(td_status_name(status), td_status_name(expected));
     if (status) {
         assert_memory_equal(td_memory_data(memory), memory_before, memory_bytes);
-        assert_string_equal(td_status_name(td_backdoor_dump_tensor(memory, tensor, layout, NULL)), td_status_name(expected));
+        assert_string_equal(td_status_name(td_backdoor_dump_tensor(memory, tensor, layout, NULL)),
+                            td_status_name(expected));
         assert_first_line("dump", message);
         assert_memory_equal(td_tensor_data(tensor), tensor_before, tensor_bytes);
     } else
@@ -282,9 +291,10 @@ static void test_copies(void **state)
     assert_int_equal(words[3], 0x08070605);
     ASSERT_OK(td_backdoor_dump_tensor(memory, tensor, layout, NULL));
     words[3] ^= 0x10000;
-    ASSERT_REFUSED(td_backdoor_dump_tensor(memory, tensor, layout, NULL), TD_DISAGREE,
-                   "backdoor_dump_tensor \"wbuf\": the copies of element (1, 2) differ: 0x7 in one, 0x6 at bank 0, address 3, "
-                   "bit 16; load the copies together, or dump with a layout that has no repeats");
+    ASSERT_REFUSED(
+        td_backdoor_dump_tensor(memory, tensor, layout, NULL), TD_DISAGREE,
+        "backdoor_dump_tensor \"wbuf\": the copies of element (1, 2) differ: 0x7 in one, 0x6 at bank 0, address 3, "
+        "bit 16; load the copies together, or dump with a layout that has no repeats");
     td_memory_destroy(&memory);
     td_tensor_destroy(&tensor);
     td_layout_destroy(&layout);
@@ -305,8 +315,9 @@ static void test_matrix(void **state)
                    "backdoor_dump_matrix \"wbuf\": words [2, 4) are not the 3 rows of the matrix; pass last = 5");
     ASSERT_REFUSED(td_backdoor_load_matrix(memory, matrix, 4, 1), TD_SHAPE,
                    "backdoor_load_matrix \"wbuf\": words [4, 1) are not the 3 rows of the matrix; pass last = 7");
-    ASSERT_REFUSED(td_backdoor_load_matrix(memory, matrix, 6, 9), TD_RANGE,
-                   "backdoor_load_matrix \"wbuf\": word 8 is past the memory of 8 words; use rows that end at 8 or before");
+    ASSERT_REFUSED(
+        td_backdoor_load_matrix(memory, matrix, 6, 9), TD_RANGE,
+        "backdoor_load_matrix \"wbuf\": word 8 is past the memory of 8 words; use rows that end at 8 or before");
     ASSERT_OK(td_backdoor_load_matrix(memory, matrix, 5, 8));
     ASSERT_OK(td_backdoor_dump_matrix(memory, matrix, 5, 8));
     td_memory_destroy(&memory);
@@ -368,8 +379,9 @@ static void test_null(void **state)
     ASSERT_REFUSED(td_backdoor_load_matrix(memory, NULL, 0, 1), TD_ARGUMENT,
                    "backdoor_load_matrix \"wbuf\": the tensor is NULL; create it first");
     td_memory *unequal[] = {memory, narrow};
-    ASSERT_REFUSED(td_backdoor_load_tensor_banks(unequal, 2, tensor, layout, NULL), TD_ARGUMENT,
-                   "backdoor_load_tensor \"wbuf\": bank 1 is 8 words of 31 bits, bank 0 is 8 of 32; use banks of one geometry");
+    ASSERT_REFUSED(
+        td_backdoor_load_tensor_banks(unequal, 2, tensor, layout, NULL), TD_ARGUMENT,
+        "backdoor_load_tensor \"wbuf\": bank 1 is 8 words of 31 bits, bank 0 is 8 of 32; use banks of one geometry");
     ASSERT_REFUSED(td_backdoor_load_tensor_banks(unequal, 0, tensor, layout, NULL), TD_ARGUMENT,
                    "backdoor_load_tensor: no memory; pass at least one");
     td_memory_destroy(&narrow);

@@ -14,20 +14,20 @@ typedef struct permute {
 } permute;
 
 static const permute permutes[] = {
-    {"f32", "r c -> c r", NULL, NULL, 2, {1100, 1000}, {1, 0}, 1100},                      /* rows off the lines */
-    {"f32", "r c -> c r", NULL, NULL, 2, {1024, 512}, {1, 0}, 1024},                       /* whole lines */
+    {"f32", "r c -> c r", NULL, NULL, 2, {1100, 1000}, {1, 0}, 1100}, /* rows off the lines */
+    {"f32", "r c -> c r", NULL, NULL, 2, {1024, 512}, {1, 0}, 1024},  /* whole lines */
     {"u8", "r c -> c r", NULL, NULL, 2, {2048, 1040}, {1, 0}, 2048},
     {"u16", "r c -> c r", NULL, NULL, 2, {1028, 1100}, {1, 0}, 1028},
     {"u64", "r c -> c r", NULL, NULL, 2, {515, 300}, {1, 0}, 515},
-    {"i8", "n b c h -> (n b h) c", NULL, NULL, 4, {2, 5, 16, 15000}, {0, 1, 3, 2}, 16},    /* interleaved, a lane */
-    {"i8", "n b c h -> (n b h) c", NULL, NULL, 4, {2, 3, 32, 12000}, {0, 1, 3, 2}, 32},    /* two lanes */
+    {"i8", "n b c h -> (n b h) c", NULL, NULL, 4, {2, 5, 16, 15000}, {0, 1, 3, 2}, 16}, /* interleaved, a lane */
+    {"i8", "n b c h -> (n b h) c", NULL, NULL, 4, {2, 3, 32, 12000}, {0, 1, 3, 2}, 32}, /* two lanes */
     {"i8", "n c h -> (n h) c", NULL, NULL, 3, {2, 4, 300000}, {0, 2, 1}, 4},
-    {"f32", "n h c -> (n c) h", NULL, NULL, 3, {3, 50000, 3}, {0, 2, 1}, 50000},           /* three apart again */
+    {"f32", "n h c -> (n c) h", NULL, NULL, 3, {3, 50000, 3}, {0, 2, 1}, 50000}, /* three apart again */
     {"i8", "a b c i j h -> (a b h i) (c j)", NULL, NULL, 6, {5, 16, 16, 4, 4, 9}, {0, 1, 5, 3, 2, 4}, 64}, /* picks */
-    {"bf16", "b h s d -> (b s h) d", NULL, NULL, 4, {2, 16, 300, 64}, {0, 2, 1, 3}, 64},   /* runs of whole lines */
-    {"i8", "r a c b -> (r c) (a b)", NULL, NULL, 4, {70, 16, 70, 16}, {0, 2, 1, 3}, 256},  /* tiles */
-    {"u32", "a b -> a b", NULL, NULL, 2, {300000, 4}, {0, 1}, 4},                          /* one run */
-    {"u32", "a b -> a b", NULL, "a ^ 5", 2, {65536, 4}, {0, 1}, 4},                        /* a table */
+    {"bf16", "b h s d -> (b s h) d", NULL, NULL, 4, {2, 16, 300, 64}, {0, 2, 1, 3}, 64},  /* runs of whole lines */
+    {"i8", "r a c b -> (r c) (a b)", NULL, NULL, 4, {70, 16, 70, 16}, {0, 2, 1, 3}, 256}, /* tiles */
+    {"u32", "a b -> a b", NULL, NULL, 2, {300000, 4}, {0, 1}, 4},                         /* one run */
+    {"u32", "a b -> a b", NULL, "a ^ 5", 2, {65536, 4}, {0, 1}, 4},                       /* a table */
 };
 
 #define PERMUTES (sizeof permutes / sizeof permutes[0])
@@ -91,7 +91,8 @@ static void check_permute(const permute *p)
     if (count_wrong(p, &s))
         fail_msg("load of %s through \"%s\": %zu elements wrong", p->dtype, p->pattern, count_wrong(p, &s));
     ASSERT_OK(td_backdoor_dump_tensor(s.memory, s.back, s.layout, NULL));
-    assert_memory_equal(td_tensor_data(s.back), td_tensor_data(s.tensor), td_tensor_elems(s.tensor) * td_tensor_elem_bytes(s.tensor));
+    assert_memory_equal(td_tensor_data(s.back), td_tensor_data(s.tensor),
+                        td_tensor_elems(s.tensor) * td_tensor_elem_bytes(s.tensor));
     free_sides(&s);
 }
 
@@ -165,7 +166,8 @@ static void rows_with_threads(void **state)
         ASSERT_OK(td_backdoor_load_tensor(s.memory, s.tensor, s.layout, rows[i].as));
         td_speed_threads(4);
         ASSERT_OK(td_backdoor_load_tensor(other, s.tensor, s.layout, rows[i].as));
-        assert_memory_equal(td_memory_data(other), td_memory_data(s.memory), rows[i].depth * td_memory_word_bytes(other));
+        assert_memory_equal(td_memory_data(other), td_memory_data(s.memory),
+                            rows[i].depth * td_memory_word_bytes(other));
         ASSERT_OK(td_backdoor_dump_tensor(other, s.back, s.layout, rows[i].as));
         if (!rows[i].as)
             assert_memory_equal(td_tensor_data(s.back), td_tensor_data(s.tensor),
@@ -268,8 +270,10 @@ int main(void)
         cmocka_unit_test(large_moves),
         cmocka_unit_test(tuned_moves),
         cmocka_unit_test(large_moves_with_threads),
-        cmocka_unit_test(rows_with_threads),   cmocka_unit_test(callers_at_once),
-        cmocka_unit_test(a_fork_has_its_own_threads), cmocka_unit_test(plans_are_counted),
+        cmocka_unit_test(rows_with_threads),
+        cmocka_unit_test(callers_at_once),
+        cmocka_unit_test(a_fork_has_its_own_threads),
+        cmocka_unit_test(plans_are_counted),
         cmocka_unit_test(the_isa_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
