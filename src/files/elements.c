@@ -195,7 +195,7 @@ td_status td_elements_open(td_file_map *file, size_t offset, const td_elements *
 
 /* -- and out -- */
 
-void td_elements_put_packed(const td_tensor *tensor, td_sink *sink)
+void td_elements_put_packed(const td_tensor *tensor, td_writer *writer)
 {
     unsigned bits = tensor->dtype.bits;
     unsigned held = 0;
@@ -205,7 +205,7 @@ void td_elements_put_packed(const td_tensor *tensor, td_sink *sink)
         held |= (unsigned)(tensor->data[i] & mask) << held_bits;
         held_bits += bits;
         if (held_bits >= 8) {
-            *td_sink_room(sink, 1) = (unsigned char)(held & 0xff);
+            *td_writer_reserve(writer, 1) = (unsigned char)(held & 0xff);
             held >>= 8;
             held_bits -= 8;
         }

@@ -20,6 +20,6 @@ typedef struct td_elements {
 td_status td_elements_open(td_file_map *file, size_t offset, const td_elements *e, td_tensor **out);
 
 /* The elements at dtype.bits each (at most 8), the first in the low bits; they fill whole bytes. */
-void td_elements_put_packed(const td_tensor *tensor, td_sink *sink);
+void td_elements_put_packed(const td_tensor *tensor, td_writer *writer);
 
 #endif

@@ -140,7 +140,7 @@ static td_status set_unknown(const char *value, td_file_options *options)
     bool one = false;
     if (!set_choice(value, "0", "1", &one))
         return fail_value("x", value, "0 or 1");
-    options->unknown = one ? TD_UNKNOWN_ONE : TD_UNKNOWN_ZERO;
+    options->x_digit = one ? TD_X_DIGIT_ONE : TD_X_DIGIT_ZERO;
     return TD_OK;
 }
 
@@ -313,13 +313,20 @@ void td_file_name_free(td_file_name *name)
     *name = (td_file_name){0};
 }
 
-unsigned td_file_name_uses(const char *text)
+td_status td_file_context(td_status status, const char *call, const char *text)
+{
+    if (status != TD_OK)
+        td_fail_prefix("%s \"%s\": ", call, text);
+    return status;
+}
+
+unsigned td_file_kind(const char *path)
 {
     unsigned uses = 0;
     static const td_file_use all[] = {TD_USE_TENSOR, TD_USE_IMAGE};
-    for (size_t u = 0; u < 2; u++) {
+    for (size_t u = 0; u < 2 && path; u++) {
         td_file_name name;
-        if (td_file_name_parse(text, all[u], &name) == TD_OK) {
+        if (td_file_name_parse(path, all[u], &name) == TD_OK) {
             bool several = name.format == TD_FILE_NPZ || name.format == TD_FILE_SAFETENSORS;
             uses |= all[u] | (several && !name.member ? TD_USE_MEMBERS : 0u);
             td_file_name_free(&name);

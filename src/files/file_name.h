@@ -19,7 +19,7 @@ typedef enum td_file_format {
 } td_file_format;
 
 /* What the x, z and ? digits of readmem text become. */
-typedef enum td_unknown { TD_UNKNOWN_REFUSED, TD_UNKNOWN_ZERO, TD_UNKNOWN_ONE } td_unknown;
+typedef enum td_x_digit { TD_X_DIGIT_REFUSED, TD_X_DIGIT_ZERO, TD_X_DIGIT_ONE } td_x_digit;
 
 /* The options of all formats; those that a format does not have cannot be set. */
 typedef struct td_file_options {
@@ -32,7 +32,7 @@ typedef struct td_file_options {
     bool big_endian;       /* the first byte of an element or a word is the most significant */
     bool byte_units;       /* readmem: every number of the text is one byte */
     bool byte_addresses;   /* readmem: @address counts bytes, the numbers are words */
-    td_unknown unknown;
+    td_x_digit x_digit;
     bool zero_bss;          /* ELF: what a segment has in memory and not in the file is zeros */
     bool virtual_addresses; /* ELF: p_vaddr in place of p_paddr */
 } td_file_options;
@@ -51,7 +51,7 @@ void td_file_name_free(td_file_name *name);
 /* The word in front of the colon: "npz". */
 const char *td_file_format_word(td_file_format format);
 
-/* What the name could be opened as: td_file_use bits, 0 when it has no format that is known. */
-unsigned td_file_name_uses(const char *text);
+/* Puts the call and the name in front of the message of a failure; returns `status`. */
+td_status td_file_context(td_status status, const char *call, const char *text);
 
 #endif

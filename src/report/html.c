@@ -47,7 +47,7 @@ static void add_grid(const td_report *r, td_text *out)
 
 static td_status write_page(const td_report *r, const char *path)
 {
-    td_sink sink;
+    td_writer writer;
     td_text out = {0};
     char *json = NULL;
     const char *place = strstr(td_report_page, PLACE);
@@ -62,12 +62,12 @@ static td_status write_page(const td_report *r, const char *path)
     if (out.failed)
         status = td_fail_alloc(out.used);
     if (!status)
-        status = td_sink_open(path, &sink);
+        status = td_writer_open(path, &writer);
     if (!status) {
-        td_sink_put(&sink, td_report_page, (size_t)(place - td_report_page));
-        td_sink_put(&sink, out.text, out.used);
-        td_sink_put(&sink, place + strlen(PLACE), strlen(place + strlen(PLACE)));
-        status = td_sink_close(&sink, TD_OK);
+        td_writer_put(&writer, td_report_page, (size_t)(place - td_report_page));
+        td_writer_put(&writer, out.text, out.used);
+        td_writer_put(&writer, place + strlen(PLACE), strlen(place + strlen(PLACE)));
+        status = td_writer_close(&writer, TD_OK);
     }
     free(out.text);
     return status;

@@ -1,6 +1,7 @@
 /* `tensordoor`: the same nouns and strings as the library, as flags. This file owns the table of subcommands; each
  * lives in a file of its own. Exit code 0, or 2 with one line on stderr and no output file;
  * comparisons that find a difference have 1. */
+#include "tool/bench/bench.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static const struct {
     {"convert", tool_convert, "a tensor file or a memory image into another format"},
     {"show", tool_show, "what a tensor file holds: shape, dtype, range and elements"},
     {"info", tool_info, "this build, or what a file holds"},
-    {"bench", tool_bench, "how fast loads are on this machine, beside memcpy, plain loops and NumPy"},
+    {"bench", bench_main, "how fast loads are on this machine, beside memcpy, plain loops and NumPy"},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

@@ -1,5 +1,5 @@
 /* td-bench: the bench as a program of its own. */
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 int main(int argc, char **argv)
 {

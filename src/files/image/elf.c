@@ -2,7 +2,7 @@
  * to its physical address, where a programmer or a loader puts them, or with address=virtual to its virtual one. What a
  * segment has in memory and not in the file (BSS) stays as it is, or is zeroed with bss=zero. Refuses segments past the
  * end of the file. It never writes ELF. */
-#include "files/formats.h"
+#include "files/image/formats.h"
 
 #ifdef TD_HAVE_ELF
 

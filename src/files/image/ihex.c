@@ -69,36 +69,36 @@ static td_status ihex_scan(const td_file_map *file, const td_file_options *optio
     return td_record_scan(file, &r.base, take_record, ":00000001FF");
 }
 
-static void put_record(td_sink *sink, unsigned type, unsigned offset, const unsigned char *bytes, size_t count)
+static void put_record(td_writer *writer, unsigned type, unsigned offset, const unsigned char *bytes, size_t count)
 {
     unsigned char b[32] = {(unsigned char)count, (unsigned char)(offset >> 8), (unsigned char)(offset & 0xff),
                            (unsigned char)type};
     for (size_t i = 0; i < count; i++)
         b[4 + i] = bytes[i];
     b[4 + count] = (unsigned char)-td_record_sum(b, 4 + count);
-    *td_sink_room(sink, 1) = ':';
-    td_record_put_hex(sink, b, 5 + count);
-    *td_sink_room(sink, 1) = '\n';
+    *td_writer_reserve(writer, 1) = ':';
+    td_record_put_hex(writer, b, 5 + count);
+    *td_writer_reserve(writer, 1) = '\n';
 }
 
-static void put_bytes(td_sink *sink, void *context, uint64_t address, const unsigned char *bytes, size_t count)
+static void put_bytes(td_writer *writer, void *context, uint64_t address, const unsigned char *bytes, size_t count)
 {
     uint64_t *upper = context;
     if (address >> 16 != *upper) {
         *upper = address >> 16;
         const unsigned char high[2] = {(unsigned char)(*upper >> 8), (unsigned char)(*upper & 0xff)};
-        put_record(sink, LINEAR, 0, high, 2);
+        put_record(writer, LINEAR, 0, high, 2);
     }
-    put_record(sink, DATA, (unsigned)(address & 0xffff), bytes, count);
+    put_record(writer, DATA, (unsigned)(address & 0xffff), bytes, count);
 }
 
 static td_status ihex_save(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                           td_sink *sink)
+                           td_writer *writer)
 {
     uint64_t upper = 0;
-    td_status status = td_record_write(memory, options, spans, count, UINT32_MAX, sink, put_bytes, &upper);
+    td_status status = td_record_write(memory, options, spans, count, UINT32_MAX, writer, put_bytes, &upper);
     if (status == TD_OK)
-        put_record(sink, END, 0, NULL, 0);
+        put_record(writer, END, 0, NULL, 0);
     return status;
 }
 

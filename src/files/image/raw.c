@@ -1,7 +1,7 @@
 /* Raw binary, without a header. Memory images (.bin, .raw): every word in (width + 7) / 8 bytes from word 0 on, little
  * endian unless endian=big. Refuses files that are not whole words, words with bits above the width, and more words
  * than the memory has. Tensors are in raw_tensor.c. */
-#include "files/formats.h"
+#include "files/image/formats.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -43,20 +43,20 @@ static td_status raw_scan(const td_file_map *file, const td_file_options *option
 }
 
 static td_status raw_save(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                          td_sink *sink)
+                          td_writer *writer)
 {
     uint64_t words = spans[count - 1].first + spans[count - 1].count;
     size_t bytes = (size_t)(memory->width_bits + 7) / 8;
     const unsigned char *src = memory->data;
     if (bytes == memory->word_bytes && !options->big_endian)
-        td_sink_put(sink, src, (size_t)words * bytes);
+        td_writer_put(writer, src, (size_t)words * bytes);
     else if (!options->big_endian)
         for (uint64_t w = 0; w < words; w++, src += memory->word_bytes)
-            td_sink_put(sink, src, bytes);
+            td_writer_put(writer, src, bytes);
     else
         for (uint64_t w = 0; w < words; w++, src += memory->word_bytes)
             for (size_t b = bytes; b > 0; b--)
-                td_sink_put(sink, src + b - 1, 1);
+                td_writer_put(writer, src + b - 1, 1);
     return TD_OK;
 }
 

@@ -3,7 +3,7 @@
  * serves both passes of a load, the depth and the spans of an image. With unit=byte every number is a byte, as objcopy
  * and the loaders of processors write it; with address=byte only the addresses count bytes. It refuses x and z unless
  * the options say what they are, words wider than the memory and addresses past it, each with its line. */
-#include "files/formats.h"
+#include "files/image/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -299,14 +299,14 @@ static td_status scan_digits(const td_file_map *file, const td_file_options *opt
                  .digit_bits = digit_bits,
                  .number_bits = bytes ? 8 : image->width_bits,
                  .number_bytes = bytes ? 1 : image->word_bytes};
-    s.eight_at_once = digit_bits == 4 && options->unknown == TD_UNKNOWN_REFUSED;
+    s.eight_at_once = digit_bits == 4 && options->x_digit == TD_X_DIGIT_REFUSED;
     if (!s.eight_at_once) {
         memcpy(s.own_kind, hex_kind, sizeof s.own_kind);
         for (unsigned c = 0; c < 256; c++) {
             if (s.own_kind[c] & DIGIT && (s.own_kind[c] & 15u) >> digit_bits)
                 s.own_kind[c] = 0;
-            if (s.own_kind[c] == UNKNOWN && options->unknown != TD_UNKNOWN_REFUSED)
-                s.own_kind[c] = (uint8_t)(DIGIT | (options->unknown == TD_UNKNOWN_ONE ? (1u << digit_bits) - 1 : 0));
+            if (s.own_kind[c] == UNKNOWN && options->x_digit != TD_X_DIGIT_REFUSED)
+                s.own_kind[c] = (uint8_t)(DIGIT | (options->x_digit == TD_X_DIGIT_ONE ? (1u << digit_bits) - 1 : 0));
         }
         s.kind = s.own_kind;
     }

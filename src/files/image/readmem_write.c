@@ -1,50 +1,50 @@
 /* readmem text on its way out: one number per line, lower case, with every digit that its width has, and @address where
  * a span does not begin at the word after the last. The reader is readmem.c; what is written here reads back there with
  * the same options. */
-#include "files/formats.h"
+#include "files/image/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static void put_hex(td_sink *sink, const unsigned char *word, uint64_t width_bits, const char (*pairs)[2])
+static void put_hex(td_writer *writer, const unsigned char *word, uint64_t width_bits, const char (*pairs)[2])
 {
     size_t left = (size_t)(width_bits + 7) / 8;
     bool half = (width_bits - 1) % 8 < 4; /* the top byte has one digit */
     if (half)
-        *td_sink_room(sink, 1) = (unsigned char)pairs[word[--left]][1];
+        *td_writer_reserve(writer, 1) = (unsigned char)pairs[word[--left]][1];
     while (left > 0) {
-        size_t part = left < TD_SINK_ROOM_BYTES / 2 ? left : TD_SINK_ROOM_BYTES / 2;
-        unsigned char *text = td_sink_room(sink, 2 * part);
+        size_t part = left < TD_WRITER_RESERVE_BYTES / 2 ? left : TD_WRITER_RESERVE_BYTES / 2;
+        unsigned char *text = td_writer_reserve(writer, 2 * part);
         for (size_t i = 0; i < part; i++)
             memcpy(text + 2 * i, pairs[word[left - 1 - i]], 2);
         left -= part;
     }
-    *td_sink_room(sink, 1) = '\n';
+    *td_writer_reserve(writer, 1) = '\n';
 }
 
-static void put_binary(td_sink *sink, const unsigned char *word, uint64_t width_bits)
+static void put_binary(td_writer *writer, const unsigned char *word, uint64_t width_bits)
 {
     while (width_bits > 0) {
-        size_t part = width_bits < TD_SINK_ROOM_BYTES ? (size_t)width_bits : TD_SINK_ROOM_BYTES;
-        unsigned char *text = td_sink_room(sink, part);
+        size_t part = width_bits < TD_WRITER_RESERVE_BYTES ? (size_t)width_bits : TD_WRITER_RESERVE_BYTES;
+        unsigned char *text = td_writer_reserve(writer, part);
         for (size_t i = 0; i < part; i++) {
             width_bits--;
             text[i] = (unsigned char)('0' + (word[width_bits / 8] >> (width_bits % 8) & 1));
         }
     }
-    *td_sink_room(sink, 1) = '\n';
+    *td_writer_reserve(writer, 1) = '\n';
 }
 
-static void put_address(td_sink *sink, uint64_t address)
+static void put_address(td_writer *writer, uint64_t address)
 {
     char mark[24];
     int length = snprintf(mark, sizeof mark, "@%" PRIx64 "\n", address);
-    td_sink_put(sink, mark, (size_t)length);
+    td_writer_put(writer, mark, (size_t)length);
 }
 
 static td_status save(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                      td_sink *sink, bool binary)
+                      td_writer *writer, bool binary)
 {
     char pairs[256][2];
     for (unsigned i = 0; i < 256; i++) {
@@ -56,7 +56,7 @@ static td_status save(const td_memory *memory, const td_file_options *options, c
     uint64_t next = 0;
     for (size_t i = 0; i < count; i++) {
         if (spans[i].first != next || (i == 0 && options->base))
-            put_address(sink, options->base + spans[i].first * step);
+            put_address(writer, options->base + spans[i].first * step);
         next = spans[i].first + spans[i].count;
         for (uint64_t w = spans[i].first; w < next; w++) {
             const unsigned char *word = memory->data + (size_t)w * memory->word_bytes;
@@ -66,9 +66,9 @@ static td_status save(const td_memory *memory, const td_file_options *options, c
                 const unsigned char *number = options->byte_units ? &lane : word;
                 uint64_t bits = options->byte_units ? 8 : memory->width_bits;
                 if (binary)
-                    put_binary(sink, number, bits);
+                    put_binary(writer, number, bits);
                 else
-                    put_hex(sink, number, bits, (const char(*)[2])pairs);
+                    put_hex(writer, number, bits, (const char(*)[2])pairs);
             }
         }
     }
@@ -76,13 +76,13 @@ static td_status save(const td_memory *memory, const td_file_options *options, c
 }
 
 td_status td_readmemh_save(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                           td_sink *sink)
+                           td_writer *writer)
 {
-    return save(memory, options, spans, count, sink, false);
+    return save(memory, options, spans, count, writer, false);
 }
 
 td_status td_readmemb_save(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                           td_sink *sink)
+                           td_writer *writer)
 {
-    return save(memory, options, spans, count, sink, true);
+    return save(memory, options, spans, count, writer, true);
 }

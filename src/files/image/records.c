@@ -85,9 +85,9 @@ unsigned char td_record_sum(const unsigned char *bytes, size_t count)
     return (unsigned char)(sum & 0xff);
 }
 
-void td_record_put_hex(td_sink *sink, const unsigned char *bytes, size_t count)
+void td_record_put_hex(td_writer *writer, const unsigned char *bytes, size_t count)
 {
-    unsigned char *text = td_sink_room(sink, 2 * count);
+    unsigned char *text = td_writer_reserve(writer, 2 * count);
     for (size_t i = 0; i < count; i++) {
         text[2 * i] = (unsigned char)"0123456789ABCDEF"[bytes[i] >> 4];
         text[2 * i + 1] = (unsigned char)"0123456789ABCDEF"[bytes[i] & 15];
@@ -101,7 +101,7 @@ uint64_t td_record_end(const td_memory *memory, const td_file_options *options, 
 }
 
 td_status td_record_write(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                          uint64_t last, td_sink *sink, td_record_put *put, void *context)
+                          uint64_t last, td_writer *writer, td_record_put *put, void *context)
 {
     size_t file_bytes = (size_t)(memory->width_bits + 7) / 8;
     uint64_t end = td_record_end(memory, options, spans, count);
@@ -118,7 +118,7 @@ td_status td_record_write(const td_memory *memory, const td_file_options *option
         for (uint64_t w = spans[i].first; w < spans[i].first + spans[i].count; w++)
             for (size_t lane = 0; lane < file_bytes; lane++, address++) {
                 if (used && (address % 16 == 0 || address != begin + used)) {
-                    put(sink, context, begin, bytes, used);
+                    put(writer, context, begin, bytes, used);
                     used = 0;
                 }
                 begin = used ? begin : address;
@@ -126,6 +126,6 @@ td_status td_record_write(const td_memory *memory, const td_file_options *option
                     td_image_lane(memory->data + (size_t)w * memory->word_bytes, file_bytes, options->big_endian, lane);
             }
     }
-    put(sink, context, begin, bytes, used);
+    put(writer, context, begin, bytes, used);
     return TD_OK;
 }

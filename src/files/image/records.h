@@ -3,7 +3,7 @@
 #ifndef TD_RECORDS_H
 #define TD_RECORDS_H
 
-#include "files/formats.h"
+#include "files/image/formats.h"
 
 /* The most that a count byte can say. */
 #define TD_RECORD_BYTES 256
@@ -29,12 +29,13 @@ unsigned char td_record_sum(const unsigned char *bytes, size_t count);
 
 /* Calls `put` for every record of the spans: at most 16 bytes each, none across a multiple of 16 of the file's address.
  * TD_RANGE when an address passes `last`. */
-typedef void td_record_put(td_sink *sink, void *context, uint64_t address, const unsigned char *bytes, size_t count);
+typedef void td_record_put(td_writer *writer, void *context, uint64_t address, const unsigned char *bytes,
+                           size_t count);
 td_status td_record_write(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                          uint64_t last, td_sink *sink, td_record_put *put, void *context);
+                          uint64_t last, td_writer *writer, td_record_put *put, void *context);
 
 /* `count` bytes as upper-case hex pairs. */
-void td_record_put_hex(td_sink *sink, const unsigned char *bytes, size_t count);
+void td_record_put_hex(td_writer *writer, const unsigned char *bytes, size_t count);
 
 /* The file's address behind the last byte of the spans. */
 uint64_t td_record_end(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count);

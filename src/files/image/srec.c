@@ -66,7 +66,7 @@ static td_status srec_scan(const td_file_map *file, const td_file_options *optio
     return td_record_scan(file, &r.base, take_record, "S7, S8 or S9");
 }
 
-static void put_record(td_sink *sink, unsigned type, unsigned address_bytes, uint64_t address,
+static void put_record(td_writer *writer, unsigned type, unsigned address_bytes, uint64_t address,
                        const unsigned char *bytes, size_t count)
 {
     unsigned char b[32];
@@ -77,28 +77,28 @@ static void put_record(td_sink *sink, unsigned type, unsigned address_bytes, uin
         b[used++] = bytes[i];
     b[0] = (unsigned char)used;
     b[used] = (unsigned char)(0xff - td_record_sum(b, used));
-    unsigned char *head = td_sink_room(sink, 2);
+    unsigned char *head = td_writer_reserve(writer, 2);
     head[0] = 'S';
     head[1] = (unsigned char)('0' + type);
-    td_record_put_hex(sink, b, used + 1);
-    *td_sink_room(sink, 1) = '\n';
+    td_record_put_hex(writer, b, used + 1);
+    *td_writer_reserve(writer, 1) = '\n';
 }
 
-static void put_bytes(td_sink *sink, void *context, uint64_t address, const unsigned char *bytes, size_t count)
+static void put_bytes(td_writer *writer, void *context, uint64_t address, const unsigned char *bytes, size_t count)
 {
     const unsigned *address_bytes = context;
-    put_record(sink, *address_bytes - 1, *address_bytes, address, bytes, count);
+    put_record(writer, *address_bytes - 1, *address_bytes, address, bytes, count);
 }
 
 static td_status srec_save(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count,
-                           td_sink *sink)
+                           td_writer *writer)
 {
     uint64_t end = td_record_end(memory, options, spans, count);
     unsigned address_bytes = end <= 0x10000 ? 2 : end <= 0x1000000 ? 3 : 4;
-    put_record(sink, 0, 2, 0, (const unsigned char *)"tensordoor", 10);
-    td_status status = td_record_write(memory, options, spans, count, UINT32_MAX, sink, put_bytes, &address_bytes);
+    put_record(writer, 0, 2, 0, (const unsigned char *)"tensordoor", 10);
+    td_status status = td_record_write(memory, options, spans, count, UINT32_MAX, writer, put_bytes, &address_bytes);
     if (status == TD_OK)
-        put_record(sink, 11 - address_bytes, address_bytes, 0, NULL, 0);
+        put_record(writer, 11 - address_bytes, address_bytes, 0, NULL, 0);
     return status;
 }
 

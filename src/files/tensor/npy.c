@@ -1,7 +1,7 @@
 /* .npy files in and out. The facade in tensor_file.c calls it, and npz.c for members. It refuses files that are shorter
  * or longer than their shape says, extents of 0, and values that the asked dtype does not hold. */
 #include "files/elements.h"
-#include "files/formats.h"
+#include "files/tensor/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,9 +93,9 @@ size_t td_npy_header_print(const td_tensor *tensor, unsigned char *header)
     return total;
 }
 
-void td_npy_write(const td_tensor *tensor, td_sink *sink)
+void td_npy_write(const td_tensor *tensor, td_writer *writer)
 {
     unsigned char header[TD_NPY_HEADER_BYTES];
-    td_sink_put(sink, header, td_npy_header_print(tensor, header));
-    td_sink_put(sink, tensor->data, (size_t)tensor->elems * tensor->dtype.bytes);
+    td_writer_put(writer, header, td_npy_header_print(tensor, header));
+    td_writer_put(writer, tensor->data, (size_t)tensor->elems * tensor->dtype.bytes);
 }

@@ -1,7 +1,7 @@
 /* The header of an .npy file: magic, version, and the one Python dict that numpy writes, read strictly. npy.c calls it
  * and nobody else. It trusts no length it reads: every step is bounded by the bytes that are there. It refuses what is
  * not numbers (objects, records, strings, dates) and complex numbers, each with its own words. */
-#include "files/formats.h"
+#include "files/tensor/formats.h"
 
 #include <inttypes.h>
 #include <string.h>

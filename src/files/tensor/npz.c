@@ -1,7 +1,7 @@
 /* .npz files: zip archives of .npy members, named as numpy names them, without their .npy. Stored members are mapped
  * where they lie, deflated ones inflated once. The facade in tensor_file.c calls it. It refuses a name that stands
  * twice. */
-#include "files/members.h"
+#include "files/tensor/members.h"
 #include "files/tensor/zip.h"
 
 #include <stdlib.h>
@@ -74,9 +74,9 @@ static td_status npz_read(td_file_map *file, const char *member, const td_dtype 
     return status;
 }
 
-static td_status npz_write(const char *const *names, const td_tensor *const *tensors, size_t count, td_sink *sink)
+static td_status npz_write(const char *const *names, const td_tensor *const *tensors, size_t count, td_writer *writer)
 {
-    td_zip_writer zip = {.sink = sink};
+    td_zip_writer zip = {.writer = writer};
     td_status status = TD_OK;
     for (size_t i = 0; i < count && status == TD_OK; i++) {
         size_t length = strlen(names[i]);

@@ -79,15 +79,15 @@ static void order_by_width(const char *const *names, const td_tensor *const *ten
                 items[used++] = (td_st_item){names[i], tensors[i]};
 }
 
-static void put_data(const td_tensor *tensor, td_sink *sink)
+static void put_data(const td_tensor *tensor, td_writer *writer)
 {
     if (td_st_type_of(tensor->dtype)->bits < 8)
-        td_elements_put_packed(tensor, sink);
+        td_elements_put_packed(tensor, writer);
     else
-        td_sink_put(sink, tensor->data, (size_t)tensor->elems * tensor->dtype.bytes);
+        td_writer_put(writer, tensor->data, (size_t)tensor->elems * tensor->dtype.bytes);
 }
 
-static td_status st_write(const char *const *names, const td_tensor *const *tensors, size_t count, td_sink *sink)
+static td_status st_write(const char *const *names, const td_tensor *const *tensors, size_t count, td_writer *writer)
 {
     char *json = NULL;
     size_t length = 0;
@@ -97,12 +97,12 @@ static td_status st_write(const char *const *names, const td_tensor *const *tens
     order_by_width(names, tensors, count, items);
     td_status status = td_st_header_print(items, count, &json, &length);
     if (status == TD_OK) {
-        unsigned char *head = td_sink_room(sink, 8);
+        unsigned char *head = td_writer_reserve(writer, 8);
         for (unsigned i = 0; i < 8; i++)
             head[i] = (unsigned char)(length >> (8 * i) & 0xff);
-        td_sink_put(sink, json, length);
+        td_writer_put(writer, json, length);
         for (size_t i = 0; i < count; i++)
-            put_data(items[i].tensor, sink);
+            put_data(items[i].tensor, writer);
     }
     free(json);
     free(items);

@@ -3,7 +3,7 @@
 #ifndef TD_SAFETENSORS_H
 #define TD_SAFETENSORS_H
 
-#include "files/members.h"
+#include "files/tensor/members.h"
 
 /* The format's own limit. */
 #define TD_SAFETENSORS_MAX_HEADER 100000000u

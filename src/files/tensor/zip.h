@@ -39,7 +39,7 @@ td_status td_zip_member(const td_zip *zip, const td_zip_entry *entry, td_file_ma
 
 /* An archive of stored members. Each begins at a multiple of 64 bytes. */
 typedef struct td_zip_writer {
-    td_sink *sink;
+    td_writer *writer;
     uint64_t offset;
     unsigned char *directory;
     size_t directory_bytes;

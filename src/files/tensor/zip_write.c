@@ -80,16 +80,16 @@ td_status td_zip_put(td_zip_writer *zip, const char *name, const td_zip_part *pa
     unsigned char head[LOCAL_BYTES + 24 + ALIGN_BYTES] = {0};
     unsigned char *at = set_common(set_record(head, 3, 4), large ? 45 : 20, (uint32_t)crc, bytes);
     (void)set(set(at, name_length, 2), extra64 + 4 + padding, 2);
-    td_sink_put(zip->sink, head, LOCAL_BYTES);
-    td_sink_put(zip->sink, name, name_length);
+    td_writer_put(zip->writer, head, LOCAL_BYTES);
+    td_writer_put(zip->writer, name, name_length);
     at = head;
     if (large)
         at = set(set(set(set(at, 1, 2), 16, 2), bytes, 8), bytes, 8);
     at = set(set(at, ALIGN_ID, 2), padding, 2);
     memset(at, 0, padding);
-    td_sink_put(zip->sink, head, extra64 + 4 + padding);
+    td_writer_put(zip->writer, head, extra64 + 4 + padding);
     for (size_t i = 0; i < count; i++)
-        td_sink_put(zip->sink, parts[i].data, parts[i].bytes);
+        td_writer_put(zip->writer, parts[i].data, parts[i].bytes);
 
     bool far = zip->offset >= UINT32_MAX;
     size_t extra = large || far ? (size_t)4 + (large ? 16 : 0) + (far ? 8 : 0) : 0;
@@ -118,7 +118,7 @@ td_status td_zip_finish(td_zip_writer *zip, td_status status)
         unsigned char end[56 + 20 + 22] = {0};
         unsigned char *at = end;
         uint64_t directory_end = zip->offset + zip->directory_bytes;
-        td_sink_put(zip->sink, zip->directory, zip->directory_bytes);
+        td_writer_put(zip->writer, zip->directory, zip->directory_bytes);
         if (zip->offset >= UINT32_MAX || zip->entries >= UINT16_MAX || zip->directory_bytes >= UINT32_MAX) {
             at = set(set(set_record(at, 6, 6), 44, 8), 45 | 45 << 16, 4);
             at = set(set(set(at, 0, 8), zip->entries, 8), zip->entries, 8);
@@ -128,7 +128,7 @@ td_status td_zip_finish(td_zip_writer *zip, td_status status)
         uint64_t entries = zip->entries < UINT16_MAX ? zip->entries : UINT16_MAX;
         at = set(set(set(set_record(at, 5, 6), 0, 4), entries, 2), entries, 2);
         at = set(set(set(at, in32(zip->directory_bytes), 4), in32(zip->offset), 4), 0, 2);
-        td_sink_put(zip->sink, end, (size_t)(at - end));
+        td_writer_put(zip->writer, end, (size_t)(at - end));
     }
     free(zip->directory);
     *zip = (td_zip_writer){0};

@@ -1,5 +1,5 @@
 /* See members.h. Lists of names, and the one message about a name that is not there. */
-#include "files/members.h"
+#include "files/tensor/members.h"
 #include "base/suggest.h"
 
 #include <stdio.h>

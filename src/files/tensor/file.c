@@ -1,18 +1,11 @@
 /* The facade of tensor files: reads a name, maps or creates the file, hands it to the format, and puts the call and the
  * name in front of every message. Memory images are in file.c. It refuses to save one tensor over a file that holds
  * others. */
-#include "files/members.h"
+#include "files/tensor/members.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static td_status with_context(td_status status, const char *call, const char *path)
-{
-    if (status != TD_OK)
-        td_fail_prefix("%s \"%s\": ", call, path);
-    return status;
-}
 
 static const td_container_format *container_of(td_file_format format)
 {
@@ -57,7 +50,7 @@ td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out)
         td_file_unmap(&file);
     }
     td_file_name_free(&name);
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }
 
 td_status td_tensor_members(const char *path, char ***names, size_t *count)
@@ -86,7 +79,7 @@ td_status td_tensor_members(const char *path, char ***names, size_t *count)
         status = td_member_list_take(&list, names, count);
     td_member_list_free(&list);
     td_file_name_free(&name);
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }
 
 /* -- saving -- */
@@ -121,16 +114,16 @@ static td_status check_save_options(const td_file_options *options)
     return TD_OK;
 }
 
-static td_status write_tensor(const td_tensor *tensor, const td_file_name *name, td_sink *sink)
+static td_status write_tensor(const td_tensor *tensor, const td_file_name *name, td_writer *writer)
 {
     const td_container_format *container = container_of(name->format);
     if (container) {
         const char *member = name->member ? name->member : container->default_member;
-        return container->write(&member, &tensor, 1, sink);
+        return container->write(&member, &tensor, 1, writer);
     }
     if (name->format == TD_FILE_RAW)
-        return td_raw_tensor_write(tensor, &name->options, sink);
-    td_npy_write(tensor, sink);
+        return td_raw_tensor_write(tensor, &name->options, writer);
+    td_npy_write(tensor, writer);
     return TD_OK;
 }
 
@@ -140,7 +133,7 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
     if (!tensor || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a tensor and a path", call, tensor ? "path" : "tensor");
     td_file_name name = {0};
-    td_sink sink;
+    td_writer writer;
     td_status status = td_file_name_parse(path, TD_USE_TENSOR, &name);
     if (status == TD_OK)
         status = check_save_options(&name.options);
@@ -148,13 +141,13 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
     if (container)
         status = check_replaced(&name, container, name.member ? name.member : container->default_member);
     if (status == TD_OK)
-        status = td_sink_open(name.path, &sink);
+        status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
-        status = write_tensor(tensor, &name, &sink);
-        status = td_sink_close(&sink, status);
+        status = write_tensor(tensor, &name, &writer);
+        status = td_writer_close(&writer, status);
     }
     td_file_name_free(&name);
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }
 
 static int by_text(const void *a, const void *b)
@@ -192,7 +185,7 @@ td_status td_tensor_save_all(const char *const *names, const td_tensor *const *t
                        : !tensors ? "tensors"
                                   : "path");
     td_file_name name = {0};
-    td_sink sink;
+    td_writer writer;
     td_status status = td_file_name_parse(path, TD_USE_TENSOR, &name);
     const td_container_format *container = status == TD_OK ? container_of(name.format) : NULL;
     if (status == TD_OK)
@@ -203,11 +196,11 @@ td_status td_tensor_save_all(const char *const *names, const td_tensor *const *t
     if (status == TD_OK)
         status = check_names(names, tensors, count);
     if (status == TD_OK)
-        status = td_sink_open(name.path, &sink);
+        status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
-        status = container->write(names, tensors, count, &sink);
-        status = td_sink_close(&sink, status);
+        status = container->write(names, tensors, count, &writer);
+        status = td_writer_close(&writer, status);
     }
     td_file_name_free(&name);
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }

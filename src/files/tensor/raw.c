@@ -2,7 +2,7 @@
  * raw,dtype=f32,shape=2x3:FILE. Without a shape it is one dimension of all that the file holds. Little endian unless
  * endian=big. Refuses a file that is shorter or longer than its shape. */
 #include "files/elements.h"
-#include "files/formats.h"
+#include "files/tensor/formats.h"
 
 #include <inttypes.h>
 
@@ -40,15 +40,15 @@ td_status td_raw_tensor_read(td_file_map *file, const td_file_options *options, 
     return td_elements_open(file, offset, &e, out);
 }
 
-td_status td_raw_tensor_write(const td_tensor *tensor, const td_file_options *options, td_sink *sink)
+td_status td_raw_tensor_write(const td_tensor *tensor, const td_file_options *options, td_writer *writer)
 {
     size_t bytes = tensor->dtype.bytes;
     if (!options->big_endian) {
-        td_sink_put(sink, tensor->data, (size_t)tensor->elems * bytes);
+        td_writer_put(writer, tensor->data, (size_t)tensor->elems * bytes);
         return TD_OK;
     }
     for (uint64_t i = 0; i < tensor->elems; i++)
         for (size_t b = bytes; b > 0; b--)
-            *td_sink_room(sink, 1) = tensor->data[(size_t)i * bytes + b - 1];
+            *td_writer_reserve(writer, 1) = tensor->data[(size_t)i * bytes + b - 1];
     return TD_OK;
 }

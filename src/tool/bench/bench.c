@@ -1,6 +1,6 @@
 /* td-bench [--json] [--no-peers] [--tune] [TEXT]: times every case whose name holds TEXT. Ours, memcpy and the peers take turns in
  * one run, so that a noisy neighbour hits them all; figures are medians, the spread is from the 10th to the 90th percentile. */
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

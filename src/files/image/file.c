@@ -1,7 +1,7 @@
 /* The facade of files: reads a name, maps or creates the file, hands it to the format, and puts the call and the name
  * in front of every message. The formats themselves live in files of their own; file_name.c says which there are. It
  * refuses spans that are not ascending words of the memory. */
-#include "files/formats.h"
+#include "files/image/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,15 +11,6 @@ static const td_image_format *const image_formats[TD_FILE_FORMATS] = {
     [TD_FILE_READMEMB] = &td_format_readmemb, [TD_FILE_IHEX] = &td_format_ihex,
     [TD_FILE_SREC] = &td_format_srec,         [TD_FILE_ELF] = &td_format_elf,
 };
-
-static td_status with_context(td_status status, const char *call, const char *path)
-{
-    if (status != TD_OK)
-        td_fail_prefix("%s \"%s\": ", call, path);
-    return status;
-}
-
-/* -- memory images -- */
 
 /* An image on its way in: the name is read and the file mapped, and `format` scans it. */
 typedef struct source {
@@ -67,7 +58,7 @@ td_status td_memory_load_file(td_memory *memory, const char *path)
     }
     if (status == TD_OK)
         memory->unknown_any = false;
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }
 
 static td_status scan_alone(const char *path, uint64_t width_bits, td_image *image)
@@ -96,7 +87,7 @@ td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_
     td_status status = scan_alone(path, width_bits, &image);
     if (status == TD_OK)
         *depth_words = image.top_words;
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }
 
 td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans, size_t *count)
@@ -113,7 +104,7 @@ td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans,
         status = td_image_take_spans(&image, spans, count);
     else
         free(image.spans);
-    return with_context(status, call, path);
+    return td_file_context(status, call, path);
 }
 
 static td_status check_spans(const td_memory *memory, const td_span *spans, size_t count)
@@ -164,7 +155,7 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a memory and a path", call, memory ? "path" : "memory");
     td_file_name name = {0};
-    td_sink sink;
+    td_writer writer;
     td_status status = td_file_name_parse(path, TD_USE_IMAGE, &name);
     if (status == TD_OK && !image_formats[name.format]->save)
         status = td_fail(TD_ARGUMENT, "%s files are read, not written; save as .hex, .bin, .ihex or .srec",
@@ -174,16 +165,11 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
     if (status == TD_OK && memory->unknown_any && memory->x != TD_X_ZERO)
         status = check_known(memory, spans, count);
     if (status == TD_OK)
-        status = td_sink_open(name.path, &sink);
+        status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
-        status = image_formats[name.format]->save(memory, &name.options, spans, count, &sink);
-        status = td_sink_close(&sink, status);
+        status = image_formats[name.format]->save(memory, &name.options, spans, count, &writer);
+        status = td_writer_close(&writer, status);
     }
     td_file_name_free(&name);
-    return with_context(status, call, path);
-}
-
-unsigned td_file_kind(const char *path)
-{
-    return path ? td_file_name_uses(path) : 0;
+    return td_file_context(status, call, path);
 }

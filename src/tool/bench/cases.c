@@ -1,7 +1,7 @@
 /* The cases, one line each. Names follow the shapes that engineers know them by; an axis that a format splits is split in
  * `dims` already, which is the same bytes. Permutes are column-major in their names (axis 0 is the fastest), as in the
  * literature on tensor transposition. */
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 #define TRANSPOSE(dtype, rows, cols)                                                                                   \
     {                                                                                                                  \

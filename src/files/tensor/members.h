@@ -3,7 +3,7 @@
 #ifndef TD_MEMBERS_H
 #define TD_MEMBERS_H
 
-#include "files/formats.h"
+#include "files/tensor/formats.h"
 
 /* Names that were found in a file: one allocation that grows. Zero-initialise; free with td_member_list_free. */
 typedef struct td_member_list {
@@ -26,7 +26,7 @@ const char *td_member_shown(const char *name, char *text, size_t room);
 typedef struct td_container_format {
     td_status (*list)(const td_file_map *file, td_member_list *list);
     td_status (*read)(td_file_map *file, const char *member, const td_dtype *as, td_tensor **out);
-    td_status (*write)(const char *const *names, const td_tensor *const *tensors, size_t count, td_sink *sink);
+    td_status (*write)(const char *const *names, const td_tensor *const *tensors, size_t count, td_writer *writer);
     const char *default_member; /* of a file that is saved without a name */
 } td_container_format;
 

@@ -1,6 +1,6 @@
 /* NumPy as a peer: the script runs in a python3 that has numpy, and is asked line by line, so that its rounds stand between
  * ours. Without one the bench goes on without it. The script travels inside the program: nothing has to be found. */
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A case made ready, and the three ways to run it that need no other process: this library, memcpy, plain loops. */
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

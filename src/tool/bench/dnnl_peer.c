@@ -1,5 +1,5 @@
 /* oneDNN as a peer, where the build found it: a reorder between two strided descriptions of the same axes. */
-#include "bench.h"
+#include "tool/bench/bench.h"
 
 #ifdef BENCH_DNNL
 #include <dnnl.h>

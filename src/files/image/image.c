@@ -1,6 +1,6 @@
 /* See image.h. The readers of memory images call it; file.c makes and empties it. Bytes become words here and nowhere
  * else, so that Intel hex, S-records, ELF and byte-wise readmem text agree on where a byte lies. */
-#include "files/image.h"
+#include "files/image/image.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
