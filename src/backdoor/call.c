@@ -183,7 +183,8 @@ static td_plan_request request_of(const td_call *c, td_dtype memory_dtype)
                                           .depth_words = c->bank[0]->depth_words,
                                           .banks = c->banks,
                                           .word_bytes = c->bank[0]->word_bytes},
-                             .truncate = c->truncate};
+                             .truncate = c->truncate,
+                             .dense = c->dense};
 }
 
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)

@@ -19,10 +19,14 @@ typedef struct td_call {
     bool writes_tensor;
     bool compares; /* memory values are converted as in a dump, and nothing is written */
     bool truncate;
+    bool dense; /* the memory's data is a staging buffer (td_plan_request) */
 } td_call;
 
 /* Puts "operation "memory": " in front of this thread's message; returns `status`. */
 td_status td_call_fail(const td_call *c, td_status status);
+
+/* tensors.c: the load or dump, with the operation's name in front of a failure. */
+td_status td_call_run(const td_call *c);
 
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);

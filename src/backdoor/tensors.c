@@ -67,7 +67,7 @@ static td_status dump(const td_call *c, td_run *run)
     return TD_OK;
 }
 
-static td_status run_call(const td_call *c)
+td_status td_call_run(const td_call *c)
 {
     const td_plan *plan = NULL;
     td_conversion values = {0};
@@ -105,42 +105,42 @@ static td_status run_call(const td_call *c)
 td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
 {
     const td_memory *const bank = memory;
-    return run_call(&(td_call){
+    return td_call_run(&(td_call){
         .operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
 }
 
 td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
 {
-    return run_call(&(td_call){.operation = "backdoor_dump_tensor",
-                               .bank = &memory,
-                               .banks = 1,
-                               .tensor = tensor,
-                               .layout = layout,
-                               .as = as,
-                               .writes_tensor = true});
+    return td_call_run(&(td_call){.operation = "backdoor_dump_tensor",
+                                  .bank = &memory,
+                                  .banks = 1,
+                                  .tensor = tensor,
+                                  .layout = layout,
+                                  .as = as,
+                                  .writes_tensor = true});
 }
 
 td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
                                         const td_layout *layout, const char *as)
 {
-    return run_call(&(td_call){.operation = "backdoor_load_tensor",
-                               .bank = (const td_memory *const *)banks,
-                               .banks = count,
-                               .tensor = tensor,
-                               .layout = layout,
-                               .as = as});
+    return td_call_run(&(td_call){.operation = "backdoor_load_tensor",
+                                  .bank = (const td_memory *const *)banks,
+                                  .banks = count,
+                                  .tensor = tensor,
+                                  .layout = layout,
+                                  .as = as});
 }
 
 td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
                                         const td_layout *layout, const char *as)
 {
-    return run_call(&(td_call){.operation = "backdoor_dump_tensor",
-                               .bank = (const td_memory *const *)banks,
-                               .banks = count,
-                               .tensor = tensor,
-                               .layout = layout,
-                               .as = as,
-                               .writes_tensor = true});
+    return td_call_run(&(td_call){.operation = "backdoor_dump_tensor",
+                                  .bank = (const td_memory *const *)banks,
+                                  .banks = count,
+                                  .tensor = tensor,
+                                  .layout = layout,
+                                  .as = as,
+                                  .writes_tensor = true});
 }
 
 /* -- matrices ---------------------------------------------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
     rows.bank = &only;
     rows.layout = matrix_layout[c->tensor->shape.rank - 1];
     rows.truncate = true;
-    return rows.layout ? run_call(&rows) : td_call_fail(c, td_fail_alloc(sizeof(td_layout)));
+    return rows.layout ? td_call_run(&rows) : td_call_fail(c, td_fail_alloc(sizeof(td_layout)));
 }
 
 td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)

@@ -73,6 +73,41 @@ td_status td_places_find(const td_bound *bound, td_words *out)
     return TD_OK;
 }
 
+td_words td_places_dense(const td_bound *bound, const td_words *words)
+{
+    td_words dense = *words;
+    dense.by_strides = true;
+    dense.address = dense.bank = 0;
+    for (int a = 0; a < bound->axis_count; a++) {
+        dense.address_stride[a] = (int64_t)(words->number_stride[a] * bound->layout->beats);
+        dense.bank_stride[a] = 0;
+    }
+    return dense;
+}
+
+td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan)
+{
+    if (!words->by_strides) {
+        plan->place_table = plan->table;
+        plan->place_table_count = plan->table_count;
+        plan->table = NULL;
+        plan->table_count = 0;
+        return TD_OK;
+    }
+    const int axes = bound->role_count[TD_ROLE_TIME];
+    plan->place = calloc((size_t)axes + 1, sizeof *plan->place);
+    if (!plan->place)
+        return td_fail_alloc(((size_t)axes + 1) * sizeof *plan->place);
+    plan->first_place = (uint64_t)words->address;
+    for (int i = 0; i < axes; i++) {
+        const int a = bound->role_axis[TD_ROLE_TIME][i];
+        plan->place[i].extent = bound->axis[a].size;
+        plan->place[i].memory = words->address_stride[a] * (int64_t)plan->geometry.word_bytes * 8;
+    }
+    plan->place_count = td_optimise_fold(plan->place, (size_t)axes);
+    return TD_OK;
+}
+
 typedef struct table_walk {
     const td_bound *bound;
     int64_t value[TD_MAX_AXES], step[TD_MAX_AXES]; /* per pattern axis */

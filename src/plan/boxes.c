@@ -89,7 +89,8 @@ typedef struct lowering {
     td_bound *bound;
     const td_plan_request *request;
     td_lanes lanes;
-    td_words words;
+    td_words words;  /* where they belong */
+    td_words placed; /* where the boxes put them: the same, or dense */
     td_plan *plan;
     dim_cuts dims[TD_MAX_RANK];
     td_region *word_regions;
@@ -127,11 +128,11 @@ static td_status add_axis(lowering *l, td_box *box, const td_region *region, int
         .extent = region->extent[a], .tensor = words_only ? 0 : axis->tensor_stride, .start = region->start[a]};
     if (axis->role == TD_ROLE_LANE)
         node.memory = l->lanes.stride[a];
-    else if (l->words.by_strides) {
-        node.memory = l->words.address_stride[a] * word_bits;
-        node.select = l->words.bank_stride[a];
+    else if (l->placed.by_strides) {
+        node.memory = l->placed.address_stride[a] * word_bits;
+        node.select = l->placed.bank_stride[a];
     } else
-        node.select = (int64_t)l->words.number_stride[a];
+        node.select = (int64_t)l->placed.number_stride[a];
     box->tensor += node.tensor * start;
     box->memory += node.memory * start;
     box->select += node.select * start;
@@ -177,9 +178,9 @@ static td_box origin(const lowering *l, bool words_only)
 {
     const td_bound *bound = l->bound;
     td_box box = {.first_node = l->plan->node_count};
-    if (l->words.by_strides) {
-        box.memory = l->words.address * (int64_t)l->request->geometry.word_bytes * 8;
-        box.select = l->words.bank;
+    if (l->placed.by_strides) {
+        box.memory = l->placed.address * (int64_t)l->request->geometry.word_bytes * 8;
+        box.select = l->placed.bank;
     }
     if (words_only)
         return box;
@@ -403,6 +404,8 @@ static td_status lower(lowering *l)
         status = td_places_find(l->bound, &l->words);
     if (!status && !l->words.by_strides)
         status = td_places_table(l->bound, &l->words, plan);
+    if (!status)
+        l->placed = request->dense ? td_places_dense(l->bound, &l->words) : l->words;
     for (size_t d = 0; d < l->bound->rank && !status; d++)
         status = cut_dim(l->bound, (int)d, &l->dims[d]);
     if (!status)
@@ -411,6 +414,8 @@ static td_status lower(lowering *l)
         status = add_regions(l);
     if (!status)
         status = td_check_words(l->bound, &l->words, plan, l->word_regions, l->word_region_count);
+    if (!status && request->dense)
+        status = td_places_keep(l->bound, &l->words, plan);
     if (!status)
         status = make_lane_mask(l);
     plan->repeats = l->bound->repeats;

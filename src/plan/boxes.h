@@ -33,6 +33,9 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
 /* places.c: strides of the address and bank expressions, or the table of every word. */
 td_status td_places_find(const td_bound *bound, td_words *out);
 td_status td_places_table(const td_bound *bound, const td_words *words, td_plan *plan);
+/* A dense plan: the words at beats * number; and where they belong, by the strides or the plan's table, into the plan. */
+td_words td_places_dense(const td_bound *bound, const td_words *words);
+td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan);
 td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);
 
 /* A rectangle of the bound axes: what one box covers. */

@@ -45,7 +45,7 @@ static uint64_t hash_request(const td_plan_request *r)
     for (size_t i = 0; i < r->shape->rank; i++)
         hash = mix(hash, r->shape->dim[i]);
     hash = mix(hash, dtype_word(r->tensor_dtype) << 32 | dtype_word(r->memory_dtype));
-    hash = mix(hash, r->geometry.width_bits * 2 + r->truncate);
+    hash = mix(hash, r->geometry.width_bits * 4 + r->truncate * 2u + r->dense);
     hash = mix(hash, r->geometry.depth_words);
     return mix(hash, r->geometry.banks);
 }
@@ -57,7 +57,7 @@ static bool same(const entry *e, const td_plan_request *r)
            e->request.geometry.width_bits == r->geometry.width_bits &&
            e->request.geometry.depth_words == r->geometry.depth_words &&
            e->request.geometry.banks == r->geometry.banks && e->request.truncate == r->truncate &&
-           e->shape.rank == r->shape->rank &&
+           e->request.dense == r->dense && e->shape.rank == r->shape->rank &&
            memcmp(e->shape.dim, r->shape->dim, r->shape->rank * sizeof e->shape.dim[0]) == 0 &&
            strcmp(e->pattern, r->layout->pattern.text) == 0 && strcmp(e->options, r->layout->options_text) == 0 &&
            strcmp(e->address, r->layout->address_text) == 0;
@@ -133,7 +133,7 @@ static bool is_last(const td_plan_request *r)
 {
     const td_plan_request *known = &last.request;
     return last.plan && known->layout == r->layout && last.hash == r->layout->hash && known->truncate == r->truncate &&
-           memcmp(&known->tensor_dtype, &r->tensor_dtype, sizeof r->tensor_dtype) == 0 &&
+           known->dense == r->dense && memcmp(&known->tensor_dtype, &r->tensor_dtype, sizeof r->tensor_dtype) == 0 &&
            memcmp(&known->memory_dtype, &r->memory_dtype, sizeof r->memory_dtype) == 0 &&
            known->geometry.width_bits == r->geometry.width_bits &&
            known->geometry.depth_words == r->geometry.depth_words && known->geometry.banks == r->geometry.banks &&

@@ -72,6 +72,11 @@ static size_t fold(td_node *node, size_t count)
     return kept + 1;
 }
 
+size_t td_optimise_fold(td_node *node, size_t count)
+{
+    return fold(node, drop_units(node, count, false));
+}
+
 void td_optimise_box(td_node *all, td_box *box, bool in_order)
 {
     td_node *node = all + box->first_node;

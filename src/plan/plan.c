@@ -24,6 +24,8 @@ void td_plan_release(td_plan **plan)
     free(p->words);
     td_moves_free(p);
     free(p->table);
+    free(p->place);
+    free(p->place_table);
     free(p->lane_mask);
     free(p);
 }

@@ -80,6 +80,14 @@ typedef struct td_plan {
 
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load leaves the others alone */
     uint64_t elems;           /* elements moved, copies counted, padding not */
+
+    /* request.dense: where the words of the staging buffer belong, in its order: `beats` words for every step of the nodes
+     * (outermost first, bits in `memory`), or for every entry of the table. */
+    td_node *place;
+    size_t place_count;
+    uint64_t first_place; /* the word of step 0 */
+    uint64_t *place_table;
+    uint64_t place_table_count;
 } td_plan;
 
 /* What a plan is compiled from; the key of the cache. */
@@ -89,6 +97,10 @@ typedef struct td_plan_request {
     td_dtype tensor_dtype, memory_dtype;
     td_geometry geometry;
     bool truncate; /* the matrix operations: lanes past the word are cut off instead of refused */
+    /* For words that are staged: the boxes put word number n (times beats) at word n of a staging buffer, and the plan says
+     * apart from them where each belongs in the memory. Addresses are checked as always. Only for layouts of one bank
+     * that write every word once: no bank expression, tail=clip or alias=last. */
+    bool dense;
 } td_plan_request;
 
 /* Compiles and checks; every refusal of a layout comes from here or from bind.c. */
@@ -103,5 +115,8 @@ td_status td_plan_describe(const td_plan *plan, char **text);
 
 /* optimise.c: rewrites the nodes of one box in place: units dropped, steps made forward, sorted, neighbours folded. */
 void td_optimise_box(td_node *all, td_box *box, bool in_order);
+
+/* The same for nodes whose order must stay: units dropped, neighbours folded. Gives how many are left. */
+size_t td_optimise_fold(td_node *node, size_t count);
 
 #endif
