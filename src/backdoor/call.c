@@ -146,7 +146,7 @@ static td_status find_conversion(const td_call *c, const char *text, td_conversi
 
 td_status td_call_convert(const td_call *c, td_conversion *out)
 {
-    const char *text = c->as && *c->as ? c->as : td_layout_as(c->layout);
+    const char *text = td_layout_choose_as(c->layout, c->as);
     *out = (td_conversion){.dtype = c->tensor->dtype};
     td_status status = *text ? find_conversion(c, text, out) : TD_OK;
     if (!status && c->layout->dtype_text && !td_dtype_equal(out->dtype, c->layout->dtype)) {

@@ -1,8 +1,9 @@
 /* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
  * operation and the memory's name in front. Words are in words.c. */
 #include "backdoor/call.h"
+#include "backdoor/x_elems.h"
 #include "exec/exec.h"
-#include "memory/x_state.h"
+#include "plan/cache.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -16,11 +17,12 @@ static td_status fail_clash(const td_call *c, const td_clash *clash)
     uint64_t rest = clash->elem;
     for (size_t d = coordinate.rank; d-- > 0; rest /= c->tensor->shape.dim[d])
         coordinate.dim[d] = rest % c->tensor->shape.dim[d];
-    return td_fail(
-        TD_DISAGREE,
-        "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64 ", address %" PRIu64
-        ", bit %" PRIu64 "; load the copies together, or dump with a layout that has no repeats",
-        td_shape_print(&coordinate, at), clash->expected, clash->found, clash->bank, clash->word, clash->bit);
+    return td_fail(TD_DISAGREE,
+                   "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64
+                   ", address %" PRIu64 ", bit %" PRIu64
+                   "; load the copies together, or dump with a layout that has no repeats",
+                   td_shape_print(&coordinate, at), clash->expected, clash->found, clash->place.bank,
+                   clash->place.address, clash->place.lsb);
 }
 
 /* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
@@ -71,19 +73,19 @@ td_status td_call_run(const td_call *c)
 {
     const td_plan *plan = NULL;
     td_conversion values = {0};
-    td_unknown unknown = {0};
+    td_x_elems unknown = {0};
     bool x = false;
     td_status status = td_call_check(c);
     if (!status)
         status = td_call_convert(c, &values);
-    if (!status && (x = td_unknown_here(c)))
-        status = td_unknown_begin(c, values.dtype, &unknown);
+    if (!status && (x = td_x_here(c)))
+        status = td_x_begin(c, values.dtype, &unknown);
     if (!status)
         status = td_call_borrow_plan(c, values.dtype, &plan);
     if (status) {
         td_call_convert_end(&values);
         if (x)
-            status = td_unknown_end(c, values.dtype, &unknown, status);
+            status = td_x_end(c, values.dtype, &unknown, status);
         return td_call_fail(c, status);
     }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
@@ -98,7 +100,7 @@ td_status td_call_run(const td_call *c)
     }
     td_call_convert_end(&values);
     if (x)
-        status = td_unknown_end(c, values.dtype, &unknown, status);
+        status = td_x_end(c, values.dtype, &unknown, status);
     return status ? td_call_fail(c, status) : TD_OK;
 }
 
@@ -221,4 +223,40 @@ td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, ui
         &(td_call){
             .operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true},
         first, last);
+}
+
+/* -- what a layout touches --------------------------------------------------------------------------------------------- */
+
+td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
+                          const td_memory *memory, td_span **spans, size_t *count)
+{
+    if (!layout || !tensor || !spans || !count)
+        return td_fail(TD_ARGUMENT, "layout_spans: the %s is NULL; pass one",
+                       !layout   ? "layout"
+                       : !tensor ? "tensor"
+                                 : "output");
+    if (!memory && (width_bits == 0 || width_bits > TD_MAX_WIDTH_BITS))
+        return td_fail(TD_ARGUMENT, "layout_spans: a width of %llu bits; pass 1 to %llu",
+                       (unsigned long long)width_bits, (unsigned long long)TD_MAX_WIDTH_BITS);
+    td_as parsed = {0};
+    td_status status = td_as_parse(td_layout_choose_as(layout, as), tensor->dtype, &parsed);
+    const uint64_t width = memory ? memory->width_bits : width_bits;
+    const td_plan_request request = {.layout = layout,
+                                     .shape = &tensor->shape,
+                                     .tensor_dtype = tensor->dtype,
+                                     .memory_dtype = parsed.dtype,
+                                     .geometry = {.width_bits = width,
+                                                  .depth_words = memory ? memory->depth_words : TD_MAX_DEPTH_WORDS,
+                                                  .banks = TD_MAX_BANKS,
+                                                  .word_bytes = td_word_bytes(width)}};
+    td_plan *plan = NULL;
+    if (!status)
+        status = td_cache_plan(&request, &plan);
+    if (status) {
+        td_fail_prefix("layout_spans: ");
+        return status;
+    }
+    status = td_plan_spans(plan, spans, count);
+    td_plan_release(&plan);
+    return status;
 }

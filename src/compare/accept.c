@@ -244,52 +244,48 @@ static bool accepts_sheet(const td_scan *s, stage *g, const sheet *t)
 }
 
 /* The rows of a slab, a sheet of them at a time. */
-static bool accepts_rows(const td_scan *s, stage *g, const td_slabs *of, size_t level, const unsigned char *stored,
-                         int64_t elem)
+static bool accepts_rows(const td_scan *s, stage *g, const td_slab *slab)
 {
-    const size_t outer = of->node_count - of->row_nodes;
-    if (level < outer) {
-        const uint64_t steps = level == of->sheet ? 1 : of->extent[level];
-        for (uint64_t i = 0; i < steps; i++, stored += of->stride[level], elem += of->node[level].tensor)
-            if (!accepts_rows(s, g, of, level + 1, stored, elem))
-                return false;
-        return true;
-    }
-    sheet t = {.stored = stored,
-               .elem = elem,
-               .high = 1,
+    const td_slabs *of = slab->of;
+    sheet t = {.high = 1,
                .wide = of->row_elems,
                .stored_bytes = of->plan ? of->plan->memory_dtype.bytes : s->golden->dtype.bytes};
-    if (outer) {
+    if (of->row_nodes < of->node_count) {
         t.high = of->extent[of->sheet];
         t.step = of->node[of->sheet].tensor;
         t.stride = of->stride[of->sheet];
     }
-    return accepts_sheet(s, g, &t);
+    td_walk w;
+    for (td_walk_begin(&w, of->sheet_loop, of->sheet_loops, (td_at){.tensor = slab->tensor}); w.more;
+         td_walk_next(&w)) {
+        t.stored = slab->stored + w.at.memory;
+        t.elem = w.at.tensor;
+        if (!accepts_sheet(s, g, &t))
+            return false;
+    }
+    return true;
 }
 
-/* A slab that memory holds turned, block by block. */
-static bool accepts_turned(const td_scan *s, stage *g, const td_slabs *of, size_t level, const unsigned char *stored,
-                           int64_t elem)
+/* A slab that memory holds transposed, block by block. */
+static bool accepts_turned(const td_scan *s, stage *g, const td_slab *slab)
 {
+    const td_slabs *of = slab->of;
     const int64_t bytes = s->golden->dtype.bytes;
-    const size_t last = of->node_count - 1, unit = of->unit;
-    if (level == last) {
-        const td_close_rows b = {.expected = s->golden->data + elem * bytes,
-                                 .expected_stride = of->node[unit].tensor * bytes,
-                                 .actual = stored,
-                                 .actual_stride = of->node[last].memory / 8,
-                                 .rows = (size_t)of->extent[last],
-                                 .count = (size_t)of->extent[unit]};
-        return s->by_value ? td_close_accepts_turned(&s->close, &b, g->ahead, &g->worst)
-                           : s->equal_turned(b.expected, b.expected_stride, b.actual, b.actual_stride, b.rows, b.count,
-                                             g->ahead);
-    }
-    const td_node *node = &of->node[level];
-    const uint64_t steps = level == unit ? 1 : of->extent[level];
-    for (uint64_t i = 0; i < steps; i++, stored += node->memory / 8, elem += node->tensor)
-        if (!accepts_turned(s, g, of, level + 1, stored, elem))
+    const td_node *last = &of->node[of->node_count - 1], *unit = &of->node[of->unit];
+    td_close_rows b = {.expected_stride = unit->tensor * bytes,
+                       .actual_stride = last->memory / 8,
+                       .rows = (size_t)of->extent[of->node_count - 1],
+                       .count = (size_t)of->extent[of->unit]};
+    td_walk w;
+    for (td_walk_begin(&w, of->block_loop, of->block_loops, (td_at){.tensor = slab->tensor}); w.more;
+         td_walk_next(&w)) {
+        b.expected = s->golden->data + w.at.tensor * bytes;
+        b.actual = slab->stored + w.at.memory;
+        if (!(s->by_value ? td_close_accepts_turned(&s->close, &b, g->ahead, &g->worst)
+                          : s->equal_turned(b.expected, b.expected_stride, b.actual, b.actual_stride, b.rows, b.count,
+                                            g->ahead)))
             return false;
+    }
     return true;
 }
 
@@ -300,7 +296,7 @@ static bool accepts_in_place(const td_scan *s, stage *g, const td_slab *slab)
         g->skips--;
         return false;
     }
-    const bool all = accepts_turned(s, g, slab->of, 0, slab->stored, slab->tensor);
+    const bool all = accepts_turned(s, g, slab);
     g->skips = all || !s->by_value ? 0 : TD_CLOSE_SKIPS;
     return all;
 }
@@ -334,7 +330,7 @@ static bool accepts_slab(const td_scan *s, stage *g, td_slab_taker *taker, td_sl
         g->ahead.b = 0; /* of the buffer nothing is asked for */
     }
     td_slab_take(taker, g->slab, slab);
-    const bool all = of->piece ? accepts_lanes(s, g, slab) : accepts_rows(s, g, of, 0, slab->stored, slab->tensor);
+    const bool all = of->piece ? accepts_lanes(s, g, slab) : accepts_rows(s, g, slab);
     return all && (!g->gathered || flush(s, g));
 }
 
@@ -360,7 +356,7 @@ static void look_ahead(const td_scan *s, stage *g, const td_slab *slab, const td
         return; /* the machine sees a straight run coming */
     g->ahead.a = (ptrdiff_t)elems * s->golden->dtype.bytes;
     if (next->of->way == TD_SLAB_TAKEN)
-        td_slab_ask_for(next);
+        td_slab_prefetch(next);
     else
         g->ahead.b = (ptrdiff_t)((uintptr_t)next->stored - (uintptr_t)slab->stored);
 }

@@ -2,12 +2,11 @@
  * copy of the tensor: scan.c leaves what the policy accepts whole, and the pairs of the other slabs are looked at here,
  * in order and on one thread. What is found goes into a report; a comparison that finds mismatches has succeeded. Beside it: the
  * padding, and what lies outside the layout (outside.c). */
-#include "backdoor/call.h"
+#include "backdoor/x_elems.h"
 #include "base/fp_mode.h"
 #include "compare/accept.h"
 #include "compare/padding.h"
 #include "kernels/bits.h"
-#include "memory/x_state.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -30,7 +29,7 @@ typedef struct comparison {
     td_report_source source;
     const td_run *run; /* NULL between two tensors */
     const td_slab *slab;
-    const td_unknown *unknown; /* elements that are x or z and count as mismatches; NULL: none */
+    const td_x_elems *unknown; /* elements that are x or z and count as mismatches; NULL: none */
     uint64_t done, total;
     td_scan scan;
     bool left[TD_SCAN_SLABS];
@@ -52,7 +51,7 @@ static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected
     const uint64_t elem = k->elem + (uint64_t)((int64_t)i * k->step);
     expected &= judge->mask;
     actual &= judge->mask;
-    const bool unknown = c->unknown && td_unknown_bits(c->unknown, elem);
+    const bool unknown = c->unknown && td_x_bits(c->unknown, elem);
     if ((expected == actual && judge->bits_decide && !unknown) || td_is_masked(c->what->mask, elem))
         return;
     td_verdict verdict = td_judge_pair(judge, expected, actual);
@@ -327,7 +326,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
     td_conversion values = {0};
     comparison c;
     c.report = NULL;
-    td_unknown unknown = {0};
+    td_x_elems unknown = {0};
     bool x = false;
     td_status status = td_call_check(call);
     if (!status)
@@ -336,20 +335,20 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         status = check_snapshot(what);
     if (!status)
         status = td_call_convert(call, &values);
-    if (!status && (x = td_unknown_here(call)))
-        status = td_unknown_begin(call, values.dtype, &unknown);
+    if (!status && (x = td_x_here(call)))
+        status = td_x_begin(call, values.dtype, &unknown);
     if (!status)
         status = td_call_plan(call, values.dtype, &plan);
     if (status) {
         td_call_convert_end(&values);
-        return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
+        return x ? td_x_end(call, values.dtype, &unknown, status) : status;
     }
     unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(call, few);
     if (!data) {
         td_plan_release(&plan);
         td_call_convert_end(&values);
         status = td_fail_alloc(call->banks * sizeof *data);
-        return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
+        return x ? td_x_end(call, values.dtype, &unknown, status) : status;
     }
     const td_run run = {.plan = plan, .bank = data, .tensor = what->golden->data, .convert = values.convert};
     if (run.convert && run.convert->check)
@@ -377,7 +376,7 @@ static td_status compare_memory(const td_call *call, const td_comparison *what, 
         free(data);
     td_plan_release(&plan);
     td_call_convert_end(&values);
-    return x ? td_unknown_end(call, values.dtype, &unknown, status) : status;
+    return x ? td_x_end(call, values.dtype, &unknown, status) : status;
 }
 
 static td_status compare_tensors(const td_comparison *what, const td_policy *policy, td_report **out)

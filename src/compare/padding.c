@@ -1,4 +1,4 @@
-/* See outside.h. */
+/* See padding.h. */
 #include "compare/padding.h"
 
 #include "kernels/bits.h"
@@ -6,37 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of an element in one word. */
-typedef struct part {
+/* A piece of an element: the bits that one word holds of it. */
+typedef struct piece {
     td_place place;
     unsigned elem_bit, bits;
-} part;
+} piece;
 
-typedef void part_fn(void *context, const part *p);
+typedef void piece_fn(void *context, const piece *p);
 
-static void walk_steps(const td_plan *plan, const td_box *box, size_t level, int64_t select, int64_t memory,
-                       part_fn *fn, void *context)
+/* Every piece of every element, copies too. */
+static void walk_pieces(const td_plan *plan, const td_box *boxes, size_t count, piece_fn *fn, void *context)
 {
-    if (level < box->node_count) {
-        const td_node *node = &plan->node[box->first_node + level];
-        for (uint64_t i = 0; i < node->extent; i++)
-            walk_steps(plan, box, level + 1, select + node->select * (int64_t)i, memory + node->memory * (int64_t)i, fn,
-                       context);
-        return;
-    }
     const td_piece whole = {.bits = plan->memory_dtype.bits};
-    const td_piece *piece = box->piece_count ? plan->piece + box->first_piece : &whole;
-    for (size_t k = 0; k < (box->piece_count ? box->piece_count : 1); k++)
-        if (piece[k].bits)
-            fn(context, &(part){.place = td_plan_place(plan, select, memory + piece[k].memory, piece[k].bits),
-                                .elem_bit = piece[k].elem_bit,
-                                .bits = piece[k].bits});
-}
-
-static void walk_parts(const td_plan *plan, const td_box *box, size_t count, part_fn *fn, void *context)
-{
-    for (size_t b = 0; b < count; b++)
-        walk_steps(plan, &box[b], 0, box[b].select, box[b].memory, fn, context);
+    td_walk w;
+    for (size_t b = 0; b < count; b++) {
+        const td_box *box = &boxes[b];
+        const td_piece *of = box->piece_count ? plan->piece + box->first_piece : &whole;
+        for (td_walk_begin(&w, plan->node + box->first_node, box->node_count, td_box_at(box)); w.more; td_walk_next(&w))
+            for (size_t k = 0; k < (box->piece_count ? box->piece_count : 1); k++) {
+                const td_at at = {w.at.tensor, w.at.memory + of[k].memory, w.at.select};
+                if (of[k].bits)
+                    fn(context, &(piece){td_place_of(plan, at, of[k].bits), of[k].elem_bit, of[k].bits});
+            }
+    }
 }
 
 /* -- padding ------------------------------------------------------------------------------------------------------- */
@@ -45,16 +37,16 @@ typedef struct padding {
     const td_run *run;
     const td_memory *const *bank;
     td_report *report;
-    bool counted; /* an earlier part of the same element was wrong */
+    bool counted; /* an earlier piece of the same element was wrong */
 } padding;
 
-static bool is_unknown(const td_memory *memory, const part *p)
+static bool is_unknown(const td_memory *memory, const piece *p)
 {
     return memory->unknown_any && memory->x != TD_X_ZERO &&
            td_get_bits(memory->unknown->data + p->place.address * memory->word_bytes, (int64_t)p->place.lsb, p->bits);
 }
 
-static void look_at_pad(void *context, const part *p)
+static void look_at_pad(void *context, const piece *p)
 {
     padding *pad = context;
     const td_plan *plan = pad->run->plan;
@@ -76,7 +68,7 @@ static void look_at_pad(void *context, const part *p)
 void td_compare_padding(const td_run *run, const td_memory *const *bank, td_report *report)
 {
     padding pad = {run, bank, report, false};
-    walk_parts(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
+    walk_pieces(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
 }
 
 /* -- outside ------------------------------------------------------------------------------------------------------- */
@@ -86,7 +78,7 @@ typedef struct marks {
     size_t word_bytes;
 } marks;
 
-static void mark(void *context, const part *p)
+static void mark(void *context, const piece *p)
 {
     const marks *m = context;
     td_put_bits(m->bank[p->place.bank]->data + p->place.address * m->word_bytes, (int64_t)p->place.lsb, p->bits,
@@ -137,8 +129,8 @@ td_status td_compare_outside(const td_run *run, const td_memory *const *snapshot
     for (size_t i = 0; i < banks && !status; i++)
         status = td_memory_create("marks", plan->geometry.width_bits, plan->geometry.depth_words, &m.bank[i]);
     if (!status) {
-        walk_parts(plan, plan->data, plan->data_count, mark, &m);
-        walk_parts(plan, plan->pads, plan->pads_count, mark, &m);
+        walk_pieces(plan, plan->data, plan->data_count, mark, &m);
+        walk_pieces(plan, plan->pads, plan->pads_count, mark, &m);
         report->has_snapshot = true;
         for (size_t i = 0; i < banks; i++)
             scan_bank(report, i, run->bank[i], snapshot[i]->data, m.bank[i]->data);

@@ -1,7 +1,6 @@
 /* See slab.h: slabs that have been cut, where they are and how they are taken. slab_cut.c cuts them. */
 #include "compare/slab.h"
 
-#include "exec/walk.h"
 #include "kernels/equal.h"
 #include "plan/move.h"
 
@@ -23,6 +22,11 @@ static void find_rows(td_slabs *s)
     for (size_t i = 0; i + s->row_nodes < s->node_count; i++)
         if (s->extent[i] > s->extent[s->sheet])
             s->sheet = i;
+    s->sheet_loops = 0;
+    for (size_t i = 0; i + s->row_nodes < s->node_count; i++)
+        if (i != s->sheet)
+            s->sheet_loop[s->sheet_loops++] =
+                (td_node){.extent = s->extent[i], .tensor = s->node[i].tensor, .memory = s->stride[i]};
 }
 
 void td_slabs_see_rows(td_slabs *s)
@@ -30,6 +34,15 @@ void td_slabs_see_rows(td_slabs *s)
     for (size_t i = 0; i < s->node_count; i++)
         s->stride[i] = s->node[i].memory / 8;
     find_rows(s);
+}
+
+void td_slabs_see_blocks(td_slabs *s)
+{
+    s->block_loops = 0;
+    for (size_t i = 0; i + 1 < s->node_count; i++)
+        if (i != s->unit)
+            s->block_loop[s->block_loops++] =
+                (td_node){.extent = s->extent[i], .tensor = s->node[i].tensor, .memory = s->node[i].memory / 8};
 }
 
 /* -- the small plan ------------------------------------------------------------------------------------------------ */
@@ -157,23 +170,17 @@ void td_slab_take(td_slab_taker *t, unsigned char *buffer, td_slab *slab)
     slab->stored = staged;
 }
 
-static void ask_for(const td_slabs *s, size_t level, const unsigned char *from)
-{
-    if (level == s->run_nodes) {
-        for (size_t at = 0; at < s->run_bytes; at += 64)
-            td_ask_for(from, (ptrdiff_t)at);
-        return;
-    }
-    for (uint64_t i = 0; i < s->run_node[level].extent; i++, from += s->run_node[level].memory / 8)
-        ask_for(s, level + 1, from);
-}
-
-void td_slab_ask_for(const td_slab *slab)
+void td_slab_prefetch(const td_slab *slab)
 {
     const td_slabs *s = slab->of;
     const td_run run = {.plan = s->plan, .bank = s->bank};
-    if (s->run_bytes)
-        ask_for(s, 0, td_ground_at(&run, slab->select) + (slab->memory + s->run_bit) / 8);
+    if (!s->run_bytes)
+        return;
+    const unsigned char *from = td_ground_at(&run, slab->select) + (slab->memory + s->run_bit) / 8;
+    td_walk w;
+    for (td_walk_begin(&w, s->run_node, s->run_nodes, (td_at){0}); w.more; td_walk_next(&w))
+        for (size_t at = 0; at < s->run_bytes; at += 64)
+            td_ask_for(from + w.at.memory / 8, (ptrdiff_t)at);
 }
 
 /* -- where an element is ------------------------------------------------------------------------------------------- */
@@ -199,34 +206,19 @@ const unsigned char *td_slab_stored(const td_slab *slab, uint64_t n)
     return stored;
 }
 
-td_place td_plan_place(const td_plan *plan, int64_t select, int64_t memory, unsigned bits)
-{
-    const uint64_t word_bits = plan->geometry.word_bytes * 8;
-    uint64_t bank = (uint64_t)select, word = 0;
-    if (plan->table) {
-        bank = TD_TABLE_BANK(plan->table[select]);
-        word = TD_TABLE_WORD(plan->table[select]);
-    }
-    const uint64_t bit = (uint64_t)memory % word_bits;
-    return (td_place){.bank = bank, .address = word + (uint64_t)memory / word_bits, .lsb = bit, .msb = bit + bits - 1};
-}
-
 td_place td_slab_place(const td_slab *slab, uint64_t n)
 {
     const td_slabs *s = slab->of;
     const uint64_t lane = n % s->lanes;
-    int64_t memory = slab->memory, select = slab->select;
+    td_at at = {.memory = slab->memory, .select = slab->select};
     unsigned bits = s->plan->memory_dtype.bits;
     if (s->piece) {
         const td_piece *piece = &s->piece[s->lane_piece[lane]];
-        memory += piece->memory;
+        at.memory += piece->memory;
         bits = piece->bits ? piece->bits : 1;
     }
     n /= s->lanes;
-    for (size_t i = s->node_count; i-- > 0; n /= s->extent[i]) {
-        const int64_t step = (int64_t)(n % s->extent[i]);
-        memory += step * s->node[i].memory;
-        select += step * s->node[i].select;
-    }
-    return td_plan_place(s->plan, select, memory, bits);
+    for (size_t i = s->node_count; i-- > 0; n /= s->extent[i])
+        at = td_at_step(at, &s->node[i], n % s->extent[i]);
+    return td_place_of(s->plan, at, bits);
 }

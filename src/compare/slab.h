@@ -10,7 +10,7 @@
 
 #include "exec/exec.h"
 
-#define TD_SLAB_NODES (TD_MAX_AXES + TD_MAX_RANK + 1)
+#define TD_SLAB_NODES TD_WALK_NODES
 #define TD_SLAB_BYTES ((size_t)16 << 10) /* of the buffer that a slab is taken out into */
 
 /* How a slab is seen. */
@@ -36,12 +36,17 @@ typedef struct td_slabs {
     uint64_t elems;                 /* of a slab */
     uint64_t count;                 /* of slabs */
     size_t unit;                    /* TURNED: the node that is straight in memory */
+    td_node
+        block_loop[TD_SLAB_NODES]; /* TURNED: the loops around a block of `unit` and the last node, memory in bytes */
+    size_t block_loops;
 
     /* Of what is seen as rows, in place or taken out. */
     int64_t stride[TD_SLAB_NODES]; /* bytes between the stored elements of a node's steps */
     size_t row_nodes;              /* trailing nodes that are straight in the tensor and in what is stored */
     uint64_t row_elems;
-    size_t sheet; /* the longest of the nodes before them: its rows are looked at together */
+    size_t sheet;                      /* the longest of the nodes before them: its rows are looked at together */
+    td_node sheet_loop[TD_SLAB_NODES]; /* the loops around a sheet, memory in bytes of what is stored */
+    size_t sheet_loops;
 
     /* Of what is taken out; made by td_slabs_take_out. */
     bool has_small;
@@ -61,11 +66,6 @@ typedef struct td_slab {
     int64_t tensor, memory, select; /* the place of step 0 of every node */
     const unsigned char *stored;    /* its first element, in the bytes of the memory's dtype */
 } td_slab;
-
-/* A place in memory: the bits [lsb, msb] of a word. */
-typedef struct td_place {
-    uint64_t bank, address, lsb, msb;
-} td_place;
 
 /* Returns false to stop. */
 typedef bool td_slabs_visit(void *context, td_slabs *slabs);
@@ -88,8 +88,9 @@ void td_slabs_of_tensor(unsigned char *const *data, unsigned elem_bytes, uint64_
 /* Before turned slabs are taken. TD_NO_MEMORY alone. */
 td_status td_slabs_take_out(td_slabs *slabs);
 
-/* For slab_cut.c: slabs that are seen in place as rows, and the end of a part. */
+/* For slab_cut.c: slabs that are seen in place, as rows or as transposed blocks, and the end of a part. */
 void td_slabs_see_rows(td_slabs *slabs);
+void td_slabs_see_blocks(td_slabs *slabs);
 void td_slabs_free(td_slabs *slabs);
 
 /* What takes slabs; each thread has its own. */
@@ -107,16 +108,13 @@ void td_slab_find(const td_slabs *slabs, uint64_t number, td_slab *out);
 /* As rows: taken out into TD_SLAB_BYTES at `buffer` unless they are seen in place. Allocates nothing. */
 void td_slab_take(td_slab_taker *taker, unsigned char *buffer, td_slab *slab);
 
-/* Asks for the lines of memory that a slab will be taken out of. */
-void td_slab_ask_for(const td_slab *slab);
+/* Prefetches the lines of memory that a slab will be taken out of. */
+void td_slab_prefetch(const td_slab *slab);
 
 /* Of element `n` of a slab, nodes outermost first, then lanes: its row-major number in the tensor, where it is stored, and
  * its place; of an element in several words the place of its low bits. */
 uint64_t td_slab_elem(const td_slab *slab, uint64_t n);
 const unsigned char *td_slab_stored(const td_slab *slab, uint64_t n);
 td_place td_slab_place(const td_slab *slab, uint64_t n);
-
-/* A box step's place: `select` and `memory` as in plan.h. */
-td_place td_plan_place(const td_plan *plan, int64_t select, int64_t memory, unsigned bits);
 
 #endif

@@ -1,8 +1,6 @@
 /* See slab.h: where boxes are cut. The order of the nodes first, then how much of each one slab takes. */
 #include "compare/slab.h"
 
-#include "exec/walk.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,6 +281,8 @@ static td_status walk_box(const cutting *c, td_slabs *s, td_slabs_visit *visit, 
             status = td_slabs_take_out(s);
         if (s->way == TD_SLAB_ROWS)
             td_slabs_see_rows(s);
+        else if (s->way == TD_SLAB_TURNED)
+            td_slabs_see_blocks(s);
         if (!status)
             *stopped = !visit(context, s);
         td_slabs_free(s);

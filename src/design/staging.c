@@ -108,7 +108,7 @@ static td_status drop_address(struct td_transfer *t, const td_layout *layout)
 
 static const char *stored_as(const td_layout *layout, const char *as)
 {
-    return as && *as ? as : td_layout_as(layout);
+    return td_layout_choose_as(layout, as);
 }
 
 /* The operation could only copy: nothing to convert, to look at or to refuse is left. */

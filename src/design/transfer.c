@@ -5,7 +5,7 @@
 
 #include "layout/layout.h"
 #include "plan/cache.h"
-#include "plan/plan.h"
+#include "plan/walk.h"
 #include "tensor/tensor.h"
 #include "values/as.h"
 
@@ -74,60 +74,18 @@ td_status td_transfer_end(td_memory *memory)
 
 /* -- the words of a layout --------------------------------------------------------------------------------------------- */
 
-typedef struct walk {
-    const td_plan *plan;
-    td_memory *const *bank;
-} walk;
-
-static void walk_inner(const walk *w, const td_box *box, const td_node *node, size_t count, struct td_transfer *t,
-                       int64_t memory)
-{
-    const int64_t word_bits = (int64_t)w->plan->geometry.word_bytes * 8;
-    if (count == 0 || (count == 1 && node->memory == 0)) {
-        td_transfer_add(t, (uint64_t)(memory / word_bits), box->beats, 1);
-        return;
-    }
-    if (count == 1 && node->memory == word_bits * (int64_t)box->beats) {
-        td_transfer_add(t, (uint64_t)(memory / word_bits), node->extent * box->beats, 1);
-        return;
-    }
-    if (count == 1 && box->beats == 1) {
-        td_transfer_add(t, (uint64_t)(memory / word_bits), node->extent, node->memory / word_bits);
-        return;
-    }
-    for (uint64_t i = 0; i < node->extent; i++)
-        walk_inner(w, box, node + 1, count - 1, t, memory + node->memory * (int64_t)i);
-}
-
-static void walk_box(const walk *w, const td_box *box, size_t level, int64_t select, int64_t memory)
-{
-    const td_node *node = &w->plan->node[box->first_node + level];
-    if (level < box->selectors) {
-        for (uint64_t i = 0; i < node->extent; i++)
-            walk_box(w, box, level + 1, select + node->select * (int64_t)i, memory + node->memory * (int64_t)i);
-        return;
-    }
-    uint64_t bank = (uint64_t)select;
-    if (w->plan->table) {
-        const uint64_t entry = w->plan->table[select];
-        bank = TD_TABLE_BANK(entry);
-        memory += (int64_t)(TD_TABLE_WORD(entry) * w->plan->geometry.word_bytes * 8);
-    }
-    walk_inner(w, box, node, box->node_count - level, w->bank[bank]->transfer, memory);
-}
-
 void td_transfer_list(td_memory *const *banks, const td_plan *plan)
 {
-    const walk w = {.plan = plan, .bank = banks};
-    for (size_t b = 0; b < plan->words_count; b++)
-        walk_box(&w, &plan->words[b], 0, plan->words[b].select, plan->words[b].memory);
+    td_word_walk w;
+    for (td_walk_words(&w, plan); w.more; td_walk_next_words(&w))
+        td_transfer_add(banks[w.bank]->transfer, w.first, w.count, w.step);
 }
 
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                       const char *as, td_plan **plan)
 {
     td_as parsed = {0};
-    if (!tensor || !layout || td_as_parse(as && *as ? as : td_layout_as(layout), tensor->dtype, &parsed))
+    if (!tensor || !layout || td_as_parse(td_layout_choose_as(layout, as), tensor->dtype, &parsed))
         return false;
     const td_plan_request request = {.layout = layout,
                                      .shape = &tensor->shape,

@@ -1,8 +1,9 @@
-/* Runs plans. Nothing here can fail: the plan was checked when it was made. Called by backdoor.c alone. */
+/* Runs plans: load, dump, and what is looked at in memory before either. backdoor/ and compare/ call it. A plan was checked when
+ * it was made, so only values and copies in memory can be refused here, and those before anything is written. */
 #ifndef TD_EXEC_H
 #define TD_EXEC_H
 
-#include "plan/plan.h"
+#include "plan/walk.h"
 #include "values/convert.h"
 
 /* A plan with its two sides: the storage of each bank, and the tensor's data. */
@@ -11,9 +12,16 @@ typedef struct td_run {
     unsigned char *const *bank;
     unsigned char *tensor;     /* only read by a load and a comparison */
     const td_convert *convert; /* on the way of this run; NULL: bits move unchanged */
-    const unsigned char
-        *loose; /* per element, in a container of the memory's dtype: not 0 where copies may differ; or NULL */
+    /* Per element, in a container of the memory's dtype: not 0 where copies may differ; or NULL. */
+    const unsigned char *loose;
 } td_run;
+
+/* What the bits of a place count from. */
+static inline unsigned char *td_ground_at(const td_run *run, int64_t select)
+{
+    const td_ground ground = td_ground_of(run->plan, select);
+    return run->bank[ground.bank] + ground.word * run->plan->geometry.word_bytes;
+}
 
 void td_exec_load(const td_run *run);
 void td_exec_dump(const td_run *run);
@@ -25,7 +33,7 @@ td_status td_exec_check(const td_run *run);
 /* Where a copy in memory differs. */
 typedef struct td_clash {
     uint64_t elem; /* row-major number in the tensor */
-    uint64_t bank, word, bit;
+    td_place place;
     uint64_t expected, found; /* element bits */
 } td_clash;
 
@@ -34,12 +42,5 @@ bool td_exec_copies_agree(const td_run *run, td_clash *clash);
 
 /* The memory against the tensor's bits. */
 bool td_exec_equals(const td_run *run, td_clash *clash);
-
-/* Calls visit for runs of consecutive words that a load writes, in plan order. */
-typedef void td_word_visit(void *context, uint64_t bank, uint64_t first, uint64_t count);
-void td_exec_words(const td_plan *plan, td_word_visit *visit, void *context);
-
-/* spans.c: the same words, ascending and merged; free *spans. */
-td_status td_plan_spans(const td_plan *plan, td_span **spans, size_t *count);
 
 #endif

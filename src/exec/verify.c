@@ -1,52 +1,53 @@
-/* Looking at a memory before anything is written: values that cannot be converted, copies that differ. Called by backdoor.c;
- * see exec.h. */
-#include "exec/walk.h"
+/* Looking at a memory before anything is written: values that cannot be converted, copies that differ. backdoor/ and compare/
+ * call it through exec.h. */
+#include "exec/plain.h"
 #include "kernels/bits.h"
 
-/* Memory values that a dump could not convert, in `error` mode. */
-static bool check_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
-                      int64_t memory, int64_t tensor)
+/* -- values that cannot be converted ------------------------------------------------------------------------------------ */
+
+static td_status check_whole_row(const td_run *run, const td_node *row, td_at at)
 {
-    td_status *status = context;
-    const td_piece *piece = run->plan->piece + box->first_piece;
-    const unsigned stored = run->plan->memory_dtype.bytes;
-    td_stage s;
+    const unsigned char *ground = td_ground_at(run, at.select);
+    td_convert_scratch s;
+    td_status status = TD_OK;
     size_t bad = 0;
-    for (uint64_t done = 0; done < node->extent && !*status && !box->piece_count; done += TD_STAGE_ELEMS) {
-        const uint64_t count = node->extent - done < TD_STAGE_ELEMS ? node->extent - done : TD_STAGE_ELEMS;
-        td_fetch_row(run, ground, memory + (int64_t)done * node->memory, node->memory, s.memory, stored, count);
-        *status = td_convert_check(run->convert, s.memory, count, (uint64_t)(tensor + (int64_t)done * node->tensor),
-                                   node->tensor, &bad);
+    for (uint64_t done = 0; done < row->extent && !status; done += TD_SCRATCH_ELEMS) {
+        const uint64_t left = row->extent - done, count = left < TD_SCRATCH_ELEMS ? left : TD_SCRATCH_ELEMS;
+        const td_at from = td_at_step(at, row, done);
+        td_fetch_row(run, ground, from.memory, row->memory, s.memory, run->plan->memory_dtype.bytes, count);
+        status = td_convert_check(run->convert, s.memory, count, (uint64_t)from.tensor, row->tensor, &bad);
     }
-    for (uint64_t i = 0; i < node->extent && !*status; i++, memory += node->memory, tensor += node->tensor)
-        for (size_t k = 0, used = 0; k < box->piece_count && !*status; k += used) {
-            const uint64_t bits = td_memory_value(run, ground, memory, piece + k, box->piece_count - k, &used);
+    return status;
+}
+
+static td_status check_pieces_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
+{
+    const unsigned char *ground = td_ground_at(run, at.select);
+    const td_piece *piece = run->plan->piece + box->first_piece;
+    td_status status = TD_OK;
+    size_t bad = 0;
+    for (uint64_t i = 0; i < row->extent && !status; i++, at = td_at_step(at, row, 1))
+        for (size_t k = 0, used = 0; k < box->piece_count && !status; k += used) {
+            const uint64_t bits = td_memory_value(run, ground, at.memory, piece + k, box->piece_count - k, &used);
             const uint64_t value = td_dtype_extend(run->plan->memory_dtype, bits);
-            *status = td_convert_check(run->convert, &value, 1, (uint64_t)(tensor + piece[k].tensor), 1, &bad);
+            status = td_convert_check(run->convert, &value, 1, (uint64_t)(at.tensor + piece[k].tensor), 1, &bad);
         }
-    return !*status;
+    return status;
 }
 
 td_status td_exec_check(const td_run *run)
 {
     td_status status = TD_OK;
-    td_walk_all(&status, run, run->plan->data, run->plan->data_count, check_row);
+    td_walk w;
+    for (size_t b = 0; b < run->plan->data_count; b++) {
+        const td_box *box = &run->plan->data[b];
+        for (td_walk_rows(&w, run->plan, box); w.more && !status; td_walk_next(&w))
+            status = box->piece_count ? check_pieces_row(run, box, w.row, w.at) : check_whole_row(run, w.row, w.at);
+    }
     return status;
 }
 
-static void note_place(const td_run *run, const unsigned char *ground, int64_t memory, td_clash *clash)
-{
-    const td_geometry *g = &run->plan->geometry;
-    for (uint64_t bank = 0; bank < g->banks; bank++) {
-        const unsigned char *first = run->bank[bank], *p = ground + memory / 8;
-        if (p >= first && p < first + g->depth_words * g->word_bytes) {
-            const uint64_t bit = (uint64_t)(ground - first) * 8 + (uint64_t)memory;
-            clash->bank = bank;
-            clash->word = bit / (g->word_bytes * 8);
-            clash->bit = bit % (g->word_bytes * 8);
-        }
-    }
-}
+/* -- copies that differ ------------------------------------------------------------------------------------------------- */
 
 /* An element with an unknown copy is not held against the others. */
 static bool is_loose(const td_run *run, int64_t elem)
@@ -56,24 +57,24 @@ static bool is_loose(const td_run *run, int64_t elem)
 }
 
 /* The tensor, against each place of each element. */
-static bool equal_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
-                      int64_t memory, int64_t tensor)
+static bool equal_row(const td_run *run, const td_box *box, const td_node *row, td_at at, td_clash *clash)
 {
+    static const td_piece whole = {0};
+    const unsigned char *ground = td_ground_at(run, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
-    const td_piece *piece = run->plan->piece + box->first_piece;
-    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory, tensor += node->tensor) {
-        const size_t lanes = box->piece_count ? box->piece_count : 1;
+    const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
+    const size_t lanes = box->piece_count ? box->piece_count : 1;
+    for (uint64_t i = 0; i < row->extent; i++, at = td_at_step(at, row, 1)) {
         for (size_t k = 0, used = 0; k < lanes; k += used) {
-            const int64_t elem = tensor + (box->piece_count ? piece[k].tensor : 0);
+            const int64_t elem = at.tensor + piece[k].tensor;
             const size_t left = box->piece_count ? box->piece_count - k : 0;
-            const uint64_t found =
-                td_tensor_value(run, td_memory_value(run, ground, memory, piece + k, left, &used), elem);
+            const uint64_t bits = td_memory_value(run, ground, at.memory, piece + k, left, &used);
+            const uint64_t found = td_tensor_value(run, bits, elem);
             const uint64_t expected = td_get_elem(run->tensor + elem * bytes, bytes);
             if (found == expected || is_loose(run, elem))
                 continue;
-            td_clash *clash = context;
-            *clash = (td_clash){.elem = (uint64_t)elem, .expected = expected, .found = found};
-            note_place(run, ground, memory + (box->piece_count ? piece[k].memory : 0), clash);
+            at.memory += piece[k].memory;
+            *clash = (td_clash){(uint64_t)elem, td_place_of(run->plan, at, 1), expected, found};
             return false;
         }
     }
@@ -82,79 +83,64 @@ static bool equal_row(void *context, const td_run *run, const td_box *box, const
 
 bool td_exec_equals(const td_run *run, td_clash *clash)
 {
-    return td_walk_all(clash, run, run->plan->data, run->plan->data_count, equal_row);
+    td_walk w;
+    for (size_t b = 0; b < run->plan->data_count; b++)
+        for (td_walk_rows(&w, run->plan, &run->plan->data[b]); w.more; td_walk_next(&w))
+            if (!equal_row(run, &run->plan->data[b], w.row, w.at, clash))
+                return false;
+    return true;
 }
 
-/* Copies: a box without its repeat nodes is the first copy; each other combination of their steps is one more, compared
- * with the first place by place. */
-typedef struct copies {
-    td_clash *clash;
-    int64_t select, memory; /* from the first copy to this one */
-    const td_box *box;      /* the box without its repeats */
-    const td_node *node;
-} copies;
-
-static bool copies_row(const copies *c, const td_run *run, int64_t select, int64_t memory, int64_t tensor)
+/* The elements of one step, at `first` and in another copy. */
+static bool copies_equal(const td_run *run, const td_box *box, td_at first, td_at other, td_clash *clash)
 {
-    const unsigned char *first = td_ground_at(run, select), *other = td_ground_at(run, select + c->select);
-    const td_piece *piece = run->plan->piece + c->box->first_piece;
-    const size_t lanes = c->box->piece_count ? c->box->piece_count : 1;
+    static const td_piece whole = {0};
+    const unsigned char *ground = td_ground_at(run, first.select), *other_ground = td_ground_at(run, other.select);
+    const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
+    const size_t lanes = box->piece_count ? box->piece_count : 1;
     for (size_t k = 0, used = 0; k < lanes; k += used) {
-        const size_t left = c->box->piece_count ? c->box->piece_count - k : 0;
-        const uint64_t expected = td_memory_value(run, first, memory, piece + k, left, &used);
-        const uint64_t found = td_memory_value(run, other, memory + c->memory, piece + k, left, &used);
-        const int64_t elem = tensor + (left ? piece[k].tensor : 0);
+        const size_t left = box->piece_count ? box->piece_count - k : 0;
+        const uint64_t expected = td_memory_value(run, ground, first.memory, piece + k, left, &used);
+        const uint64_t found = td_memory_value(run, other_ground, other.memory, piece + k, left, &used);
+        const int64_t elem = first.tensor + piece[k].tensor;
         if (expected == found || is_loose(run, elem))
             continue;
-        *c->clash = (td_clash){.elem = (uint64_t)elem, .expected = expected, .found = found};
-        note_place(run, other, memory + c->memory + (left ? piece[k].memory : 0), c->clash);
+        other.memory += piece[k].memory;
+        *clash = (td_clash){(uint64_t)elem, td_place_of(run->plan, other, 1), expected, found};
         return false;
     }
     return true;
 }
 
-static bool walk_copies(const copies *c, const td_run *run, size_t level, int64_t select, int64_t memory,
-                        int64_t tensor)
+/* A box without its repeat nodes is the first copy; each other combination of their steps is one more. */
+static bool box_copies_agree(const td_run *run, const td_box *box, td_clash *clash)
 {
-    if (level == c->box->node_count)
-        return copies_row(c, run, select, memory, tensor);
-    const td_node *node = &c->node[level];
-    const uint64_t extent = node->tensor ? node->extent : 1;
-    for (uint64_t i = 0; i < extent; i++) {
-        if (!walk_copies(c, run, level + 1, select, memory, tensor))
-            return false;
-        select += node->select;
-        memory += node->memory;
-        tensor += node->tensor;
+    td_node repeat[TD_WALK_NODES], node[TD_WALK_NODES];
+    size_t repeats = 0, nodes = 0;
+    for (size_t i = 0; i < box->node_count; i++) {
+        const td_node *n = &run->plan->node[box->first_node + i];
+        if (n->tensor)
+            node[nodes++] = *n;
+        else
+            repeat[repeats++] = *n;
     }
-    return true;
-}
-
-static bool each_copy(copies *c, const td_run *run, size_t level, int64_t select, int64_t memory)
-{
-    if (level == c->box->node_count) {
-        c->select = select;
-        c->memory = memory;
-        return (select == 0 && memory == 0) || walk_copies(c, run, 0, c->box->select, c->box->memory, c->box->tensor);
-    }
-    const td_node *node = &c->node[level];
-    const uint64_t extent = node->tensor ? 1 : node->extent;
-    for (uint64_t i = 0; i < extent; i++) {
-        if (!each_copy(c, run, level + 1, select, memory))
-            return false;
-        select += node->select;
-        memory += node->memory;
+    td_walk copy, w;
+    for (td_walk_begin(&copy, repeat, repeats, (td_at){0}); copy.more; td_walk_next(&copy)) {
+        if (!copy.at.select && !copy.at.memory)
+            continue; /* the first itself */
+        for (td_walk_begin(&w, node, nodes, td_box_at(box)); w.more; td_walk_next(&w)) {
+            const td_at other = {w.at.tensor, w.at.memory + copy.at.memory, w.at.select + copy.at.select};
+            if (!copies_equal(run, box, w.at, other, clash))
+                return false;
+        }
     }
     return true;
 }
 
 bool td_exec_copies_agree(const td_run *run, td_clash *clash)
 {
-    for (size_t b = 0; b < run->plan->data_count; b++) {
-        copies c = {
-            .clash = clash, .box = &run->plan->data[b], .node = run->plan->node + run->plan->data[b].first_node};
-        if (!each_copy(&c, run, 0, 0, 0))
+    for (size_t b = 0; b < run->plan->data_count; b++)
+        if (!box_copies_agree(run, &run->plan->data[b], clash))
             return false;
-    }
     return true;
 }

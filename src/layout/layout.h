@@ -35,6 +35,12 @@ struct td_layout {
 /* What td_layout_create does, for callers that put their own name in front of a failure. No string is NULL. */
 td_status td_layout_make(const char *pattern, const char *option_text, const char *address, td_layout **out);
 
+/* The `as` of a call: its own, or else the layout's; "" where neither says one. */
+static inline const char *td_layout_choose_as(const td_layout *layout, const char *as)
+{
+    return as && *as ? as : layout->as_text ? layout->as_text : "";
+}
+
 /* The options that are not sizes of axes, for messages that offer them; NULL past the last. */
 bool td_layout_is_option(const char *key);
 const char *td_layout_option_name(size_t number);

@@ -170,7 +170,7 @@ td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, s
 {
     td_status status = check_list("backdoor_read", memory, addresses, count, words);
     if (status == TD_OK)
-        status = td_unknown_check_words("backdoor_read", memory, addresses, count);
+        status = td_x_check_words("backdoor_read", memory, addresses, count);
     if (status != TD_OK)
         return status;
 #define READ(bytes) read_words(memory->data, addresses, count, words, bytes)

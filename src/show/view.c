@@ -1,9 +1,9 @@
 /* See stage.h. Everything is asked of the rooms that compile plans: bind, lanes, places; nothing is computed twice. */
 #include "show/view.h"
 
-#include "exec/exec.h"
 #include "memory/memory.h"
 #include "plan/cache.h"
+#include "plan/walk.h"
 #include "tensor/tensor.h"
 #include "values/as.h"
 
@@ -22,7 +22,7 @@ static td_status read_scene(td_stage *s, const td_layout *layout, const td_scene
     if (!status)
         status = td_shape_check(&scene->shape, r->tensor_dtype, &elems, &bytes);
     if (!status)
-        status = td_as_parse(scene->as && *scene->as ? scene->as : td_layout_as(layout), r->tensor_dtype, &as);
+        status = td_as_parse(td_layout_choose_as(layout, scene->as), r->tensor_dtype, &as);
     if (status)
         return status;
     s->shape = scene->shape;
@@ -65,33 +65,24 @@ static td_status place_lanes(td_stage *s)
     return td_lanes_place(&s->cut, &s->request, &s->lanes);
 }
 
-/* Distinct words, when some are written twice or not at all: as they come, then told apart. */
-typedef struct tally {
-    td_stage *stage;
-    uint64_t words;
-} tally;
-
-static void widen(td_stage *s, uint64_t bank, uint64_t first, uint64_t count)
+static void widen(td_stage *s, uint64_t bank, uint64_t first, uint64_t last)
 {
     s->low = first < s->low ? first : s->low;
-    s->high = first + count - 1 > s->high ? first + count - 1 : s->high;
+    s->high = last > s->high ? last : s->high;
     s->bank_count = bank + 1 > s->bank_count ? bank + 1 : s->bank_count;
 }
 
-static void visit(void *context, uint64_t bank, uint64_t first, uint64_t count)
-{
-    tally *t = context;
-    t->words += count;
-    widen(t->stage, bank, first, count);
-}
-
+/* Words as they come; where some are written twice or not at all, told apart. */
 static td_status count_words(td_stage *s)
 {
     const td_layout *layout = s->request.layout;
-    tally t = {.stage = s};
+    td_word_walk w;
     s->low = UINT64_MAX;
-    td_exec_words(s->plan, visit, &t);
-    s->word_count = t.words;
+    for (td_walk_words(&w, s->plan); w.more; td_walk_next_words(&w)) {
+        const uint64_t end = w.first + (w.count - 1) * (uint64_t)w.step;
+        s->word_count += w.count;
+        widen(s, w.bank, w.step > 0 ? w.first : end, w.step > 0 ? end : w.first);
+    }
     if (!layout->alias_last && !(layout->clip && s->bound.ragged && layout->beats > 1))
         return TD_OK;
     td_span *spans = NULL;

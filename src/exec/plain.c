@@ -1,61 +1,14 @@
-/* See walk.h: the plain way through a box. Correct for every plan; the reference that the kernels of exec.c are held against. */
-#include "exec/walk.h"
+/* See plain.h. */
+#include "exec/plain.h"
 
 #include "kernels/bits.h"
 
-static const td_node single = {.extent = 1};
-
-unsigned char *td_ground_at(const td_run *run, int64_t select)
+void td_plain_run(const td_run *run, const td_box *boxes, size_t count, td_row *row)
 {
-    const td_plan *plan = run->plan;
-    if (!plan->table)
-        return run->bank[select];
-    const uint64_t entry = plan->table[select];
-    return run->bank[TD_TABLE_BANK(entry)] + TD_TABLE_WORD(entry) * plan->geometry.word_bytes;
-}
-
-bool td_walk_inner(void *context, const td_run *run, const td_box *box, const td_node *node, size_t count,
-                   unsigned char *ground, int64_t memory, int64_t tensor, td_row *row)
-{
-    if (count <= 1)
-        return row(context, run, box, count ? node : &single, ground, memory, tensor);
-    for (uint64_t i = 0; i < node->extent; i++) {
-        if (!td_walk_inner(context, run, box, node + 1, count - 1, ground, memory, tensor, row))
-            return false;
-        memory += node->memory;
-        tensor += node->tensor;
-    }
-    return true;
-}
-
-static bool walk_selectors(void *context, const td_run *run, const td_box *box, size_t level, int64_t select,
-                           int64_t memory, int64_t tensor, td_row *row)
-{
-    const td_node *node = &run->plan->node[box->first_node + level];
-    if (level == box->selectors)
-        return td_walk_inner(context, run, box, node, box->node_count - level, td_ground_at(run, select), memory,
-                             tensor, row);
-    for (uint64_t i = 0; i < node->extent; i++) {
-        if (!walk_selectors(context, run, box, level + 1, select, memory, tensor, row))
-            return false;
-        select += node->select;
-        memory += node->memory;
-        tensor += node->tensor;
-    }
-    return true;
-}
-
-static bool walk(void *context, const td_run *run, const td_box *box, td_row *row)
-{
-    return walk_selectors(context, run, box, 0, box->select, box->memory, box->tensor, row);
-}
-
-bool td_walk_all(void *context, const td_run *run, const td_box *boxes, size_t count, td_row *row)
-{
+    td_walk w;
     for (size_t b = 0; b < count; b++)
-        if (!walk(context, run, &boxes[b], row))
-            return false;
-    return true;
+        for (td_walk_rows(&w, run->plan, &boxes[b]); w.more; td_walk_next(&w))
+            row(run, &boxes[b], w.row, w.at);
 }
 
 /* -- rows -------------------------------------------------------------------------------------------------------------- */
@@ -141,9 +94,9 @@ static void load_converted(const td_run *run, const td_node *node, unsigned char
                            int64_t tensor)
 {
     const unsigned bytes = run->plan->tensor_dtype.bytes, stored = run->plan->memory_dtype.bytes;
-    td_stage s;
-    for (uint64_t done = 0; done < node->extent; done += TD_STAGE_ELEMS) {
-        const uint64_t count = node->extent - done < TD_STAGE_ELEMS ? node->extent - done : TD_STAGE_ELEMS;
+    td_convert_scratch s;
+    for (uint64_t done = 0; done < node->extent; done += TD_SCRATCH_ELEMS) {
+        const uint64_t count = node->extent - done < TD_SCRATCH_ELEMS ? node->extent - done : TD_SCRATCH_ELEMS;
         const int64_t first = tensor + (int64_t)done * node->tensor;
         const unsigned char *src = run->tensor + first * bytes;
         if (node->tensor != 1) {
@@ -159,9 +112,9 @@ static void dump_converted(const td_run *run, const td_node *node, unsigned char
                            int64_t tensor)
 {
     const unsigned bytes = run->plan->tensor_dtype.bytes, stored = run->plan->memory_dtype.bytes;
-    td_stage s;
-    for (uint64_t done = 0; done < node->extent; done += TD_STAGE_ELEMS) {
-        const uint64_t count = node->extent - done < TD_STAGE_ELEMS ? node->extent - done : TD_STAGE_ELEMS;
+    td_convert_scratch s;
+    for (uint64_t done = 0; done < node->extent; done += TD_SCRATCH_ELEMS) {
+        const uint64_t count = node->extent - done < TD_SCRATCH_ELEMS ? node->extent - done : TD_SCRATCH_ELEMS;
         const int64_t first = tensor + (int64_t)done * node->tensor;
         unsigned char *dst = run->tensor + first * bytes;
         td_fetch_row(run, ground, memory + (int64_t)done * node->memory, node->memory, s.memory, stored, count);
@@ -193,68 +146,63 @@ uint64_t td_tensor_value(const td_run *run, uint64_t bits, int64_t elem)
     return value;
 }
 
-bool td_load_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
-                 int64_t memory, int64_t tensor)
+void td_load_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    (void)context;
+    unsigned char *const ground = td_ground_at(run, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     if (box->piece_count) {
         const td_piece *piece = run->plan->piece + box->first_piece;
-        for (uint64_t i = 0; i < node->extent; i++, tensor += node->tensor, memory += node->memory)
+        for (uint64_t i = 0; i < row->extent; i++, at.tensor += row->tensor, at.memory += row->memory)
             for (size_t k = 0; k < box->piece_count; k++)
                 if (piece[k].bits)
-                    td_put_bits(ground, memory + piece[k].memory, piece[k].bits,
-                                stored_value(run, tensor + piece[k].tensor) >> piece[k].elem_bit);
+                    td_put_bits(ground, at.memory + piece[k].memory, piece[k].bits,
+                                stored_value(run, at.tensor + piece[k].tensor) >> piece[k].elem_bit);
     } else if (run->convert)
-        load_converted(run, node, ground, memory, tensor);
+        load_converted(run, row, ground, at.memory, at.tensor);
     else
-        place_row(run, ground, memory, node->memory, run->tensor + tensor * bytes, node->tensor * bytes, node->extent);
-    return true;
+        place_row(run, ground, at.memory, row->memory, run->tensor + at.tensor * bytes, row->tensor * bytes,
+                  row->extent);
 }
 
-bool td_dump_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
-                 int64_t memory, int64_t tensor)
+void td_dump_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    (void)context;
+    unsigned char *const ground = td_ground_at(run, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     if (box->piece_count) {
         const td_piece *piece = run->plan->piece + box->first_piece;
-        for (uint64_t i = 0; i < node->extent; i++, tensor += node->tensor, memory += node->memory)
+        for (uint64_t i = 0; i < row->extent; i++, at.tensor += row->tensor, at.memory += row->memory)
             for (size_t k = 0, used = 0; k < box->piece_count; k += used) {
-                const int64_t elem = tensor + piece[k].tensor;
-                const uint64_t value = td_memory_value(run, ground, memory, piece + k, box->piece_count - k, &used);
+                const int64_t elem = at.tensor + piece[k].tensor;
+                const uint64_t value = td_memory_value(run, ground, at.memory, piece + k, box->piece_count - k, &used);
                 td_put_elem(run->tensor + elem * bytes, bytes, td_tensor_value(run, value, elem));
             }
     } else if (run->convert)
-        dump_converted(run, node, ground, memory, tensor);
+        dump_converted(run, row, ground, at.memory, at.tensor);
     else
-        td_fetch_row(run, ground, memory, node->memory, run->tensor + tensor * bytes, node->tensor * bytes,
-                     node->extent);
-    return true;
+        td_fetch_row(run, ground, at.memory, row->memory, run->tensor + at.tensor * bytes, row->tensor * bytes,
+                     row->extent);
 }
 
-bool td_pad_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
-                int64_t memory, int64_t tensor)
+void td_pad_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    (void)context, (void)tensor;
+    unsigned char *const ground = td_ground_at(run, at.select);
     const td_piece whole = {.bits = run->plan->memory_dtype.bits};
     const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
     const size_t count = box->piece_count ? box->piece_count : 1;
-    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory)
+    for (uint64_t i = 0; i < row->extent; i++, at.memory += row->memory)
         for (size_t k = 0; k < count; k++)
             if (piece[k].bits)
-                td_put_bits(ground, memory + piece[k].memory, piece[k].bits, run->plan->pad_bits >> piece[k].elem_bit);
-    return true;
+                td_put_bits(ground, at.memory + piece[k].memory, piece[k].bits,
+                            run->plan->pad_bits >> piece[k].elem_bit);
 }
 
-bool td_clear_row(void *context, const td_run *run, const td_box *box, const td_node *node, unsigned char *ground,
-                  int64_t memory, int64_t tensor)
+void td_clear_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    (void)context, (void)tensor;
+    unsigned char *const ground = td_ground_at(run, at.select);
     const unsigned char *mask = run->plan->lane_mask + run->plan->geometry.word_bytes * box->beat;
     const size_t bytes = run->plan->geometry.word_bytes * box->beats;
-    for (uint64_t i = 0; i < node->extent; i++, memory += node->memory) {
-        unsigned char *word = ground + memory / 8;
+    for (uint64_t i = 0; i < row->extent; i++, at.memory += row->memory) {
+        unsigned char *word = ground + at.memory / 8;
         size_t k = 0;
         for (; k + 8 <= bytes; k += 8) {
             const uint64_t kept = td_get_elem(word + k, 8) & td_get_elem(mask + k, 8);
@@ -263,5 +211,4 @@ bool td_clear_row(void *context, const td_run *run, const td_box *box, const td_
         for (; k < bytes; k++)
             word[k] &= mask[k];
     }
-    return true;
 }

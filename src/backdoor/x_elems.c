@@ -1,0 +1,192 @@
+/* See x_elems.h. The bits lie in a second memory of the same geometry, the plane; so a plan that moves elements moves their
+ * unknown bits too: a dump of the plane says which elements have some, and a load of zeros into it clears those that a
+ * load has written. */
+#include "backdoor/x_elems.h"
+
+#include "exec/plain.h"
+#include "kernels/bits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LISTED 8 /* elements that a message names */
+
+bool td_x_here(const td_call *c)
+{
+    for (size_t i = 0; i < c->banks; i++)
+        if (c->bank[i]->unknown_any)
+            return true;
+    return false;
+}
+
+/* A call on the planes with a tensor of the memory's own dtype, which moves bits as they are. */
+typedef struct planes {
+    td_call call;
+    char dtype[TD_DTYPE_NAME_BYTES];
+    td_tensor *tensor; /* zeros */
+    td_memory *none;   /* for banks that have no plane */
+    const td_memory **bank;
+    unsigned char **data;
+    td_plan *plan;
+} planes;
+
+static void close_planes(planes *p)
+{
+    td_plan_release(&p->plan);
+    td_tensor_destroy(&p->tensor);
+    td_memory_destroy(&p->none);
+    free(p->data);
+    free(p->bank);
+}
+
+static td_status open_planes(const td_call *c, td_dtype memory_dtype, planes *p)
+{
+    *p = (planes){.call = *c};
+    td_dtype_print(memory_dtype, p->dtype);
+    p->bank = calloc(c->banks, sizeof(void *));
+    p->data = calloc(c->banks, sizeof *p->data);
+    td_status status = p->bank && p->data ? td_tensor_create(p->dtype, c->tensor->shape, &p->tensor)
+                                          : td_fail_alloc(c->banks * 2 * sizeof(void *));
+    if (!status)
+        status = td_memory_create("none", c->bank[0]->width_bits, c->bank[0]->depth_words, &p->none);
+    for (size_t i = 0; i < c->banks && !status; i++) {
+        p->bank[i] = c->bank[i]->unknown_any ? c->bank[i]->unknown : p->none;
+        p->data[i] = p->bank[i]->data;
+    }
+    p->call.bank = p->bank;
+    p->call.tensor = p->tensor;
+    p->call.as = p->dtype;
+    if (!status)
+        status = td_call_plan(&p->call, memory_dtype, &p->plan);
+    if (status)
+        close_planes(p);
+    return status;
+}
+
+uint64_t td_x_bits(const td_x_elems *x, uint64_t elem)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, x->flags + elem * x->bytes, x->bytes);
+    return bits;
+}
+
+static td_shape coordinate(const td_shape *shape, uint64_t elem)
+{
+    td_shape at = {.rank = shape->rank};
+    for (size_t d = shape->rank; d-- > 0; elem /= shape->dim[d])
+        at.dim[d] = elem % shape->dim[d];
+    return at;
+}
+
+static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_dtype)
+{
+    const td_tensor *tensor = c->tensor;
+    const uint64_t mask = td_dtype_mask(memory_dtype);
+    uint64_t count = 0, first = 0;
+    for (uint64_t i = tensor->elems; i-- > 0;)
+        if (td_x_bits(x, i)) {
+            count++;
+            first = i;
+        }
+    td_shape at = coordinate(&tensor->shape, first);
+    char text[TD_SHAPE_TEXT_BYTES];
+    td_fail(TD_X_STATE,
+            "element %s is x or z in bits 0x%" PRIx64 " of its %u, %" PRIu64 " of %" PRIu64
+            " elements are; let the design drive them first, or set the memory's policy to x=zero or x=keep",
+            td_shape_print(&at, text), td_x_bits(x, first) & mask, memory_dtype.bits, count, tensor->elems);
+    for (uint64_t i = first + 1, listed = 1; i < tensor->elems && listed < LISTED; i++) {
+        if (!td_x_bits(x, i))
+            continue;
+        at = coordinate(&tensor->shape, i);
+        td_fail_append("%s%s", listed == 1 ? "\nalso " : ", ", td_shape_print(&at, text));
+        listed++;
+    }
+    return TD_X_STATE;
+}
+
+/* Every copy of an element adds its bits: unknown in one is enough. */
+static void or_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
+{
+    static const td_piece whole = {0};
+    const unsigned char *ground = td_ground_at(run, at.select);
+    const unsigned bytes = run->plan->tensor_dtype.bytes;
+    const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
+    const size_t lanes = box->piece_count ? box->piece_count : 1;
+    for (uint64_t i = 0; i < row->extent; i++, at = td_at_step(at, row, 1))
+        for (size_t k = 0, used = 0; k < lanes; k += used) {
+            unsigned char *elem = run->tensor + (at.tensor + piece[k].tensor) * bytes;
+            const size_t left = box->piece_count ? box->piece_count - k : 0;
+            const uint64_t bits = td_memory_value(run, ground, at.memory, piece + k, left, &used);
+            td_put_elem(elem, bytes, td_get_elem(elem, bytes) | bits);
+        }
+}
+
+td_status td_x_begin(const td_call *c, td_dtype memory_dtype, td_x_elems *out)
+{
+    const td_x_policy policy = c->bank[0]->x;
+    *out = (td_x_elems){.bytes = memory_dtype.bytes};
+    if ((!c->writes_tensor && !c->compares) || policy == TD_X_ZERO)
+        return TD_OK;
+    planes p;
+    td_status status = open_planes(c, memory_dtype, &p);
+    if (status)
+        return status;
+    const td_run run = {.plan = p.plan, .bank = p.data, .tensor = p.tensor->data};
+    if (p.plan->repeats || p.plan->slides)
+        td_plain_run(&run, p.plan->data, p.plan->data_count, or_row);
+    else
+        td_exec_dump(&run);
+    bool any = false;
+    for (uint64_t i = 0; i < p.tensor->elems * memory_dtype.bytes && !any; i++)
+        any = p.tensor->data[i] != 0;
+    if (any) {
+        out->flags = malloc(p.tensor->elems * memory_dtype.bytes);
+        const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
+        out->saved = c->writes_tensor ? malloc(bytes) : NULL;
+        if (!out->flags || (c->writes_tensor && !out->saved))
+            status = td_fail_alloc(p.tensor->elems * memory_dtype.bytes + bytes);
+        else {
+            memcpy(out->flags, p.tensor->data, p.tensor->elems * memory_dtype.bytes);
+            if (out->saved)
+                memcpy(out->saved, c->tensor->data, bytes);
+            if (policy == TD_X_ERROR)
+                status = refuse(c, out, memory_dtype);
+        }
+    }
+    close_planes(&p);
+    if (status) {
+        free(out->flags);
+        free(out->saved);
+        *out = (td_x_elems){0};
+    }
+    return status;
+}
+
+/* Zeros go where the load went, its padding too. */
+static td_status make_known(const td_call *c, td_dtype memory_dtype)
+{
+    planes p;
+    td_status status = open_planes(c, memory_dtype, &p);
+    if (status)
+        return status;
+    td_plan zeros = *p.plan;
+    zeros.pad_bits = 0;
+    td_exec_load(&(td_run){.plan = &zeros, .bank = p.data, .tensor = p.tensor->data});
+    close_planes(&p);
+    return TD_OK;
+}
+
+td_status td_x_end(const td_call *c, td_dtype memory_dtype, td_x_elems *x, td_status status)
+{
+    const unsigned bytes = c->tensor->dtype.bytes;
+    if (!status && !c->writes_tensor && !c->compares)
+        status = make_known(c, memory_dtype);
+    for (uint64_t i = 0; i < c->tensor->elems && x->flags && x->saved && !status; i++)
+        if (td_x_bits(x, i))
+            memcpy(c->tensor->data + i * bytes, x->saved + i * bytes, bytes);
+    free(x->flags);
+    free(x->saved);
+    *x = (td_x_elems){0};
+    return status;
+}

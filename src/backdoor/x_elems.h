@@ -1,0 +1,27 @@
+/* Elements with bits that are x or z, in memories whose words came from elsewhere (section 11 of the public header). call.c asks
+ * here around every load, dump and comparison; without such bits that costs one test. */
+#ifndef TD_X_ELEMS_H
+#define TD_X_ELEMS_H
+
+#include "backdoor/call.h"
+
+typedef struct td_x_elems {
+    /* Per element, in a container of the memory's dtype: its bits that are x or z; NULL: none to look at. */
+    unsigned char *flags;
+    unsigned bytes;       /* of a container */
+    unsigned char *saved; /* x=keep: the tensor before a dump */
+} td_x_elems;
+
+/* Some bits of these memories are x or z. */
+bool td_x_here(const td_call *c);
+
+/* Before a dump or a comparison: TD_X_STATE with the elements, when the policy of bank 0 is x=error. Nothing for a load. */
+td_status td_x_begin(const td_call *c, td_dtype memory_dtype, td_x_elems *out);
+
+/* After the operation: what a load has written is known, what a dump may not touch is put back. Frees. */
+td_status td_x_end(const td_call *c, td_dtype memory_dtype, td_x_elems *x, td_status status);
+
+/* The bits of an element that are x or z. */
+uint64_t td_x_bits(const td_x_elems *x, uint64_t elem);
+
+#endif
