@@ -67,7 +67,7 @@ typedef enum td_status {
     TD_PATTERN = 4,    /* a pattern that does not parse, or an axis that is not bound */
     TD_OPTION = 5,     /* an unknown option, or a value it cannot have */
     TD_ADDRESS = 6,    /* an address expression that does not parse or cannot be evaluated */
-    TD_SHAPE = 7,      /* sizes that contradict the shape, or a group that does not divide */
+    TD_SHAPE = 7,      /* sizes that contradict the shape, or a group that does not divide; TD_SHAPE(...) is a td_shape */
     TD_RANGE = 8,      /* a lane past the word, an address past the memory, a value past its type */
     TD_ALIAS = 9,      /* two elements in one place */
     TD_OVERFLOW = 10,  /* a product of sizes that does not fit in 63 bits */
@@ -85,7 +85,14 @@ TD_API const char *td_status_name(td_status status);
  * any, show the pattern with a caret and the sizes. Valid until the next failing call on this thread. */
 TD_API const char *td_last_error(void);
 
-/* "0.1.0" */
+/* The version of this header, and of the library that a program runs with: "0.1.0". They differ when the program was
+ * built against another release. */
+#define TD_VERSION_MAJOR 0
+#define TD_VERSION_MINOR 1
+#define TD_VERSION_PATCH 0
+#define TD_VERSION_TEXT_OF(major, minor, patch) #major "." #minor "." #patch
+#define TD_VERSION_TEXT(major, minor, patch) TD_VERSION_TEXT_OF(major, minor, patch)
+#define TD_VERSION TD_VERSION_TEXT(TD_VERSION_MAJOR, TD_VERSION_MINOR, TD_VERSION_PATCH)
 TD_API const char *td_version(void);
 
 /* Frees what a function of this header says is freed with td_free. */
@@ -113,7 +120,8 @@ typedef struct td_shape {
     uint64_t dim[TD_MAX_RANK];
 } td_shape;
 
-/* TD_SHAPE(2, 3, 4), in C only. */
+/* A td_shape from its extents, in C only: TD_SHAPE(2, 3, 4). Without parentheses TD_SHAPE is the status of section 2: the
+ * preprocessor replaces a macro of this kind only where a parenthesis follows its name. */
 #define TD_SHAPE(...) ((td_shape){sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), {__VA_ARGS__}})
 
 /* Reads "2 3 4" (spaces or commas between extents; "" is a scalar). TD_SHAPE on anything else. */

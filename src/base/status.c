@@ -1,6 +1,7 @@
-/* See status.h. The message lives in thread-local storage: the DPI layer copies it out before its call returns, because a
- * simulator may make the next call from another thread. */
+/* See status.h. The message lives in thread-local storage. The DPI layer copies it out before its call returns, because
+ * a simulator may make the next call from another thread. */
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ td_status(td_fail)(td_status status, const char *fmt, ...)
     char text[TD_MESSAGE_BYTES]; /* the arguments may point into the old message */
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    (void)td_text_vprint(text, sizeof text, fmt, args);
     va_end(args);
     memcpy(message, text, strlen(text) + 1);
     return status;
@@ -24,7 +25,7 @@ void td_fail_prefix(const char *fmt, ...)
     char text[TD_MESSAGE_BYTES];
     va_list args;
     va_start(args, fmt);
-    int used = vsnprintf(text, sizeof text, fmt, args);
+    int used = td_text_vprint(text, sizeof text, fmt, args);
     va_end(args);
     if (used >= 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, "%s", message);
@@ -36,7 +37,7 @@ void td_fail_append(const char *fmt, ...)
     size_t used = strlen(message);
     va_list args;
     va_start(args, fmt);
-    vsnprintf(message + used, sizeof message - used, fmt, args);
+    (void)td_text_vprint(message + used, sizeof message - used, fmt, args);
     va_end(args);
 }
 
@@ -79,7 +80,7 @@ const char *td_status_name(td_status status)
 
 const char *td_version(void)
 {
-    return "0.1.0";
+    return TD_VERSION;
 }
 
 void td_free(void *p)

@@ -1,5 +1,6 @@
-/* The message of the last failure, one per thread. Everything that can fail calls td_fail once, at the source, with the
- * value found, the value needed and the fix; the facade alone adds who called (td_fail_context). Nothing here prints. */
+/* The message of the last failure, one per thread, and the checked sums and products of sizes. Code that can fail calls
+ * td_fail once, at the source, with the value found, the value needed and the fix; only the facade adds which call it
+ * was (td_fail_prefix). Nothing here prints. */
 #ifndef TD_STATUS_H
 #define TD_STATUS_H
 
@@ -19,7 +20,7 @@
 /* Sets this thread's message and returns `status`, so that a caller writes `return td_fail(...)`. */
 td_status td_fail(td_status status, const char *fmt, ...) TD_PRINTF(2, 3);
 
-/* Puts text in front of (prefix) or behind (a new line) this thread's message; the facade's tools. */
+/* Put text before or after this thread's message. Only the facade calls them. */
 void td_fail_prefix(const char *fmt, ...) TD_PRINTF(1, 2);
 void td_fail_append(const char *fmt, ...) TD_PRINTF(1, 2);
 

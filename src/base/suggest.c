@@ -1,4 +1,4 @@
-/* See suggest.h. */
+/* See suggest.h. Words longer than WORD_MAX letters get no suggestion, so that no table is needed on the heap. */
 #include "base/suggest.h"
 
 #include <string.h>
@@ -8,6 +8,11 @@
 static size_t min2(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
 /* Optimal string alignment over words of at most WORD_MAX letters. */
@@ -21,7 +26,7 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
     for (size_t i = 1; i <= a_len; i++) {
         for (size_t j = 1; j <= b_len; j++) {
             size_t edits = min2(d[i - 1][j], d[i][j - 1]) + 1;
-            edits = min2(edits, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            edits = min2(edits, d[i - 1][j - 1] + (lower(a[i - 1]) != lower(b[j - 1])));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 edits = min2(edits, d[i - 2][j - 2] + 1);
             d[i][j] = edits;

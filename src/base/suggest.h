@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* The nearest of `count` words by edit distance (a swap of neighbours is one edit), the first on a tie. NULL when none
- * is near: when more than half of the longer word would have to change. */
+/* The nearest of `count` words by edit distance, the first on a tie. A swap of neighbours is one edit, upper for lower
+ * case is none. NULL when none is near: when more than half of the longer word would have to change. */
 const char *td_suggest(const char *word, const char *const *known, size_t count);
 
 #endif

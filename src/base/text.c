@@ -1,9 +1,81 @@
-/* See text.h. */
+/* See text.h. The parsers of layouts, options and file names call it, and everything that prints more than a message. It
+ * refuses nothing but memory. */
 #include "base/text.h"
 
+#include <fenv.h>
+#include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* -- the C locale, rounding to nearest -- */
+
+typedef struct setting {
+    locale_t locale;
+    int rounding;
+} setting;
+
+static locale_t c_locale;
+static pthread_once_t c_locale_made = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* Both are settings of this thread alone. Without memory for a locale the caller's stays. */
+static setting enter(void)
+{
+    (void)pthread_once(&c_locale_made, make_c_locale);
+    const setting old = {c_locale ? uselocale(c_locale) : (locale_t)0, fegetround()};
+    if (old.rounding != FE_TONEAREST)
+        (void)fesetround(FE_TONEAREST);
+    return old;
+}
+
+static void leave(setting old)
+{
+    if (old.locale)
+        (void)uselocale(old.locale);
+    if (old.rounding != FE_TONEAREST)
+        (void)fesetround(old.rounding);
+}
+
+int td_text_vprint(char *text, size_t bytes, const char *fmt, va_list args)
+{
+    const setting old = enter();
+    const int length = vsnprintf(text, bytes, fmt, args);
+    leave(old);
+    return length;
+}
+
+int td_text_print(char *text, size_t bytes, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const int length = td_text_vprint(text, bytes, fmt, args);
+    va_end(args);
+    return length;
+}
+
+double td_text_real(const char *text, char **end)
+{
+    const setting old = enter();
+    const double value = strtod(text, end);
+    leave(old);
+    return value;
+}
+
+float td_text_real_f32(const char *text, char **end)
+{
+    const setting old = enter();
+    const float value = strtof(text, end);
+    leave(old);
+    return value;
+}
+
+/* -- a string that grows -- */
 
 void td_text_add(td_text *t, const char *fmt, ...)
 {
@@ -11,7 +83,7 @@ void td_text_add(td_text *t, const char *fmt, ...)
         return;
     va_list args;
     va_start(args, fmt);
-    int need = vsnprintf(NULL, 0, fmt, args);
+    int need = td_text_vprint(NULL, 0, fmt, args);
     va_end(args);
     if (need < 0) {
         t->failed = true;
@@ -29,7 +101,7 @@ void td_text_add(td_text *t, const char *fmt, ...)
         t->room = room;
     }
     va_start(args, fmt);
-    vsnprintf(t->text + t->used, t->room - t->used, fmt, args);
+    (void)td_text_vprint(t->text + t->used, t->room - t->used, fmt, args);
     va_end(args);
     t->used += (size_t)need;
 }

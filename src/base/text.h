@@ -1,10 +1,17 @@
-/* Small tools of the parsers: a growing string, names and numbers. */
+/* What the parsers and printers share: a string that grows, the characters of names, and whole numbers. */
 #ifndef TD_TEXT_H
 #define TD_TEXT_H
 
 #include "base/status.h"
 
-/* A string that grows; after a refused allocation it stays as it was and `failed` is set. Zero-initialise; free `text`. */
+/* vsnprintf, snprintf, strtod and strtof as in the C locale and rounding to nearest, whatever the caller's program has
+ * set: a simulator with a decimal comma reads and writes the same text. */
+int td_text_vprint(char *text, size_t bytes, const char *fmt, va_list args) TD_PRINTF(3, 0);
+int td_text_print(char *text, size_t bytes, const char *fmt, ...) TD_PRINTF(3, 4);
+double td_text_real(const char *text, char **end);
+float td_text_real_f32(const char *text, char **end);
+
+/* A string that grows. A refused allocation leaves it as it was and sets `failed`. Zero-initialise it; free `text`. */
 typedef struct td_text {
     char *text;
     size_t used;
@@ -22,7 +29,7 @@ bool td_is_name_start(char c);
 bool td_is_name_char(char c);
 
 /* A non-negative integer, decimal or 0x, with `_` between digits; false when there is none or it passes 2^63 - 1. Moves
- * *at behind it. */
+ * *at past it. */
 bool td_text_number(const char **at, uint64_t *value);
 
 #endif

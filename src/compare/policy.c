@@ -2,6 +2,7 @@
 #include "compare/policy.h"
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,7 +39,7 @@ static td_status fail_unknown(const policy_parser *p, const char *word)
 static td_status read_real(const policy_parser *p, int word, const char *value, double *out)
 {
     char *end = NULL;
-    const double real = strtod(value, &end);
+    const double real = td_text_real(value, &end);
     if (end == value || *end || !(real >= 0) || isinf(real))
         return td_fail(TD_OPTION, "%s%s in policy \"%s\" is not a number of at least 0; pass one like %s1e-3",
                        words[word], value, p->text, words[word]);

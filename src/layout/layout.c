@@ -56,7 +56,7 @@ static td_status parse_choice(const char *key, const char *value, const char *no
 static td_status set_pad(td_layout *layout, const char *value)
 {
     char *end = NULL;
-    strtod(value, &end);
+    (void)td_text_real(value, &end);
     if (end == value || *end)
         return fail_value("pad", value, "pass a number in the memory's dtype, as in pad=0, pad=-1 or pad=0.5");
     layout->pad = strdup(value);

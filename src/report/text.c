@@ -20,10 +20,10 @@ const char *td_report_value(const td_report *r, uint64_t bits, char *text)
         /* The fewest digits that give the value back. */
         const double value = td_judge_value(&r->judge, bits);
         for (int digits = 1; digits <= 17; digits++) {
-            snprintf(text, TD_VALUE_BYTES, "%.*g", digits, value);
+            td_text_print(text, TD_VALUE_BYTES, "%.*g", digits, value);
             uint64_t again = 0;
-            if (!isfinite(value) || strtod(text, NULL) == value ||
-                (d.kind == TD_KIND_FLOAT && !td_dtype_from_real(d, strtod(text, NULL), &again) && again == bits))
+            if (!isfinite(value) || td_text_real(text, NULL) == value ||
+                (d.kind == TD_KIND_FLOAT && !td_dtype_from_real(d, td_text_real(text, NULL), &again) && again == bits))
                 break;
         }
         if (isnan(value))

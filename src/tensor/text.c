@@ -1,5 +1,5 @@
 /* A tensor in text, for people: the dtype, the shape, and the values as NumPy lays them out. Long dimensions show three
- * values at each end. Called by users through td_tensor_text; it refuses nothing but NULL. */
+ * values at each end. Called through td_tensor_text, by people and by `tensordoor show`; it refuses only NULL. */
 #include "base/text.h"
 #include "tensor/tensor.h"
 
@@ -27,13 +27,13 @@ static void print_real(td_dtype dtype, uint64_t bits, char *out)
 {
     const double value = td_dtype_to_real(dtype, bits);
     if (isfinite(value) && value == floor(value) && fabs(value) < 1e15) {
-        snprintf(out, VALUE_BYTES, "%.0f.", value);
+        td_text_print(out, VALUE_BYTES, "%.0f.", value);
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
         uint64_t back = 0;
-        snprintf(out, VALUE_BYTES, "%.*g", digits, value);
-        if (!isfinite(value) || (td_dtype_from_real(dtype, strtod(out, NULL), &back) == TD_OK && back == bits))
+        td_text_print(out, VALUE_BYTES, "%.*g", digits, value);
+        if (!isfinite(value) || (td_dtype_from_real(dtype, td_text_real(out, NULL), &back) == TD_OK && back == bits))
             return;
     }
 }

@@ -1,6 +1,7 @@
-/* See as.h. */
+/* See as.h. It refuses words that it does not know, words that stand twice, and words that the dtype has no use for. */
 #include "values/as.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,14 +48,14 @@ static td_status read_scale(const as_parser *p, const char *value)
     if (*value == '@')
         return copy_name(p, "scale=@", value + 1, as->scale_name, sizeof as->scale_name);
     char *end = NULL;
-    const double scale = strtod(value, &end);
+    const double scale = td_text_real(value, &end);
     if (end == value || *end || !isfinite(scale) || scale == 0)
         return td_fail(TD_OPTION,
                        "scale=%s in as \"%s\" is not a finite number other than 0; pass one like scale=0.05, or "
                        "scale=@NAME for a tensor of scales",
                        value, p->text);
     as->scale_f64 = scale;
-    as->scale_f32 = strtof(value, NULL); /* from the text: rounded once */
+    as->scale_f32 = td_text_real_f32(value, NULL); /* from the text: rounded once */
     return TD_OK;
 }
 

@@ -1,6 +1,8 @@
-/* See dtype.h. Names are read by family (a prefix and numbers), so that no table has to list all of them. */
+/* See dtype.h. Names are read by family (a prefix and numbers), so that no table has to list all of them. It refuses
+ * unknown names, each with the nearest known one, and values that a type does not hold. */
 #include "values/dtype.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "values/number.h"
 
 #include <errno.h>
@@ -101,7 +103,7 @@ static td_status parse_float(const char *name, unsigned exp_bits, unsigned man_b
     return TD_OK;
 }
 
-/* What other tools call our types: the number behind the word stays. */
+/* What other tools call our types. The number that follows the word is kept. */
 static bool translate(const char *name, char *out)
 {
     static const char *const words[][2] = {{"uint", "u"},    {"int", "i"}, {"float", "f"}, {"fp", "f"},
@@ -137,9 +139,18 @@ static td_status fail_unknown(const char *name)
     static const char *const known[] = {"u1",   "u2",   "u4",   "u8",   "u16",  "u32",  "u64",  "i1",   "i2",
                                         "i4",   "i8",   "i16",  "i32",  "i64",  "f16",  "bf16", "f32",  "f64",
                                         "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e8m0", "q8.8", "uq8.8"};
+    char lower[TD_DTYPE_NAME_BYTES] = "";
     char translated[TD_DTYPE_NAME_BYTES];
-    const char *near =
-        translate(name, translated) ? translated : td_suggest(name, known, sizeof known / sizeof known[0]);
+    td_dtype found;
+    for (size_t i = 0; name[i] && i + 1 < sizeof lower; i++)
+        lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + ('a' - 'A') : name[i]);
+    const char *near = NULL;
+    if (strlen(name) < sizeof lower && strcmp(lower, name) != 0 && td_dtype_parse(lower, &found) == TD_OK)
+        near = lower;
+    else if (translate(lower, translated))
+        near = translated;
+    else
+        near = td_suggest(name, known, sizeof known / sizeof known[0]);
     if (near)
         return td_fail(TD_DTYPE, "unknown dtype \"%s\"; did you mean \"%s\"? a dtype is " KNOWN_TEXT, name, near);
     return td_fail(TD_DTYPE, "unknown dtype \"%s\"; pass one of " KNOWN_TEXT, name);
@@ -253,8 +264,8 @@ static void print_range(td_dtype dtype, char *text, size_t bytes)
 {
     const uint64_t max = td_dtype_max_bits(dtype);
     if (dtype.fixed)
-        snprintf(text, bytes, "%.17g to %.17g", dtype.kind == TD_KIND_INT ? td_dtype_to_real(dtype, max + 1) : 0.0,
-                 td_dtype_to_real(dtype, max));
+        td_text_print(text, bytes, "%.17g to %.17g", dtype.kind == TD_KIND_INT ? td_dtype_to_real(dtype, max + 1) : 0.0,
+                      td_dtype_to_real(dtype, max));
     else if (dtype.kind == TD_KIND_INT)
         snprintf(text, bytes, "%lld to %lld", -(long long)max - 1, (long long)max);
     else
@@ -275,8 +286,9 @@ static td_status fail_range(td_dtype dtype, const char *value)
 static td_status num_to_bits(td_dtype dtype, const td_num *num, const char *text, uint64_t *bits)
 {
     static const td_rounding even = {TD_ROUND_EVEN, TD_OVER_INF, false, 0, 0};
-    static const td_rounding floor_only = {TD_ROUND_FLOOR, TD_OVER_SAT, false, 0, 0};
-    static const td_rounding ceil_only = {TD_ROUND_CEIL, TD_OVER_SAT, false, 0, 0};
+    /* Wrapped, so that floor and ceil also differ just outside the range: between -1 and 0 for unsigned types. */
+    static const td_rounding floor_only = {TD_ROUND_FLOOR, TD_OVER_WRAP, false, 0, 0};
+    static const td_rounding ceil_only = {TD_ROUND_CEIL, TD_OVER_WRAP, false, 0, 0};
     bool in_range = true;
     const uint64_t result = td_num_to_bits(num, dtype, &even, &in_range);
     if (dtype.kind != TD_KIND_FLOAT) {
@@ -294,7 +306,7 @@ td_status td_dtype_from_real(td_dtype dtype, double value, uint64_t *bits)
     char text[40] = "";
     const td_num num = td_num_from_real(value);
     if (dtype.kind != TD_KIND_FLOAT) /* floats take every value: no message to print it in */
-        snprintf(text, sizeof text, "%.17g", value);
+        td_text_print(text, sizeof text, "%.17g", value);
     return num_to_bits(dtype, &num, text, bits);
 }
 
@@ -335,7 +347,7 @@ td_status td_dtype_from_text(td_dtype dtype, const char *text, uint64_t *bits)
     td_num num;
     if (!read_whole(text, &num)) {
         char *end = NULL;
-        const double value = strtod(text, &end);
+        const double value = td_text_real(text, &end);
         if (end == text || *end || text[0] == ' ') {
             td_dtype_print(dtype, name);
             return td_fail(TD_OPTION, "\"%s\" is not a number; pass a value of %s like %s", text, name,

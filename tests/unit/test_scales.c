@@ -200,6 +200,19 @@ static void elements_as_numbers(void **state)
         td_tensor_set_real(t, 0, 8), TD_RANGE,
         "tensor_set_real: value 8 is not in i4, which holds whole numbers from -8 to 7; pass a value in that range");
     td_tensor_destroy(&t);
+    /* what rounds into the range is not whole for that */
+    static const double not_whole[] = {-0.07, -0.5, 254.5, 255.25, 0x1p-1074, -0x1p-1074};
+    ASSERT_OK(td_tensor_create("u8", TD_SHAPE(1), &t));
+    ASSERT_OK(td_tensor_set_real(t, 0, 255));
+    for (size_t i = 0; i < sizeof not_whole / sizeof not_whole[0]; i++)
+        assert_int_equal(td_tensor_set_real(t, 0, not_whole[i]), TD_RANGE);
+    ASSERT_REFUSED(td_tensor_set_real(t, 0, -0.5), TD_RANGE,
+                   "tensor_set_real: value -0.5 is not in u8, which holds whole numbers from 0 to 255; pass a value in "
+                   "that range");
+    assert_int_equal(*(unsigned char *)td_tensor_data(t), 255);
+    ASSERT_OK(td_tensor_set_real(t, 0, -0.0));
+    assert_int_equal(*(unsigned char *)td_tensor_data(t), 0);
+    td_tensor_destroy(&t);
 }
 
 static void a_tensor_in_another_dtype(void **state)

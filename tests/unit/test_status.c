@@ -1,5 +1,6 @@
 /* Status names, the message of the last failure and its tools, and the checked products. */
 #include "base/status.h"
+#include "base/suggest.h"
 #include "support.h"
 
 #include <pthread.h>
@@ -79,18 +80,46 @@ static void test_products(void **state)
     assert_int_equal(out, INT64_MAX);
 }
 
+static void test_suggestions(void **state)
+{
+    (void)state;
+    static const char *const axes[] = {"cs", "ct", "index"};
+    assert_string_equal(td_suggest("Ct", axes, 3), "ct"); /* case costs nothing: nearer than cs */
+    assert_string_equal(td_suggest("INDXE", axes, 3), "index");
+    assert_null(td_suggest("q", axes, 3));
+}
+
+/* One name for a status and for a shape: the second only with parentheses. */
+static void test_shape(void **state)
+{
+    (void)state;
+    const td_shape shape = TD_SHAPE(2, 3);
+    const td_status status = TD_SHAPE;
+    assert_int_equal(shape.rank, 2);
+    assert_int_equal(shape.dim[1], 3);
+    assert_string_equal(td_status_name(status), "SHAPE");
+}
+
 static void test_version(void **state)
 {
     (void)state;
-    assert_string_equal(td_version(), "0.1.0");
+    /* the header, the library and meson's project say the same */
+    const char *project = getenv("TD_PROJECT_VERSION");
+    char numbers[32];
+    snprintf(numbers, sizeof numbers, "%d.%d.%d", TD_VERSION_MAJOR, TD_VERSION_MINOR, TD_VERSION_PATCH);
+    assert_string_equal(TD_VERSION, numbers);
+    assert_string_equal(td_version(), TD_VERSION);
+    if (project)
+        assert_string_equal(td_version(), project);
     td_free(NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_message),  cmocka_unit_test(test_long_message),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_products), cmocka_unit_test(test_version),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_message),     cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_products),    cmocka_unit_test(test_version),
+        cmocka_unit_test(test_shape),   cmocka_unit_test(test_suggestions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
