@@ -1,4 +1,4 @@
-/* See mapping.h. The only file that calls mmap. Callers: memory, tensor, and the readers of files. It knows nothing of
+/* See pages.h. The only file that calls mmap; memories, tensors and the readers of files call it. It knows nothing of
  * what the pages hold. */
 #include "base/pages.h"
 
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Huge pages save faults and TLB misses on what is filled densely, but one touched word then costs 2 MiB. Below the lower
- * bound that would be more than twice the mapping; above the upper one a mapping is more likely a sparse address space
- * than data. Outside of them the system's own policy stays. */
+/* Huge pages save faults and TLB misses where data is dense, but one touched word then costs 2 MiB. A mapping below the
+ * lower bound would more than double; one above the upper bound is more likely a sparse address space than data. Outside
+ * the bounds the system's own policy stays. */
 #define HUGE_BYTES ((size_t)2 << 20)
 #define HUGE_FROM_BYTES (HUGE_BYTES / 2)
 #define HUGE_UPTO_BYTES ((size_t)1 << 30)
@@ -24,8 +24,8 @@ static void *map(size_t bytes, bool reserve)
 }
 
 #ifdef MADV_HUGEPAGE
-/* A last part of half a huge page or more gets a whole one. The system gives them at their own alignment alone: one more
- * is asked for, and both ends go back. */
+/* A remainder of half a huge page or more is rounded up to a whole one. The system uses huge pages only at their own
+ * alignment: this maps one more than it keeps and gives both ends back. */
 static void *map_huge(size_t *bytes, bool reserve)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), rest = *bytes % HUGE_BYTES;

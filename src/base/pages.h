@@ -1,6 +1,6 @@
 /* Pages from the system: zero pages for memories and large tensors, and files mapped read-only. */
-#ifndef TD_MAPPING_H
-#define TD_MAPPING_H
+#ifndef TD_PAGES_H
+#define TD_PAGES_H
 
 #include "base/status.h"
 

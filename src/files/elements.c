@@ -8,7 +8,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Elements of a tile that is turned in cache: 64 columns of 64 elements of up to 8 bytes are 32 KiB. */
+/* The side of a tile that is transposed in cache: 64 columns of 64 elements of up to 8 bytes are 32 KiB. */
 #define TILE 64
 
 INLINE uint64_t load_elem(const unsigned char *at, size_t bytes)
@@ -114,7 +114,7 @@ static void copy_fortran(unsigned char *dst, const unsigned char *src, const td_
                     copy_column(dst + i * dst_stride[0] + c * dst_stride[last],
                                 src + i * src_stride[0] + c * src_stride[last], cols, src_stride[last], bytes, swap);
             }
-        size_t d = last; /* the odometer turns dimensions last - 1 down to 1 */
+        size_t d = last; /* the odometer steps dimensions last - 1 down to 1 */
         while (--d > 0) {
             dst += dst_stride[d];
             src += src_stride[d];

@@ -217,7 +217,7 @@ static td_file_format named_format(const char *text, size_t *length)
     return TD_FILE_FORMATS;
 }
 
-/* The colon in front of a member: behind the extension of a container or, where a format is named and the path has
+/* The colon in front of a member: after the extension of a container or, where a format is named and the path has
  * another extension, the first one. */
 static char *member_colon(char *path, td_file_format named)
 {

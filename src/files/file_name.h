@@ -1,5 +1,5 @@
-/* The name of a file as every call of the library takes it: [FORMAT[,KEY=VALUE...]:]PATH[:MEMBER]. The facade in file.c
- * reads a name once and hands the formats what it says. */
+/* The name of a file as every call of the library takes it: [FORMAT[,KEY=VALUE...]:]PATH[:MEMBER]. The facades
+ * (tensor/file.c and image/file.c) read a name once and hand the formats what it says. */
 #ifndef TD_FILE_NAME_H
 #define TD_FILE_NAME_H
 

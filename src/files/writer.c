@@ -1,5 +1,5 @@
-/* See writer.h. Called by the facade of files; the writers of formats only put bytes. Writes keep their first error until
- * the close, so that a format needs no error path of its own. */
+/* See writer.h. The facades of files open and close it; the formats only put bytes. It keeps the first error of a write
+ * until the close, so that a format needs no error path of its own. */
 #include "files/writer.h"
 #include "base/pages.h"
 
@@ -65,9 +65,9 @@ unsigned char *td_writer_reserve(td_writer *writer, size_t bytes)
 {
     if (BUFFER_BYTES - writer->used < bytes)
         flush(writer);
-    unsigned char *room = writer->buffer + writer->used;
+    unsigned char *space = writer->buffer + writer->used;
     writer->used += bytes;
-    return room;
+    return space;
 }
 
 void td_writer_put(td_writer *writer, const void *data, size_t bytes)

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* What one td_writer_reserve may ask for. */
+/* The most that one td_writer_reserve gives. */
 #define TD_WRITER_RESERVE_BYTES ((size_t)1 << 16)
 
 typedef struct td_writer {
@@ -19,7 +19,7 @@ typedef struct td_writer {
 
 td_status td_writer_open(const char *path, td_writer *out);
 
-/* Room for `bytes` (at most TD_WRITER_RESERVE_BYTES) that the caller fills before the next call on the writer. */
+/* Space for `bytes` (at most TD_WRITER_RESERVE_BYTES) that the caller fills before the next call on the writer. */
 unsigned char *td_writer_reserve(td_writer *writer, size_t bytes);
 void td_writer_put(td_writer *writer, const void *data, size_t bytes);
 

@@ -1,5 +1,5 @@
-/* The generators of tensor data: a ramp, random bits from a seed, and coordinates. Called by the facade and the DPI layer for test
- * stimulus. Both give the same tensor on every machine. They refuse tensors that are mapped read-only. */
+/* The generators of tensor data: a ramp, random bits from a seed, and coordinates. Testbenches call them for stimulus,
+ * from C and through DPI. They give the same tensor on every machine, and refuse tensors that are mapped read-only. */
 #include "tensor/tensor.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step)
     return TD_OK;
 }
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014): element i depends on the seed and i alone. */
+/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014): element i depends only on the seed and on i. */
 static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,5 @@
-/* The tensor object as the library sees it: a dtype, a shape, row-major data that is owned or mapped from a file. */
+/* The tensor object as the library sees it: a dtype, a shape, row-major data that is owned or mapped from a file. Every
+ * room above reads its fields; only tensor.c makes and frees one. */
 #ifndef TD_TENSOR_H
 #define TD_TENSOR_H
 
@@ -15,7 +16,7 @@ struct td_tensor {
     char dtype_name[TD_DTYPE_NAME_BYTES];
 };
 
-/* Extents at least 1, elements and bytes within 63 bits; the checks behind td_tensor_create. */
+/* Extents at least 1, elements and bytes within 63 bits; the checks of td_tensor_create. */
 td_status td_shape_check(const td_shape *shape, td_dtype dtype, uint64_t *elems, uint64_t *bytes);
 
 /* "(2, 3, 4)" into `text`; what messages print. Returns text. */

@@ -1,6 +1,7 @@
 /* The arguments of a subcommand: flags from its table, one or two file names, help made from the same table. Every
  * subcommand calls it first. It refuses unknown flags with the nearest known one, flags twice or without a value, and
  * missing ones. */
+#include "base/suggest.h"
 #include "tool/tool.h"
 
 #include <inttypes.h>
@@ -26,42 +27,6 @@ int tool_fail_library(const char *command)
 {
     const char *message = td_last_error();
     return tool_fail(command, "%.*s", (int)strcspn(message, "\n"), message);
-}
-
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[MAX_WORD + 1];
-    size_t b_length = strlen(b);
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < b_length; j++) {
-            size_t best = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            best = best < diagonal + 1 ? best : diagonal + 1;
-            row[j + 1] = best < row[j] + 1 ? best : row[j] + 1;
-        }
-    }
-    return row[b_length];
-}
-
-const char *tool_nearest(const char *word, const char *const *known, size_t count)
-{
-    const char *best = NULL;
-    size_t best_distance = MAX_WORD;
-    for (size_t k = 0; k < count; k++) {
-        size_t longer = strlen(word) > strlen(known[k]) ? strlen(word) : strlen(known[k]);
-        if (longer > MAX_WORD)
-            continue;
-        size_t d = distance(word, known[k]);
-        if (d < best_distance && 2 * d <= longer) {
-            best_distance = d;
-            best = known[k];
-        }
-    }
-    return best;
 }
 
 static void print_help(const tool_usage *usage, const tool_flag *flags, size_t flag_count)
@@ -95,7 +60,7 @@ static int fail_unknown(const tool_usage *usage, const char *name, size_t length
     snprintf(word, sizeof word, "%.*s", (int)(length < MAX_WORD ? length : MAX_WORD), name);
     for (size_t f = 0; f < flag_count; f++)
         known[f] = flags[f].name;
-    const char *near = tool_nearest(word, known, flag_count);
+    const char *near = td_suggest(word, known, flag_count);
     if (near)
         return tool_fail(usage->command, "unknown flag \"--%s\"; did you mean --%s?", word, near);
     return tool_fail(usage->command, "unknown flag \"--%s\"; see tensordoor %s --help", word, usage->command);

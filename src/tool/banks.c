@@ -1,5 +1,5 @@
-/* Images of several banks: `--banks N` and a path with %d for the bank's number. Without --banks there is one memory and the path
- * is itself. Writes all images or none. */
+/* Images of several banks: `--banks N` and a path with %d for the bank's number. Without --banks there is one memory, and
+ * the path is taken as it is. Writes all images or none. */
 #include "tool/tool.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* `tensordoor compare`: a memory image through a layout against a golden tensor. Nothing is written but the page that
- * --html asks for. Exit code 0 when they match, 1 when they do not, 2 when they could not be compared. */
+/* `tensordoor compare`: a memory image through a layout against a golden tensor. It writes nothing but the page
+ * that --html names. Exit code 0 when they match, 1 when they do not, 2 when they could not be compared. */
 #include "tool/tool.h"
 
 #include <stddef.h>

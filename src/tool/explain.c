@@ -1,5 +1,5 @@
-/* `tensordoor explain`: what a layout does to a tensor, in text on stdout and, with --svg, as a picture in a file. It reads no
- * tensor and no image: a shape and a dtype are enough. */
+/* `tensordoor explain`: what a layout does to a tensor, in text on stdout and, with --svg, as a picture in a file. It
+ * reads no tensor and no image: a shape and a dtype are enough. */
 #include "tool/tool.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The flags that say a layout, the same in every subcommand that has one: a pattern with its options and address, a preset by
- * name, or an entry of a layout file. */
+/* The flags that say a layout, the same in every subcommand that has one: a pattern with its options and address, a
+ * preset by name, or an entry of a layout file. It refuses none of them, and two. */
 #include "tool/tool.h"
 
 #include <stdio.h>

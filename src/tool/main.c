@@ -1,6 +1,7 @@
 /* `tensordoor`: the same nouns and strings as the library, as flags. This file owns the table of subcommands; each
  * lives in a file of its own. Exit code 0, or 2 with one line on stderr and no output file;
  * comparisons that find a difference have 1. */
+#include "base/suggest.h"
 #include "tool/bench/bench.h"
 #include "tool/tool.h"
 
@@ -40,7 +41,7 @@ static int fail_unknown(const char *word)
     const char *known[COMMANDS];
     for (size_t i = 0; i < COMMANDS; i++)
         known[i] = commands[i].name;
-    const char *near = tool_nearest(word, known, COMMANDS);
+    const char *near = td_suggest(word, known, COMMANDS);
     if (near)
         return tool_fail(NULL, "unknown command \"%s\"; did you mean %s?", word, near);
     return tool_fail(NULL, "unknown command \"%s\"; see tensordoor --help", word);

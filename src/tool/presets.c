@@ -1,4 +1,5 @@
 /* `tensordoor presets`: the layouts that have a name, each with what it stands for. */
+#include "base/suggest.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -64,7 +65,7 @@ int tool_presets(int argc, char **argv)
     }
     if (!name)
         return TOOL_OK;
-    const char *near = tool_nearest(name, known, count);
+    const char *near = td_suggest(name, known, count);
     if (near)
         return tool_fail(usage.command, "unknown preset \"%s\"; did you mean %s?", name, near);
     return tool_fail(usage.command, "unknown preset \"%s\"; see tensordoor presets", name);

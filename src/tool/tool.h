@@ -1,5 +1,5 @@
-/* What the subcommands of `tensordoor` share: flags from a table, and one way to fail. The command uses the public
- * header of the library and nothing else of it. */
+/* What the subcommands of `tensordoor` share: flags from a table, layouts and banks from flags, and one way to fail. The
+ * command uses the public header of the library, and of its insides only the suggestions of base/. */
 #ifndef TENSORDOOR_TOOL_H
 #define TENSORDOOR_TOOL_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* The only exit codes there are; TOOL_DIFFERS is that of a comparison alone. */
+/* All exit codes; only comparisons return TOOL_DIFFERS. */
 enum { TOOL_OK = 0, TOOL_DIFFERS = 1, TOOL_FAILED = 2 };
 
 /* A flag with a value: `--name VALUE`, `--name=VALUE`, or `-l VALUE` when it has a letter. tool_parse sets `value`. */
@@ -15,7 +15,7 @@ typedef struct tool_flag {
     const char *name;
     char letter;
     bool required;
-    const char *placeholder; /* NULL: the flag stands alone, and its value is "yes" */
+    const char *placeholder; /* NULL: the flag takes no value, and `value` is "yes" */
     const char *meaning;     /* one line of --help */
     const char *value;
 } tool_flag;
@@ -31,22 +31,19 @@ typedef struct tool_usage {
 /* What the arguments of a subcommand come to: go on, or return the exit code. */
 typedef enum tool_parsed { TOOL_GO_ON, TOOL_HELP_SHOWN, TOOL_REFUSED } tool_parsed;
 
-/* Sets the values of the flags and *file, or the two of them (NULL when none is given). Prints the help when it is asked for, and one line
- * to stderr when it refuses. */
+/* Sets the values of the flags and of one or two `file`s (NULL where none is given). Prints the help on --help, and one
+ * line to stderr when it refuses. */
 tool_parsed tool_parse(const tool_usage *usage, int argc, char **argv, tool_flag *flags, size_t flag_count,
                        const char **file);
 
 /* The value of a number flag, decimal or 0x, at least 1; prints one line and returns false when it is none. */
 bool tool_number(const tool_usage *usage, const tool_flag *flag, uint64_t *value);
 
-/* One line on stderr behind "tensordoor COMMAND: ", where command may be NULL. Returns TOOL_FAILED. */
+/* One line on stderr, after "tensordoor COMMAND: "; the command may be NULL. Returns TOOL_FAILED. */
 int tool_fail(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same with the first line of the library's last message. */
 int tool_fail_library(const char *command);
-
-/* The known word that `word` is most likely a slip of, or NULL. */
-const char *tool_nearest(const char *word, const char *const *known, size_t count);
 
 /* The flags that say a layout stand first in a subcommand's table, so that their numbers are the same everywhere. */
 enum { TOOL_PATTERN, TOOL_PRESET, TOOL_LAYOUT, TOOL_OPTIONS, TOOL_ADDRESS, TOOL_LAYOUT_FLAGS };
@@ -82,7 +79,7 @@ bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_spa
                       uint64_t *depth_words);
 void tool_banks_close(tool_banks *banks);
 
-/* The flags that say how a tensor lies in images stand behind those of the layout, again with the same numbers everywhere. */
+/* The flags that say how a tensor lies in images follow those of the layout, again with the same numbers everywhere. */
 enum { TOOL_WIDTH = TOOL_LAYOUT_FLAGS, TOOL_DEPTH, TOOL_BANKS, TOOL_AS, TOOL_PLACE_FLAGS };
 
 #define TOOL_PLACE_FLAG_TABLE(default_depth)                                                                           \
@@ -125,7 +122,7 @@ void tool_progress_end(tool_progress *progress);
 /* Prints a report to stdout, writes its page when `html` is a path, and destroys it. Returns the exit code. */
 int tool_report(const char *command, td_report **report, bool json, const char *html);
 
-/* The subcommands: argv[0] is the first argument behind the subcommand's name. */
+/* The subcommands: argv[0] is the first argument after the subcommand's name. */
 int tool_pack(int argc, char **argv);
 int tool_unpack(int argc, char **argv);
 int tool_info(int argc, char **argv);

@@ -1,7 +1,6 @@
-/* Calls while allocations are refused, one after the other: the first, then only the second, and so on until a call makes do. A
- * call that is refused says TD_NO_MEMORY, gives nothing, changes neither memory nor tensor nor any file, and leaks nothing
- * (the sanitizers look); the next one works. The linker leads the library's allocations here; those of the libraries
- * behind it are theirs. */
+/* Every call once per allocation that it makes, with that one allocation refused. The call then says TD_NO_MEMORY, gives
+ * nothing, changes neither memory nor tensor nor any file, and leaks nothing (the sanitizers look); the next call works.
+ * The linker leads the library's allocations here (--wrap), but not those of zlib, jansson and libelf. */
 #include "../unit/support.h"
 
 #include <stdbool.h>
@@ -147,7 +146,7 @@ static td_status compare_anew(world *w)
     return compare(w);
 }
 
-/* The line is made when it is asked for; without memory it is empty, and there the next time. */
+/* The line is made on first use. Without memory it is empty; the next call makes it. */
 static td_status show(world *w)
 {
     const long wanted = before_refusal;

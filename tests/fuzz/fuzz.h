@@ -1,5 +1,5 @@
-/* What the fuzz targets share: input cut into lines, and a way to stop that libFuzzer and the replay both see. An input is
- * text, so that a person can write one and read the one that failed. */
+/* What the fuzz targets share: input cut into lines, and a way to stop that libFuzzer and the replay both see. An input
+ * is text, so that a person can write one and read the one that failed. */
 #ifndef TD_TEST_FUZZ_H
 #define TD_TEST_FUZZ_H
 

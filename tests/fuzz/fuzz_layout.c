@@ -1,5 +1,5 @@
-/* A layout that meets a tensor and memories: a load either changes nothing and says why, or a dump after it gives the tensor
- * back. The explanation and the picture are made of whatever is accepted.
+/* A layout with a tensor and memories: a load either changes nothing and says why, or a dump after it gives the tensor
+ * back. Whatever is accepted is also explained and drawn.
  *
  *     PATTERN | OPTIONS | ADDRESS | SHAPE | DTYPE | WIDTH DEPTH BANKS */
 #include "fuzz.h"
@@ -24,15 +24,15 @@ static bool is_small(const char *text)
     return product <= MAX_PRODUCT;
 }
 
-typedef struct meeting {
+typedef struct world {
     td_layout *layout;
     td_tensor *tensor, *back;
     td_memory *bank[MAX_BANKS];
     size_t banks, memory_bytes, tensor_bytes;
     unsigned char *before[MAX_BANKS];
-} meeting;
+} world;
 
-static bool open_meeting(const fuzz_input *in, meeting *m)
+static bool open_world(const fuzz_input *in, world *m)
 {
     unsigned width = 0, depth = 0, banks = 1;
     td_shape shape;
@@ -67,7 +67,7 @@ static bool open_meeting(const fuzz_input *in, meeting *m)
     return true;
 }
 
-static void close_meeting(meeting *m)
+static void close_world(world *m)
 {
     for (size_t b = 0; b < m->banks; b++) {
         td_memory_destroy(&m->bank[b]);
@@ -78,7 +78,7 @@ static void close_meeting(meeting *m)
     td_tensor_destroy(&m->back);
 }
 
-static void show(const meeting *m)
+static void show(const world *m)
 {
     char *text = NULL, *svg = NULL;
     const td_scene scene = {.dtype = td_tensor_dtype(m->tensor),
@@ -95,9 +95,9 @@ static void show(const meeting *m)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_input in;
-    meeting m = {0};
+    world m = {0};
     fuzz_open(data, size, &in);
-    if (open_meeting(&in, &m)) {
+    if (open_world(&in, &m)) {
         const char *options = td_layout_options(m.layout);
         const bool partial = strstr(options, "alias=last") || strchr(td_layout_pattern(m.layout), '*') ||
                              strchr(td_layout_pattern(m.layout), '+');
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             show(&m);
         }
     }
-    close_meeting(&m);
+    close_world(&m);
     fuzz_close(&in);
     return 0;
 }

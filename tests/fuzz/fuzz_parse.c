@@ -1,4 +1,4 @@
-/* Any three strings make a layout or a refusal with a message; a layout prints as strings that make the same layout again.
+/* Any three strings make a layout or a refusal with a message. A layout prints strings that make the same layout again.
  *
  *     PATTERN | OPTIONS | ADDRESS */
 #include "fuzz.h"

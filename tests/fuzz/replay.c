@@ -1,5 +1,5 @@
-/* Runs a fuzz target over the files of a committed corpus, for machines without libFuzzer: every file must pass. The corpus
- * also holds what the fuzzers once found. Speaks TAP. */
+/* Runs a fuzz target over the files of a committed corpus, for machines without libFuzzer: every file must pass. The
+ * corpus also holds what the fuzzers once found. Speaks TAP. */
 #include "fuzz.h"
 
 #include <dirent.h>

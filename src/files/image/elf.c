@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <libelf.h>
 
-/* Zeros are written, so a header alone must not be able to ask for all of a large memory. */
+/* Zeros are written, so a damaged header must not be able to make the reader fill a large memory. */
 #define MAX_BSS_BYTES ((uint64_t)1 << 30)
 
 static td_status put_segment(const GElf_Phdr *p, size_t index, const td_file_map *file, const td_file_options *options,

@@ -1,6 +1,6 @@
-/* The formats of memory images, one file each: a row of functions that the facade in file.c calls. A reader gets a mapped
- * file and checks all of it before anything changes; a writer puts bytes into a writer. Messages here name the place in
- * the file, the facade adds its path. */
+/* The formats of memory images, one file each: a row of functions that the facade in file.c calls. A reader gets a
+ * mapped file and checks all of it before anything changes. Messages of a format name the place in the file; the facade
+ * adds its path. */
 #ifndef TD_IMAGE_FORMATS_H
 #define TD_IMAGE_FORMATS_H
 

@@ -1,5 +1,5 @@
 /* Intel hex (.ihex, .ihx): records 00 to 05, both kinds of extended addresses, every sum checked. Addresses are of
- * bytes, at most 32 bits. Refuses a file without its end record, and anything behind it: a file that is cut short never
+ * bytes, at most 32 bits. Refuses a file without its end record, and anything after it: a file that is cut short never
  * loads. */
 #include "files/image/records.h"
 

@@ -1,4 +1,4 @@
-/* See image.h. The readers of memory images call it; file.c makes and empties it. Bytes become words here and nowhere
+/* See image.h. The readers of memory images call it; the facade in file.c owns it. Bytes become words here and nowhere
  * else, so that Intel hex, S-records, ELF and byte-wise readmem text agree on where a byte lies. */
 #include "files/image/image.h"
 

@@ -1,6 +1,6 @@
 /* Raw binary, without a header. Memory images (.bin, .raw): every word in (width + 7) / 8 bytes from word 0 on, little
  * endian unless endian=big. Refuses files that are not whole words, words with bits above the width, and more words
- * than the memory has. Tensors are in raw_tensor.c. */
+ * than the memory has. Raw tensors are in files/tensor/raw.c. */
 #include "files/image/formats.h"
 
 #include <inttypes.h>

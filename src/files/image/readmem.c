@@ -103,7 +103,7 @@ static td_status fail_address(const scanner *s, uint64_t address, const unsigned
                    line_of(s, at), address, s->image->depth_words, s->image->depth_words - 1);
 }
 
-/* -- tokens: each gets *at on its first character and leaves it behind the last -- */
+/* -- tokens: each gets *at on its first character and leaves it after the last -- */
 
 static td_status skip_comment(const scanner *s, const unsigned char **at)
 {

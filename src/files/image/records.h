@@ -15,8 +15,8 @@ typedef struct td_record_reader {
     bool ended; /* the end record was taken: no other may follow */
 } td_record_reader;
 
-/* Calls `take` for every line that is not blank, without its end, and names the line in its message. TD_FORMAT for a line
- * behind the end record, for a file without one (`end_record` is how it looks), and for an image of no words. */
+/* Calls `take` for every line that is not blank, without its line end, and names the line in its message. TD_FORMAT for
+ * a line after the end record, for a file without one (`end_record` is how it looks), and for an image of no words. */
 typedef td_status td_record_take(td_record_reader *reader, const unsigned char *text, size_t length);
 td_status td_record_scan(const td_file_map *file, td_record_reader *reader, td_record_take *take,
                          const char *end_record);
@@ -37,7 +37,7 @@ td_status td_record_write(const td_memory *memory, const td_file_options *option
 /* `count` bytes as upper-case hex pairs. */
 void td_record_put_hex(td_writer *writer, const unsigned char *bytes, size_t count);
 
-/* The file's address behind the last byte of the spans. */
+/* The file's address after the last byte of the spans. */
 uint64_t td_record_end(const td_memory *memory, const td_file_options *options, const td_span *spans, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* Motorola S-records (.srec, .s19, .s28, .s37, .mot): S0 to S3 and S5 to S9, every sum and count checked. Addresses are
  * of bytes, at most 32 bits; a file is written with the shortest that hold its last one. Refuses a file without its end
- * record, and anything behind it. */
+ * record, and anything after it. */
 #include "files/image/records.h"
 
 #include <inttypes.h>

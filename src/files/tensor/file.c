@@ -1,6 +1,5 @@
 /* The facade of tensor files: reads a name, maps or creates the file, hands it to the format, and puts the call and the
- * name in front of every message. Memory images are in file.c. It refuses to save one tensor over a file that holds
- * others. */
+ * name in front of every message. It refuses to save one tensor over a file that holds others. */
 #include "files/tensor/members.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Files that hold several tensors, by name: what npz.c and safetensors.c show the facade in tensor_file.c, and what
- * they share when a name is asked for. */
+/* Files that hold several tensors by name: what npz.c and safetensors.c offer the facade in file.c, the list of names
+ * that both fill, and the message for a name that is not there. */
 #ifndef TD_MEMBERS_H
 #define TD_MEMBERS_H
 

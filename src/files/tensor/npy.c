@@ -1,4 +1,4 @@
-/* .npy files in and out. The facade in tensor_file.c calls it, and npz.c for members. It refuses files that are shorter
+/* .npy files in and out. The facade in file.c calls it, and npz.c for members. It refuses files that are shorter
  * or longer than their shape says, extents of 0, and values that the asked dtype does not hold. */
 #include "files/elements.h"
 #include "files/tensor/formats.h"

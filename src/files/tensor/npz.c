@@ -1,5 +1,5 @@
 /* .npz files: zip archives of .npy members, named as numpy names them, without their .npy. Stored members are mapped
- * where they lie, deflated ones inflated once. The facade in tensor_file.c calls it. It refuses a name that stands
+ * where they lie, deflated ones inflated once. The facade in file.c calls it. It refuses a name that stands
  * twice. */
 #include "files/tensor/members.h"
 #include "files/tensor/zip.h"

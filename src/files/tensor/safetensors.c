@@ -1,4 +1,4 @@
-/* .safetensors files in and out. The facade in tensor_file.c calls it; the header is read in safetensors_header.c. A
+/* .safetensors files in and out. The facade in file.c calls it; the header is read in safetensors_header.c. A
  * tensor stays mapped where it lies, only those of 4 and 6 bits are unpacked. It refuses types that have no dtype here,
  * unless the caller says what their bytes mean. */
 #include "files/tensor/safetensors.h"

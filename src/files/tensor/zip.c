@@ -36,7 +36,7 @@ static td_status fail_damaged(const char *what)
 
 /* -- the directory -- */
 
-/* The end record stands at the end, with a comment of at most 65535 bytes behind it. */
+/* The end record stands at the end, with a comment of at most 65535 bytes after it. */
 static td_status find_end(const unsigned char *bytes, size_t size, size_t *at)
 {
     if (size >= 4 && !is_record(bytes, 3, 4) && !is_record(bytes, 5, 6))

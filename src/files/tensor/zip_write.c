@@ -1,5 +1,5 @@
 /* Zip archives on their way out; see zip.h. Members are stored, not deflated, so that they can be mapped; each begins
- * at a multiple of 64 bytes, behind an extra field of zeros as zipalign writes it. Sizes and offsets past 32 bits go
+ * at a multiple of 64 bytes, after an extra field of zeros as zipalign writes it. Sizes and offsets past 32 bits go
  * into 64-bit records, and only they do. */
 #include "files/tensor/zip.h"
 

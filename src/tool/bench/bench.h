@@ -1,5 +1,6 @@
-/* The bench: cases, and the peers they are timed against. A case is a tensor of `dims`, whose axes come out in the order
- * `perm`, the last `lanes` of them in one word; layout, plain loops and NumPy are all made from that one line. */
+/* The bench: cases, and the peers that they are timed against. A case is a tensor of `dims` whose axes come out in the
+ * order `perm`, the last `lanes` of them in one word. The layout, the plain loops and NumPy's call are all made from
+ * that one line. */
 #ifndef TD_BENCH_H
 #define TD_BENCH_H
 

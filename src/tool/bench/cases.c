@@ -1,5 +1,5 @@
-/* The cases, one line each. Names follow the shapes that engineers know them by; an axis that a format splits is split in
- * `dims` already, which is the same bytes. Permutes are column-major in their names (axis 0 is the fastest), as in the
+/* The cases, one line each. Names are those that engineers know the shapes by. An axis that a format splits is split in
+ * `dims` already: the bytes are the same. The names of permutes are column-major (axis 0 is the fastest), as in the
  * literature on tensor transposition. */
 #include "tool/bench/bench.h"
 

@@ -53,7 +53,7 @@ static bool make_reorder(void)
 
 bool bench_dnnl_case(const bench_job *job)
 {
-    int straight[BENCH_MAX_DIMS];
+    int in_order[BENCH_MAX_DIMS];
     dnnl_data_type_t type;
     if (job->of->as || !find_type(job->of->dtype, &type))
         return false;
@@ -61,8 +61,8 @@ bool bench_dnnl_case(const bench_job *job)
                     dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) != dnnl_success))
         return false;
     for (int i = 0; i < job->rank; i++)
-        straight[i] = i;
-    return make_memory(job, straight, type, td_tensor_data(job->tensor), &src_memory) &&
+        in_order[i] = i;
+    return make_memory(job, in_order, type, td_tensor_data(job->tensor), &src_memory) &&
            make_memory(job, job->perm, type, job->other, &dst_memory) && make_reorder();
 }
 

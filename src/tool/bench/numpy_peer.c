@@ -1,5 +1,5 @@
-/* NumPy as a peer: the script runs in a python3 that has numpy, and is asked line by line, so that its rounds stand between
- * ours. Without one the bench goes on without it. The script travels inside the program: nothing has to be found. */
+/* NumPy as a peer: a script runs in a python3 that has numpy and gets its work line by line, so that its rounds alternate
+ * with ours. Without such a python3 the bench goes on without this peer. The script is built into the program. */
 #include "tool/bench/bench.h"
 
 #include <signal.h>
