@@ -27,9 +27,12 @@ static unsigned row_bytes(bool by_value)
     return !by_value ? ROW_BYTES : td_cpu_flags() & TD_CPU_AVX512 ? VALUES_ROW_BYTES : PLAIN_VALUES_ROW_BYTES;
 }
 
-static td_equal_fn turned_of(const td_equal_kernels *k, unsigned bytes)
+static td_equal_fn transposed_of(const td_equal_kernels *k, unsigned bytes)
 {
-    return bytes == 1 ? k->turned_x8 : bytes == 2 ? k->turned_x16 : bytes == 4 ? k->turned_x32 : k->turned_x64;
+    return bytes == 1   ? k->transposed_x8
+           : bytes == 2 ? k->transposed_x16
+           : bytes == 4 ? k->transposed_x32
+                        : k->transposed_x64;
 }
 
 void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
@@ -50,10 +53,10 @@ void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tenso
     out->wish =
         (td_slab_wish){.tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .turned = !out->by_value};
     out->equal = equal.rows;
-    out->equal_turned = turned_of(&equal, bytes);
+    out->equal_transposed = transposed_of(&equal, bytes);
     out->copy = moves.copy;
-    td_close_init(judge, &out->close);
-    if (out->close.quick_turned && !mask && !convert)
+    td_tolerance_prepare(judge, &out->tolerance);
+    if (out->tolerance.quick_transposed && !mask && !convert)
         out->wish.turned = true;
 }
 
@@ -61,8 +64,9 @@ void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tenso
 
 typedef struct stage {
     _Alignas(64) unsigned char slab[TD_SLAB_BYTES];
-    _Alignas(64) unsigned char golden[TD_CLOSE_ELEMS * 8], stored[TD_CLOSE_ELEMS * 8], actual[TD_CLOSE_ELEMS * 8];
-    td_close_room room;
+    _Alignas(64) unsigned char golden[TD_TOLERANCE_ELEMS * 8], stored[TD_TOLERANCE_ELEMS * 8],
+        actual[TD_TOLERANCE_ELEMS * 8];
+    td_tolerance_scratch room;
     td_ahead ahead;  /* from this slab to the next: of the tensor, and of what is stored where it is seen in place */
     bool far;        /* it is worth asking for */
     unsigned skips;  /* turned slabs that are taken out at once, as in close.h */
@@ -96,7 +100,7 @@ static bool all_finite(const td_judge *judge, const unsigned char *elems, size_t
     return largest < judge->first_inf;
 }
 
-static bool rows_are_finite(const td_judge *judge, const td_close_rows *b)
+static bool rows_are_finite(const td_judge *judge, const td_tolerance_rows *b)
 {
     for (size_t r = 0; r < b->rows; r++)
         if (!all_finite(judge, b->expected + (ptrdiff_t)r * b->expected_stride, b->count))
@@ -104,13 +108,13 @@ static bool rows_are_finite(const td_judge *judge, const td_close_rows *b)
     return true;
 }
 
-static bool accepts(const td_scan *s, stage *g, const td_close_rows *b)
+static bool accepts(const td_scan *s, stage *g, const td_tolerance_rows *b)
 {
     if (s->equal(b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows,
                  b->count * s->golden->dtype.bytes, (td_ahead){0, 0}) &&
         (!s->finite_alone || rows_are_finite(s->judge, b)))
         return true;
-    return td_close_accepts(&s->close, &g->room, b, &g->worst);
+    return td_tolerance_accepts(&s->tolerance, &g->room, b, &g->worst);
 }
 
 /* Rows of straight elements: `step` elements from one to the next in the tensor, `stride` bytes where they are stored. */
@@ -127,16 +131,16 @@ static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r
 {
     const ptrdiff_t bytes = s->golden->dtype.bytes;
     const int64_t elem = t->elem + (int64_t)r * t->step + (int64_t)at;
-    td_close_rows b = {.expected = s->golden->data + elem * bytes,
-                       .expected_stride = t->step * bytes,
-                       .actual = t->stored + (int64_t)r * t->stride + at * t->stored_bytes,
-                       .actual_stride = t->stride,
-                       .rows = rows,
-                       .count = count};
+    td_tolerance_rows b = {.expected = s->golden->data + elem * bytes,
+                           .expected_stride = t->step * bytes,
+                           .actual = t->stored + (int64_t)r * t->stride + at * t->stored_bytes,
+                           .actual_stride = t->stride,
+                           .rows = rows,
+                           .count = count};
     if (g->ahead.a)
-        td_ask_for_rows(b.expected, b.expected_stride, rows, count * (size_t)bytes, g->ahead.a);
+        td_prefetch_rows(b.expected, b.expected_stride, rows, count * (size_t)bytes, g->ahead.a);
     if (g->ahead.b)
-        td_ask_for_rows(b.actual, b.actual_stride, rows, count * t->stored_bytes, g->ahead.b);
+        td_prefetch_rows(b.actual, b.actual_stride, rows, count * t->stored_bytes, g->ahead.b);
     if (s->convert) {
         td_convert_rows(s->convert, &(td_convert_block){.dst = g->actual,
                                                         .src = b.actual,
@@ -156,11 +160,11 @@ static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r
 
 static bool accepts_values(const td_scan *s, stage *g, const sheet *t)
 {
-    const uint64_t most = t->wide < TD_CLOSE_ELEMS ? TD_CLOSE_ELEMS / t->wide : 1;
+    const uint64_t most = t->wide < TD_TOLERANCE_ELEMS ? TD_TOLERANCE_ELEMS / t->wide : 1;
     for (uint64_t r = 0, rows = 0; r < t->high; r += rows) {
         rows = t->high - r < most ? t->high - r : most;
         for (uint64_t at = 0, count = 0; at < t->wide; at += count) {
-            count = t->wide - at < TD_CLOSE_ELEMS ? t->wide - at : TD_CLOSE_ELEMS;
+            count = t->wide - at < TD_TOLERANCE_ELEMS ? t->wide - at : TD_TOLERANCE_ELEMS;
             if (!accepts_block(s, g, t, r, (size_t)rows, at, (size_t)count))
                 return false;
         }
@@ -172,7 +176,7 @@ static bool accepts_values(const td_scan *s, stage *g, const sheet *t)
 
 static bool flush(const td_scan *s, stage *g)
 {
-    const td_close_rows b = {
+    const td_tolerance_rows b = {
         .expected = g->golden, .actual = s->convert ? g->actual : g->stored, .rows = 1, .count = g->gathered};
     g->gathered = 0;
     return accepts(s, g, &b);
@@ -212,7 +216,7 @@ static void gather(const td_scan *s, stage *g, const sheet *t, uint64_t elem, co
 static bool accepts_masked(const td_scan *s, stage *g, const sheet *t)
 {
     for (uint64_t r = 0, at = 0; r < t->high;) {
-        const uint64_t room = TD_CLOSE_ELEMS - g->gathered, left = t->wide - at;
+        const uint64_t room = TD_TOLERANCE_ELEMS - g->gathered, left = t->wide - at;
         const uint64_t elem = (uint64_t)(t->elem + (int64_t)r * t->step) + at;
         const unsigned char *stored = t->stored + (int64_t)r * t->stride + at * t->stored_bytes;
         if (at == 0 && t->wide <= room) {
@@ -225,7 +229,7 @@ static bool accepts_masked(const td_scan *s, stage *g, const sheet *t)
             at = count < left ? at + count : 0;
             r += count == left;
         }
-        if (g->gathered == TD_CLOSE_ELEMS && !flush(s, g))
+        if (g->gathered == TD_TOLERANCE_ELEMS && !flush(s, g))
             return false;
     }
     return true;
@@ -267,23 +271,23 @@ static bool accepts_rows(const td_scan *s, stage *g, const td_slab *slab)
 }
 
 /* A slab that memory holds transposed, block by block. */
-static bool accepts_turned(const td_scan *s, stage *g, const td_slab *slab)
+static bool accepts_transposed(const td_scan *s, stage *g, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
     const int64_t bytes = s->golden->dtype.bytes;
     const td_node *last = &of->node[of->node_count - 1], *unit = &of->node[of->unit];
-    td_close_rows b = {.expected_stride = unit->tensor * bytes,
-                       .actual_stride = last->memory / 8,
-                       .rows = (size_t)of->extent[of->node_count - 1],
-                       .count = (size_t)of->extent[of->unit]};
+    td_tolerance_rows b = {.expected_stride = unit->tensor * bytes,
+                           .actual_stride = last->memory / 8,
+                           .rows = (size_t)of->extent[of->node_count - 1],
+                           .count = (size_t)of->extent[of->unit]};
     td_walk w;
     for (td_walk_begin(&w, of->block_loop, of->block_loops, (td_at){.tensor = slab->tensor}); w.more;
          td_walk_next(&w)) {
         b.expected = s->golden->data + w.at.tensor * bytes;
         b.actual = slab->stored + w.at.memory;
-        if (!(s->by_value ? td_close_accepts_turned(&s->close, &b, g->ahead, &g->worst)
-                          : s->equal_turned(b.expected, b.expected_stride, b.actual, b.actual_stride, b.rows, b.count,
-                                            g->ahead)))
+        if (!(s->by_value ? td_tolerance_accepts_transposed(&s->tolerance, &b, g->ahead, &g->worst)
+                          : s->equal_transposed(b.expected, b.expected_stride, b.actual, b.actual_stride, b.rows,
+                                                b.count, g->ahead)))
             return false;
     }
     return true;
@@ -296,8 +300,8 @@ static bool accepts_in_place(const td_scan *s, stage *g, const td_slab *slab)
         g->skips--;
         return false;
     }
-    const bool all = accepts_turned(s, g, slab);
-    g->skips = all || !s->by_value ? 0 : TD_CLOSE_SKIPS;
+    const bool all = accepts_transposed(s, g, slab);
+    g->skips = all || !s->by_value ? 0 : TD_TOLERANCE_SKIPS;
     return all;
 }
 

@@ -21,9 +21,9 @@ typedef struct td_scan {
     bool by_value;     /* values, not bytes */
     bool finite_alone; /* equal bits settle it for finite values only */
     td_slab_wish wish;
-    td_equal_fn equal, equal_turned;
+    td_equal_fn equal, equal_transposed;
     td_move_fn copy;
-    td_close close;
+    td_tolerance tolerance;
 } td_scan;
 
 void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,

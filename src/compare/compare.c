@@ -15,12 +15,12 @@
 #include <string.h>
 
 /* Elements that are converted, gathered and looked at together. */
-#define CHUNK_ELEMS TD_CLOSE_ELEMS
+#define CHUNK_ELEMS TD_TOLERANCE_ELEMS
 
 /* What slabs that are left are looked at in; made for the first of them. */
 typedef struct desk {
     _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
-    td_close_room room;
+    td_tolerance_scratch room;
 } desk;
 
 typedef struct comparison {
@@ -97,8 +97,8 @@ static bool is_close(comparison *c, const chunk *k)
 {
     td_report *r = c->report;
     td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
-    const td_close_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
-    if (c->unknown || c->what->mask || !td_close_accepts(&c->scan.close, &c->desk->room, &row, &worst))
+    const td_tolerance_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
+    if (c->unknown || c->what->mask || !td_tolerance_accepts(&c->scan.tolerance, &c->desk->room, &row, &worst))
         return false;
     r->worst_error = worst.error;
     r->worst_ulp = worst.ulp;

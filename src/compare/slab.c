@@ -180,7 +180,7 @@ void td_slab_prefetch(const td_slab *slab)
     td_walk w;
     for (td_walk_begin(&w, s->run_node, s->run_nodes, (td_at){0}); w.more; td_walk_next(&w))
         for (size_t at = 0; at < s->run_bytes; at += 64)
-            td_ask_for(from + w.at.memory / 8, (ptrdiff_t)at);
+            td_prefetch(from + w.at.memory / 8, (ptrdiff_t)at);
 }
 
 /* -- where an element is ------------------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ typedef struct found {
 } found;
 
 /* Near: |a - e| <= atol + rtol * |e|, or at most `ulp` steps; finite in both cases. */
-INLINE void look(const td_close *c, found *f, float e, float a, bool same_bits, uint32_t steps)
+INLINE void look(const td_tolerance *c, found *f, float e, float a, bool same_bits, uint32_t steps)
 {
     const float error = fabsf(a - e);
     const int32_t same = if_true(same_bits) & c->same_bits;
@@ -71,7 +71,7 @@ typedef struct found_exactly {
     int64_t error;
 } found_exactly;
 
-INLINE void look_exactly(const td_close *c, found_exactly *f, double e, double a, bool same_bits, bool few_steps)
+INLINE void look_exactly(const td_tolerance *c, found_exactly *f, double e, double a, bool same_bits, bool few_steps)
 {
     const double error = fabs(a - e);
     const int32_t same = if_true(same_bits) & c->same_bits;
@@ -110,7 +110,7 @@ INLINE bool is_settled(found f, td_worst *worst)
 }
 
 /* How large an error can be that is so many steps in a 16-bit type where no magnitude is larger. */
-static double error_at_most(const td_close *c, uint32_t steps, uint32_t largest)
+static double error_at_most(const td_tolerance *c, uint32_t steps, uint32_t largest)
 {
     const int man_bits = 15 - (int)c->exp_bits, exponent = (int)(largest >> man_bits),
               bias = (1 << (c->exp_bits - 1)) - 1;
@@ -118,7 +118,7 @@ static double error_at_most(const td_close *c, uint32_t steps, uint32_t largest)
 }
 
 /* Steps and magnitudes settle it where all are finite and near by what they say, and none can be worse than the worst. */
-static bool is_settled_by_steps(const td_close *c, td_close_most m, td_worst *worst)
+static bool is_settled_by_steps(const td_tolerance *c, td_tolerance_most m, td_worst *worst)
 {
     const double error = error_at_most(c, m.steps, m.largest);
     if (m.largest >= c->first_inf || (m.steps > c->ulp && !(error <= (double)c->atol)) || error > worst->error)
@@ -128,11 +128,12 @@ static bool is_settled_by_steps(const td_close *c, td_close_most m, td_worst *wo
 }
 
 /* So do pairs that are all close together: then no error was rounded. */
-static bool is_settled_near(const td_close *c, td_close_most m, td_worst *worst)
+static bool is_settled_near(const td_tolerance *c, td_tolerance_most m, td_worst *worst)
 {
     float error;
     memcpy(&error, &m.error, sizeof error);
-    if (m.error >= TD_CLOSE_NOT_FINITE || m.steps > TD_CLOSE_NEAR_STEPS || (!(m.excess <= c->atol) && m.steps > c->ulp))
+    if (m.error >= TD_TOLERANCE_NOT_FINITE || m.steps > TD_TOLERANCE_NEAR_STEPS ||
+        (!(m.excess <= c->atol) && m.steps > c->ulp))
         return false;
     worst->error = (double)error > worst->error ? (double)error : worst->error;
     worst->ulp = m.steps > worst->ulp ? m.steps : worst->ulp;
@@ -140,12 +141,12 @@ static bool is_settled_near(const td_close *c, td_close_most m, td_worst *worst)
 }
 
 /* So does the measure of a block, where one of the policy's two rules accepts all of it. */
-static bool is_settled_by_measure(const td_close *c, const td_close_rows *b, td_worst *worst)
+static bool is_settled_by_measure(const td_tolerance *c, const td_tolerance_rows *b, td_worst *worst)
 {
-    const td_close_most m = c->measure(b, c->rtol);
+    const td_tolerance_most m = c->measure(b, c->rtol);
     float error;
     memcpy(&error, &m.error, sizeof error);
-    if (m.error >= TD_CLOSE_NOT_FINITE || (!(m.excess <= c->atol) && m.steps > c->ulp))
+    if (m.error >= TD_TOLERANCE_NOT_FINITE || (!(m.excess <= c->atol) && m.steps > c->ulp))
         return false;
     if (!m.unsure)
         worst->error = (double)error > worst->error ? (double)error : worst->error;
@@ -171,7 +172,7 @@ static bool is_settled_by_measure(const td_close *c, const td_close_rows *b, td_
     const unsigned char *e = (b)->expected, *a = (b)->actual;                                                          \
     for (size_t r = 0; r < (b)->rows; r++, e += (b)->expected_stride, a += (b)->actual_stride)
 
-INLINE bool close_f32(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_f32(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     (void)room;
     found f = {.near = -1};
@@ -196,7 +197,7 @@ INLINE bool close_f32(const td_close *c, td_close_room *room, const td_close_row
 }
 
 /* Both sides as f32 in the room, one row behind the other. */
-static void decode_rows(const td_close *c, td_close_room *room, const td_close_rows *b)
+static void decode_rows(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b)
 {
     td_convert_block block = {.dst = room->expected,
                               .src = b->expected,
@@ -239,12 +240,12 @@ static void decode_rows(const td_close *c, td_close_room *room, const td_close_r
     }                                                                                                                  \
     return settle(g, f.steps, worst)
 
-INLINE bool close_x16(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_x16(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     CLOSE_SMALL(uint16_t);
 }
 
-INLINE bool close_x8(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_x8(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     CLOSE_SMALL(uint8_t);
 }
@@ -257,7 +258,7 @@ INLINE int64_t rank_of_f64(uint64_t bits)
     return (int64_t)((bits ^ negative >> 1) - negative);
 }
 
-INLINE bool close_f64(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_f64(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     (void)room;
     found_exactly g = {.near = -1};
@@ -310,17 +311,17 @@ INLINE bool close_f64(const td_close *c, td_close_room *room, const td_close_row
     worst->error = most * c->step > worst->error ? most * c->step : worst->error;                                      \
     return true
 
-INLINE bool close_i8(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_i8(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     CLOSE_INTEGERS(uint8_t);
 }
 
-INLINE bool close_i16(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_i16(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     CLOSE_INTEGERS(uint16_t);
 }
 
-INLINE bool close_i32(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+INLINE bool close_i32(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b, td_worst *worst)
 {
     CLOSE_INTEGERS(uint32_t);
 }
@@ -328,7 +329,8 @@ INLINE bool close_i32(const td_close *c, td_close_room *room, const td_close_row
 /* -- one version for each machine ---------------------------------------------------------------------------------- */
 
 #define VERSION(name, isa, target)                                                                                     \
-    target static bool name##_##isa(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)   \
+    target static bool name##_##isa(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b,     \
+                                    td_worst *worst)                                                                   \
     {                                                                                                                  \
         return name(c, room, b, worst);                                                                                \
     }
@@ -347,16 +349,16 @@ INLINE bool close_i32(const td_close *c, td_close_room *room, const td_close_row
 enum { F32, X16, X8, F64, I8, I16, I32, KERNELS };
 
 CLOSE_KERNELS(VERSION, c, )
-static td_close_look *const kernels_c[KERNELS] = {CLOSE_KERNELS(NAME, c, )};
+static td_tolerance_look *const kernels_c[KERNELS] = {CLOSE_KERNELS(NAME, c, )};
 
 #if defined(__x86_64__)
 CLOSE_KERNELS(VERSION, avx2, __attribute__((target("avx2"))))
 CLOSE_KERNELS(VERSION, avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"))))
-static td_close_look *const kernels_avx2[KERNELS] = {CLOSE_KERNELS(NAME, avx2, )};
-static td_close_look *const kernels_avx512[KERNELS] = {CLOSE_KERNELS(NAME, avx512, )};
+static td_tolerance_look *const kernels_avx2[KERNELS] = {CLOSE_KERNELS(NAME, avx2, )};
+static td_tolerance_look *const kernels_avx512[KERNELS] = {CLOSE_KERNELS(NAME, avx512, )};
 #endif
 
-static td_close_look *look_of(int which)
+static td_tolerance_look *look_of(int which)
 {
 #if defined(__x86_64__)
     const unsigned flags = td_cpu_flags();
@@ -370,7 +372,7 @@ static td_close_look *look_of(int which)
 
 /* -- when a comparison begins -------------------------------------------------------------------------------------- */
 
-static void init_float(const td_judge *judge, td_close *c)
+static void init_float(const td_judge *judge, td_tolerance *c)
 {
     const td_dtype d = judge->dtype;
     const td_policy *p = &judge->policy;
@@ -386,8 +388,8 @@ static void init_float(const td_judge *judge, td_close *c)
     c->long_ulp = p->ulp;
     c->mask = (uint32_t)judge->mask;
     c->sign = (uint32_t)(judge->mask & ~judge->magnitude);
-    td_close_kernels kernels;
-    td_close_kernels_init(&kernels, td_cpu_flags());
+    td_tolerance_kernels kernels;
+    td_tolerance_kernels_init(&kernels, td_cpu_flags());
     c->exp_bits = d.exp_bits;
     c->first_inf = (uint32_t)judge->first_inf;
     if (d.flavor == TD_FLAVOR_IEEE)
@@ -398,7 +400,7 @@ static void init_float(const td_judge *judge, td_close *c)
     if (c->measure)
         c->quick = is_f32 ? kernels.near_f32 : kernels.steps_x16;
     if (c->measure && td_cpu_flags() & TD_CPU_AVX512)
-        c->quick_turned = is_f32 ? kernels.turned_near_f32 : kernels.turned_steps_x16;
+        c->quick_transposed = is_f32 ? kernels.transposed_near_f32 : kernels.transposed_steps_x16;
     if (is_f32 || is_f64) {
         c->look = look_of(is_f32 ? F32 : F64);
         return;
@@ -411,7 +413,7 @@ static void init_float(const td_judge *judge, td_close *c)
 }
 
 /* Whole steps: without rtol the policy is a number of them. */
-static void init_integer(const td_judge *judge, td_close *c)
+static void init_integer(const td_judge *judge, td_tolerance *c)
 {
     const td_dtype d = judge->dtype;
     const td_policy *p = &judge->policy;
@@ -430,11 +432,11 @@ static void init_integer(const td_judge *judge, td_close *c)
     c->look = look_of(d.bytes == 1 ? I8 : d.bytes == 2 ? I16 : I32);
 }
 
-void td_close_init(const td_judge *judge, td_close *c)
+void td_tolerance_prepare(const td_judge *judge, td_tolerance *c)
 {
     c->look = NULL;
     c->measure = c->quick = NULL;
-    c->quick_turned = NULL;
+    c->quick_transposed = NULL;
     c->same_bits = if_true(judge->bits_decide);
     if (!judge->policy.tolerant)
         return;
@@ -444,28 +446,30 @@ void td_close_init(const td_judge *judge, td_close *c)
         init_integer(judge, c);
 }
 
-static bool is_settled_by_quick(const td_close *c, td_close_most m, td_worst *worst)
+static bool is_settled_by_quick(const td_tolerance *c, td_tolerance_most m, td_worst *worst)
 {
     return c->sign >> 31 ? is_settled_near(c, m, worst) : is_settled_by_steps(c, m, worst);
 }
 
-bool td_close_accepts_turned(const td_close *c, const td_close_rows *b, td_ahead ahead, td_worst *worst)
+bool td_tolerance_accepts_transposed(const td_tolerance *c, const td_tolerance_rows *b, td_ahead ahead, td_worst *worst)
 {
-    return is_settled_by_quick(c, c->quick_turned(b, ahead, c->rtol), worst);
+    return is_settled_by_quick(c, c->quick_transposed(b, ahead, c->rtol), worst);
 }
 
-static bool is_settled_quickly(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+static bool is_settled_quickly(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b,
+                               td_worst *worst)
 {
     if (room->skips) {
         room->skips--;
         return false;
     }
     const bool settled = is_settled_by_quick(c, c->quick(b, c->rtol), worst);
-    room->skips = settled ? 0 : TD_CLOSE_SKIPS;
+    room->skips = settled ? 0 : TD_TOLERANCE_SKIPS;
     return settled;
 }
 
-bool td_close_accepts(const td_close *c, td_close_room *room, const td_close_rows *b, td_worst *worst)
+bool td_tolerance_accepts(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b,
+                          td_worst *worst)
 {
     if (!c->look)
         return false;

@@ -18,10 +18,10 @@
 
 /*    name           size of an element, or 1 */
 #define TD_EQUAL_KERNELS(X)                                                                                            \
-    X(turned_x8, 1)                                                                                                    \
-    X(turned_x16, 2)                                                                                                   \
-    X(turned_x32, 4)                                                                                                   \
-    X(turned_x64, 8)                                                                                                   \
+    X(transposed_x8, 1)                                                                                                \
+    X(transposed_x16, 2)                                                                                               \
+    X(transposed_x32, 4)                                                                                               \
+    X(transposed_x64, 8)                                                                                               \
     X(rows, 1)
 
 typedef struct td_ahead {
@@ -30,7 +30,7 @@ typedef struct td_ahead {
 
 /* Into the second-level cache: the first has no room for a block that comes later. The empty statement is for gcc, which takes a
  * function that does nothing but ask for one that does nothing. */
-static inline void td_ask_for(const unsigned char *line, ptrdiff_t ahead)
+static inline void td_prefetch(const unsigned char *line, ptrdiff_t ahead)
 {
     __asm__ volatile("");
     __builtin_prefetch((const void *)((uintptr_t)line + (uintptr_t)ahead), 0, 2);
@@ -58,7 +58,7 @@ bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned 
                      size_t rows, size_t cols, td_ahead ahead);
 
 /* Asks for every line of some rows that lie ahead, once. */
-void td_ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead);
+void td_prefetch_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead);
 
 /* Rows of a version that asks for nothing by itself, with the asking in between. */
 typedef bool td_equal_near_fn(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,

@@ -103,10 +103,10 @@ static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const 
 
 void td_equal_init_avx512(td_equal_kernels *kernels)
 {
-    kernels->turned_x8 = turned_x8;
-    kernels->turned_x16 = turned_x16;
-    kernels->turned_x32 = turned_x32;
-    kernels->turned_x64 = turned_x64;
+    kernels->transposed_x8 = transposed_x8;
+    kernels->transposed_x16 = transposed_x16;
+    kernels->transposed_x32 = transposed_x32;
+    kernels->transposed_x64 = transposed_x64;
     kernels->rows = equal_rows;
 }
 #else

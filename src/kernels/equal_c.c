@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-static inline __attribute__((always_inline)) bool turned(const unsigned char *a, ptrdiff_t a_stride,
-                                                         const unsigned char *b, ptrdiff_t b_stride, size_t rows,
-                                                         size_t cols, const size_t size)
+static inline __attribute__((always_inline)) bool transposed(const unsigned char *a, ptrdiff_t a_stride,
+                                                             const unsigned char *b, ptrdiff_t b_stride, size_t rows,
+                                                             size_t cols, const size_t size)
 {
     for (size_t r = 0; r < rows; r++, a += size, b += b_stride)
         for (size_t c = 0; c < cols; c++)
@@ -15,18 +15,18 @@ static inline __attribute__((always_inline)) bool turned(const unsigned char *a,
     return true;
 }
 
-#define TURNED(name, size)                                                                                             \
+#define TRANSPOSED(name, size)                                                                                         \
     static bool name(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,           \
                      size_t rows, size_t cols, td_ahead ahead)                                                         \
     {                                                                                                                  \
         (void)ahead;                                                                                                   \
-        return turned(a, a_stride, b, b_stride, rows, cols, size);                                                     \
+        return transposed(a, a_stride, b, b_stride, rows, cols, size);                                                 \
     }
 
-TURNED(turned_x8, 1)
-TURNED(turned_x16, 2)
-TURNED(turned_x32, 4)
-TURNED(turned_x64, 8)
+TRANSPOSED(transposed_x8, 1)
+TRANSPOSED(transposed_x16, 2)
+TRANSPOSED(transposed_x32, 4)
+TRANSPOSED(transposed_x64, 8)
 
 bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                      size_t rows, size_t cols, td_ahead ahead)
@@ -42,7 +42,7 @@ bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned 
 #define TURN_BYTES 2048
 
 /* Where all rows begin at the same place of their lines, it is for those that begin them. */
-void td_ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead)
+void td_prefetch_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead)
 {
     if (stride > 0 && (size_t)stride <= cols + 32) { /* one run, but for small gaps */
         cols = (rows - 1) * (size_t)stride + cols;
@@ -51,7 +51,7 @@ void td_ask_for_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size
         return;
     for (size_t r = 0; r < rows; r++, p += stride)
         for (size_t at = 0; at < cols; at += 64)
-            td_ask_for(p + at, ahead);
+            td_prefetch(p + at, ahead);
 }
 
 bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,
@@ -62,8 +62,8 @@ bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff
         return near(a, a_stride, b, b_stride, rows, cols);
     for (size_t r = 0, n = 0; r < rows; r += n, a += (ptrdiff_t)n * a_stride, b += (ptrdiff_t)n * b_stride) {
         n = rows - r < most ? rows - r : most;
-        td_ask_for_rows(a, a_stride, n, cols, ahead.a);
-        td_ask_for_rows(b, b_stride, n, cols, ahead.b);
+        td_prefetch_rows(a, a_stride, n, cols, ahead.a);
+        td_prefetch_rows(b, b_stride, n, cols, ahead.b);
         if (!near(a, a_stride, b, b_stride, n, cols))
             return false;
     }
@@ -72,10 +72,10 @@ bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff
 
 void td_equal_init(td_equal_kernels *kernels, unsigned cpu_flags)
 {
-    kernels->turned_x8 = turned_x8;
-    kernels->turned_x16 = turned_x16;
-    kernels->turned_x32 = turned_x32;
-    kernels->turned_x64 = turned_x64;
+    kernels->transposed_x8 = transposed_x8;
+    kernels->transposed_x16 = transposed_x16;
+    kernels->transposed_x32 = transposed_x32;
+    kernels->transposed_x64 = transposed_x64;
     kernels->rows = td_equal_rows_c;
 #if defined(__x86_64__)
     if (cpu_flags & TD_CPU_AVX2)

@@ -37,10 +37,10 @@ INLINE bool is_equal(vec d)
 
 void td_equal_init_neon(td_equal_kernels *kernels)
 {
-    kernels->turned_x8 = turned_x8;
-    kernels->turned_x16 = turned_x16;
-    kernels->turned_x32 = turned_x32;
-    kernels->turned_x64 = turned_x64;
+    kernels->transposed_x8 = transposed_x8;
+    kernels->transposed_x16 = transposed_x16;
+    kernels->transposed_x32 = transposed_x32;
+    kernels->transposed_x64 = transposed_x64;
 }
 #else
 typedef int td_equal_neon_unused;

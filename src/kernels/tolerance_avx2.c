@@ -11,7 +11,7 @@
 
 #include "kernels/tolerance_rows.inc"
 
-void td_close_init_avx2(td_close_kernels *kernels)
+void td_tolerance_init_avx2(td_tolerance_kernels *kernels)
 {
     kernels->f32 = f32;
     kernels->f16 = f16;
@@ -20,5 +20,5 @@ void td_close_init_avx2(td_close_kernels *kernels)
     kernels->steps_x16 = steps_x16;
 }
 #else
-typedef int td_close_avx2_unused;
+typedef int td_tolerance_avx2_unused;
 #endif

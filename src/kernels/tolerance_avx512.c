@@ -99,11 +99,11 @@ INLINE uint32_t largest_x16(vec z)
     return _mm512_reduce_max_epu32(_mm512_max_epu32(low, _mm512_srli_epi32(z, 16)));
 }
 
-INLINE td_close_most result(const largest *m, const form f, const bool relative)
+INLINE td_tolerance_most result(const largest *m, const form f, const bool relative)
 {
-    td_close_most found = {.error = _mm512_reduce_max_epu32(m->error),
-                           .steps =
-                               f == F32 || f == NEAR_F32 ? _mm512_reduce_max_epu32(m->steps) : largest_x16(m->steps)};
+    td_tolerance_most found = {.error = _mm512_reduce_max_epu32(m->error),
+                               .steps = f == F32 || f == NEAR_F32 ? _mm512_reduce_max_epu32(m->steps)
+                                                                  : largest_x16(m->steps)};
     if (f == STEPS_X16) {
         found.largest = largest_x16(m->size);
         return found;
@@ -116,7 +116,7 @@ INLINE td_close_most result(const largest *m, const form f, const bool relative)
 }
 
 /* Rows of `wide` bytes, several of which are a vector. */
-INLINE void look_at_short_rows(largest *m, const td_close_rows *b, __m512 rtol, const form f, const bool relative,
+INLINE void look_at_short_rows(largest *m, const td_tolerance_rows *b, __m512 rtol, const form f, const bool relative,
                                const size_t wide)
 {
     const size_t group = 64 / wide;
@@ -129,7 +129,7 @@ INLINE void look_at_short_rows(largest *m, const td_close_rows *b, __m512 rtol, 
     }
 }
 
-INLINE void look_at_rows(largest *m, const td_close_rows *b, __m512 rtol, const form f, const bool relative)
+INLINE void look_at_rows(largest *m, const td_tolerance_rows *b, __m512 rtol, const form f, const bool relative)
 {
     const size_t elem = f == F32 || f == NEAR_F32 ? 4 : 2, bytes = b->count * elem, whole = bytes & ~(size_t)63;
     const __mmask64 rest = ((__mmask64)1 << (bytes & 63)) - 1;
@@ -143,7 +143,7 @@ INLINE void look_at_rows(largest *m, const td_close_rows *b, __m512 rtol, const 
     }
 }
 
-INLINE td_close_most measure_rows(const td_close_rows *b, float rtol_wanted, const form f, const bool relative)
+INLINE td_tolerance_most measure_rows(const td_tolerance_rows *b, float rtol_wanted, const form f, const bool relative)
 {
     const size_t elem = f == F32 || f == NEAR_F32 ? 4 : 2;
     const __m512 rtol = _mm512_set1_ps(rtol_wanted);
@@ -158,7 +158,7 @@ INLINE td_close_most measure_rows(const td_close_rows *b, float rtol_wanted, con
 }
 
 #define MEASURE(name, form)                                                                                            \
-    KERNEL static td_close_most name(const td_close_rows *rows, float rtol)                                            \
+    KERNEL static td_tolerance_most name(const td_tolerance_rows *rows, float rtol)                                    \
     {                                                                                                                  \
         return rtol != 0 ? measure_rows(rows, rtol, form, true) : measure_rows(rows, rtol, form, false);               \
     }
@@ -168,7 +168,7 @@ MEASURE(f16, F16)
 MEASURE(bf16, BF16)
 MEASURE(near_f32, NEAR_F32)
 
-KERNEL static td_close_most steps_x16(const td_close_rows *rows, float rtol)
+KERNEL static td_tolerance_most steps_x16(const td_tolerance_rows *rows, float rtol)
 {
     return measure_rows(rows, rtol, STEPS_X16, false);
 }
@@ -196,8 +196,8 @@ INLINE void look_at_upto(seen *s, vec z, const unsigned char *p, size_t bytes)
 
 #include "kernels/transposed_tile.inc"
 
-INLINE td_close_most measure_turned(const td_close_rows *b, td_ahead ahead, float rtol, const form f,
-                                    const bool relative)
+INLINE td_tolerance_most measure_transposed(const td_tolerance_rows *b, td_ahead ahead, float rtol, const form f,
+                                            const bool relative)
 {
     seen s = {.m = nothing(), .rtol = _mm512_set1_ps(rtol), .f = f, .relative = relative};
     look_at_block(&s, b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows, b->count, ahead,
@@ -205,27 +205,27 @@ INLINE td_close_most measure_turned(const td_close_rows *b, td_ahead ahead, floa
     return result(&s.m, f, relative);
 }
 
-KERNEL static td_close_most turned_near_f32(const td_close_rows *rows, td_ahead ahead, float rtol)
+KERNEL static td_tolerance_most transposed_near_f32(const td_tolerance_rows *rows, td_ahead ahead, float rtol)
 {
-    return rtol != 0 ? measure_turned(rows, ahead, rtol, NEAR_F32, true)
-                     : measure_turned(rows, ahead, rtol, NEAR_F32, false);
+    return rtol != 0 ? measure_transposed(rows, ahead, rtol, NEAR_F32, true)
+                     : measure_transposed(rows, ahead, rtol, NEAR_F32, false);
 }
 
-KERNEL static td_close_most turned_steps_x16(const td_close_rows *rows, td_ahead ahead, float rtol)
+KERNEL static td_tolerance_most transposed_steps_x16(const td_tolerance_rows *rows, td_ahead ahead, float rtol)
 {
-    return measure_turned(rows, ahead, rtol, STEPS_X16, false);
+    return measure_transposed(rows, ahead, rtol, STEPS_X16, false);
 }
 
-void td_close_init_avx512(td_close_kernels *kernels)
+void td_tolerance_init_avx512(td_tolerance_kernels *kernels)
 {
     kernels->f32 = f32;
     kernels->f16 = f16;
     kernels->bf16 = bf16;
     kernels->near_f32 = near_f32;
     kernels->steps_x16 = steps_x16;
-    kernels->turned_near_f32 = turned_near_f32;
-    kernels->turned_steps_x16 = turned_steps_x16;
+    kernels->transposed_near_f32 = transposed_near_f32;
+    kernels->transposed_steps_x16 = transposed_steps_x16;
 }
 #else
-typedef int td_close_avx512_unused;
+typedef int td_tolerance_avx512_unused;
 #endif

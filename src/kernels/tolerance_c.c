@@ -11,7 +11,7 @@
 
 #include "kernels/tolerance_rows.inc"
 
-static td_close_most turned_near_f32(const td_close_rows *b, td_ahead ahead, float rtol)
+static td_tolerance_most transposed_near_f32(const td_tolerance_rows *b, td_ahead ahead, float rtol)
 {
     largest m = {.excess = INT32_MIN};
     (void)ahead;
@@ -22,7 +22,7 @@ static td_close_most turned_near_f32(const td_close_rows *b, td_ahead ahead, flo
     return result(&m, true);
 }
 
-static td_close_most turned_steps_x16(const td_close_rows *b, td_ahead ahead, float rtol)
+static td_tolerance_most transposed_steps_x16(const td_tolerance_rows *b, td_ahead ahead, float rtol)
 {
     uint16_t most = 0, top = 0;
     (void)ahead, (void)rtol;
@@ -30,23 +30,23 @@ static td_close_most turned_steps_x16(const td_close_rows *b, td_ahead ahead, fl
         for (size_t c = 0; c < b->count; c++)
             count_steps(&most, &top, b->expected + (ptrdiff_t)c * b->expected_stride + 2 * r,
                         b->actual + (ptrdiff_t)r * b->actual_stride + 2 * c);
-    return (td_close_most){.steps = most, .largest = top};
+    return (td_tolerance_most){.steps = most, .largest = top};
 }
 
-void td_close_kernels_init(td_close_kernels *kernels, unsigned cpu_flags)
+void td_tolerance_kernels_init(td_tolerance_kernels *kernels, unsigned cpu_flags)
 {
     kernels->f32 = f32;
     kernels->f16 = f16;
     kernels->bf16 = bf16;
     kernels->near_f32 = near_f32;
     kernels->steps_x16 = steps_x16;
-    kernels->turned_near_f32 = turned_near_f32;
-    kernels->turned_steps_x16 = turned_steps_x16;
+    kernels->transposed_near_f32 = transposed_near_f32;
+    kernels->transposed_steps_x16 = transposed_steps_x16;
 #if defined(__x86_64__)
     if (cpu_flags & TD_CPU_AVX2)
-        td_close_init_avx2(kernels);
+        td_tolerance_init_avx2(kernels);
     if (cpu_flags & TD_CPU_AVX512)
-        td_close_init_avx512(kernels);
+        td_tolerance_init_avx512(kernels);
 #else
     (void)cpu_flags;
 #endif

@@ -131,7 +131,8 @@ static void the_choice_follows_the_machine(void **state)
     (void)state;
     const unsigned flags = td_cpu_flags();
     assert_true((version[1].rows != version[0].rows) == ((flags & TD_CPU_AVX2) != 0));
-    assert_true((version[2].turned_x8 != version[1].turned_x8) == ((flags & (TD_CPU_AVX512 | TD_CPU_NEON)) != 0));
+    assert_true((version[2].transposed_x8 != version[1].transposed_x8) ==
+                ((flags & (TD_CPU_AVX512 | TD_CPU_NEON)) != 0));
 }
 
 int main(void)

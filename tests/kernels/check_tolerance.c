@@ -1,7 +1,7 @@
-/* The kernels of kernels/close.h, every version of this machine against a rule of its own in double: one pair to two vectors
+/* The kernels of kernels/tolerance.h, every version of this machine against a rule of its own in double: one pair to two vectors
  * and one more, in rows that are whole vectors, parts of them and neither, odd strides, bases off their alignment,
  * zeros of both signs, subnormals, infinities and NaNs, and guard bytes between the rows that are all NaN. The table of
- * kernels/close.h makes the list. */
+ * kernels/tolerance.h makes the list. */
 #include "base/cpu.h"
 #include "kernels/tolerance.h"
 
@@ -18,25 +18,25 @@
 typedef struct kernel {
     const char *name;
     size_t size;
-    td_close_fn fn[3];
-    td_close_turned_fn turned[3]; /* or these */
+    td_measure_fn fn[3];
+    td_measure_transposed_fn transposed[3]; /* or these */
 } kernel;
 
 static bool is_named(const kernel *k, const char *name)
 {
-    const char *of = k->turned[0] ? k->name + strlen("turned_") : k->name;
+    const char *of = k->transposed[0] ? k->name + strlen("transposed_") : k->name;
     return strcmp(of, name) == 0;
 }
 
 /* Where element i of row r lies on either side; of turned blocks what is expected has its rows the other way round. */
-static unsigned char *expected_at(const kernel *k, const td_close_rows *b, size_t r, size_t i)
+static unsigned char *expected_at(const kernel *k, const td_tolerance_rows *b, size_t r, size_t i)
 {
     return (unsigned char *)(uintptr_t)b->expected +
-           (k->turned[0] ? (ptrdiff_t)i * b->expected_stride + (ptrdiff_t)(r * k->size)
+           (k->transposed[0] ? (ptrdiff_t)i * b->expected_stride + (ptrdiff_t)(r * k->size)
                          : (ptrdiff_t)r * b->expected_stride + (ptrdiff_t)(i * k->size));
 }
 
-static unsigned char *actual_at(const kernel *k, const td_close_rows *b, size_t r, size_t i)
+static unsigned char *actual_at(const kernel *k, const td_tolerance_rows *b, size_t r, size_t i)
 {
     return (unsigned char *)(uintptr_t)b->actual + (ptrdiff_t)r * b->actual_stride + (ptrdiff_t)(i * k->size);
 }
@@ -78,9 +78,9 @@ static float largest_of(float a, float b)
     return a > b ? a : b;
 }
 
-static td_close_most by_rule(const kernel *k, const td_close_rows *b, float rtol)
+static td_tolerance_most by_rule(const kernel *k, const td_tolerance_rows *b, float rtol)
 {
-    td_close_most m = {.excess = -INFINITY};
+    td_tolerance_most m = {.excess = -INFINITY};
     for (size_t r = 0; r < b->rows; r++)
         for (size_t i = 0; i < b->count; i++) {
             const uint32_t x = element(k, expected_at(k, b, r, i)), y = element(k, actual_at(k, b, r, i));
@@ -112,7 +112,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* Pairs a few steps apart; with `wild`, of anything. */
-static void fill(const kernel *k, const td_close_rows *b, bool wild, uint64_t seed)
+static void fill(const kernel *k, const td_tolerance_rows *b, bool wild, uint64_t seed)
 {
     const uint32_t mask = k->size == 4 ? UINT32_MAX : 0xffff,
                    one = is_named(k, "f16") ? 0x3c00 : 0x3f800000u >> (32 - 8 * k->size);
@@ -137,12 +137,12 @@ static void fill(const kernel *k, const td_close_rows *b, bool wild, uint64_t se
 }
 
 /* What a kernel says, of what it finds. Errors that are not finite say nothing more. */
-static bool agree(const kernel *k, td_close_most a, td_close_most b)
+static bool agree(const kernel *k, td_tolerance_most a, td_tolerance_most b)
 {
-    const bool finite = b.error < TD_CLOSE_NOT_FINITE;
+    const bool finite = b.error < TD_TOLERANCE_NOT_FINITE;
     if (is_named(k, "steps_x16"))
         return a.steps == b.steps && a.largest == b.largest;
-    if ((a.error < TD_CLOSE_NOT_FINITE) != finite || a.steps != b.steps)
+    if ((a.error < TD_TOLERANCE_NOT_FINITE) != finite || a.steps != b.steps)
         return false;
     if (!finite)
         return true;
@@ -151,8 +151,8 @@ static bool agree(const kernel *k, td_close_most a, td_close_most b)
 
 static void check(const kernel *k, size_t rows, size_t count, size_t gap, size_t shift, float rtol, bool wild)
 {
-    const size_t row_bytes = count * k->size, e_rows = k->turned[0] ? count : rows,
-                 e_row_bytes = k->turned[0] ? rows * k->size : row_bytes, e_stride = e_row_bytes + gap,
+    const size_t row_bytes = count * k->size, e_rows = k->transposed[0] ? count : rows,
+                 e_row_bytes = k->transposed[0] ? rows * k->size : row_bytes, e_stride = e_row_bytes + gap,
                  a_stride = gap == 4096 ? gap : row_bytes + 2 * gap;
     const size_t e_bytes = shift + (e_rows - 1) * e_stride + e_row_bytes, a_bytes = (rows - 1) * a_stride + row_bytes;
     unsigned char *e = malloc(e_bytes), *a = malloc(a_bytes);
@@ -160,17 +160,17 @@ static void check(const kernel *k, size_t rows, size_t count, size_t gap, size_t
     assert_non_null(a);
     memset(e, 0xff, e_bytes);
     memset(a, 0x7f, a_bytes);
-    const td_close_rows b = {.expected = e + shift,
-                             .actual = a,
-                             .expected_stride = (ptrdiff_t)e_stride,
-                             .actual_stride = (ptrdiff_t)a_stride,
-                             .rows = rows,
-                             .count = count};
+    const td_tolerance_rows b = {.expected = e + shift,
+                                 .actual = a,
+                                 .expected_stride = (ptrdiff_t)e_stride,
+                                 .actual_stride = (ptrdiff_t)a_stride,
+                                 .rows = rows,
+                                 .count = count};
     fill(k, &b, wild, rows * 1000 + count);
-    const td_close_most truth = by_rule(k, &b, rtol);
+    const td_tolerance_most truth = by_rule(k, &b, rtol);
     for (int isa = 0; isa < 3; isa++) {
         const td_ahead ahead = {gap ? 1 << 20 : 0, 0}; /* nothing is there */
-        const td_close_most m = k->turned[0] ? k->turned[isa](&b, ahead, rtol) : k->fn[isa](&b, rtol);
+        const td_tolerance_most m = k->transposed[0] ? k->transposed[isa](&b, ahead, rtol) : k->fn[isa](&b, rtol);
         if (!agree(k, m, truth))
             fail_msg("%s version %d: %zu rows of %zu, gap %zu, rtol %g%s: error %x, steps %u, excess %a, unsure %d, "
                      "largest %x; by rule %x, %u, %a, %d, %x",
@@ -195,7 +195,7 @@ static void check_kernel(const kernel *k)
     check(k, 64, 32, 64, 0, 0.25f, true);
 }
 
-static void check_turned(const kernel *k)
+static void check_transposed(const kernel *k)
 {
     const size_t edge = 64 / k->size, wide = 16 / k->size;
     for (int wild = 0; wild < 2; wild++) {
@@ -211,7 +211,7 @@ static void check_turned(const kernel *k)
 }
 
 /* What the machine has not, is the version below it again. */
-static td_close_kernels version[3];
+static td_tolerance_kernels version[3];
 
 #define X(name, bytes)                                                                                                 \
     static void test_##name(void **state)                                                                              \
@@ -219,25 +219,25 @@ static td_close_kernels version[3];
         (void)state;                                                                                                   \
         check_kernel(&(kernel){#name, bytes, {version[0].name, version[1].name, version[2].name}, {NULL}});            \
     }
-TD_CLOSE_KERNELS(X)
+TD_TOLERANCE_KERNELS(X)
 #undef X
 #define X(name, bytes)                                                                                                 \
     static void test_##name(void **state)                                                                              \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        check_turned(&(kernel){#name, bytes, {NULL}, {version[0].name, version[1].name, version[2].name}});            \
+        check_transposed(&(kernel){#name, bytes, {NULL}, {version[0].name, version[1].name, version[2].name}});            \
     }
-TD_CLOSE_TURNED_KERNELS(X)
+TD_TOLERANCE_TRANSPOSED_KERNELS(X)
 #undef X
 
 int main(void)
 {
-    td_close_kernels_init(&version[0], TD_CPU_C);
-    td_close_kernels_init(&version[1], td_cpu_flags() & TD_CPU_AVX2);
-    td_close_kernels_init(&version[2], td_cpu_flags());
+    td_tolerance_kernels_init(&version[0], TD_CPU_C);
+    td_tolerance_kernels_init(&version[1], td_cpu_flags() & TD_CPU_AVX2);
+    td_tolerance_kernels_init(&version[2], td_cpu_flags());
     const struct CMUnitTest tests[] = {
 #define X(name, size) cmocka_unit_test(test_##name),
-        TD_CLOSE_KERNELS(X) TD_CLOSE_TURNED_KERNELS(X)
+        TD_TOLERANCE_KERNELS(X) TD_TOLERANCE_TRANSPOSED_KERNELS(X)
 #undef X
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
