@@ -2,7 +2,7 @@
 #include "compare/slab.h"
 
 #include "kernels/equal.h"
-#include "plan/move.h"
+#include "plan/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static td_status make_small(td_slabs *s)
         if (s->steps[i] > 1)
             memory |= s->node[i].memory * (int64_t)s->extent[i];
     }
-    td_optimise_box(s->small_node, &s->small_box, false);
+    td_box_fold(s->small_node, &s->small_box, false);
     s->small.node_count = s->small_box.node_count;
     const int64_t offset = s->small_box.memory;
     if ((memory & 7) != 0)

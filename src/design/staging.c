@@ -5,7 +5,7 @@
  * Where neither serves, the copy does. */
 #include "design/transfer.h"
 
-#include "plan/boxes.h"
+#include "plan/passes.h"
 #include "tensor/tensor.h"
 
 #include <stdlib.h>

@@ -1,139 +1,15 @@
-/* See rows.h. The buffers are a few KiB on the stack: they stay in the first cache. */
+/* See bit_rows.h. The buffers are a few KiB on the stack: they stay in the first cache. */
 #include "exec/bit_rows.h"
 
-#include "base/cpu.h"
 #include "base/pool.h"
 #include "kernels/bits.h"
 
 #define STAGE_BYTES 16384
 #define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */
-#define ROW_ELEMS 512    /* gathered or converted at a time */
 
 typedef struct stage {
     _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[STAGE_BYTES];
 } stage;
-
-/* -- when a plan is made ------------------------------------------------------------------------------------------------ */
-
-static bool on_bytes(const td_plan *plan, const td_box *box)
-{
-    if (box->memory % 8)
-        return false;
-    for (size_t i = 0; i < box->node_count; i++)
-        if (plan->node[box->first_node + i].memory % 8)
-            return false;
-    return true;
-}
-
-/* Rows begin at a byte, whatever the step inside them is. */
-static bool on_bytes_from(const td_plan *plan, const td_box *box)
-{
-    if (box->memory % 8)
-        return false;
-    for (size_t i = 0; i + 1 < box->node_count; i++)
-        if (plan->node[box->first_node + i].memory % 8)
-            return false;
-    return true;
-}
-
-static void choose_kernels(const td_plan *plan, td_rows *r)
-{
-    const unsigned flags = td_cpu_flags();
-    td_move_kernels m;
-    td_pack_kernels p;
-    td_move_init(&m, flags);
-    td_pack_init(&p, flags);
-    r->copy = m.copy;
-    switch (r->elem_bytes) {
-    case 1:
-        r->transpose = m.transpose_x8;
-        break;
-    case 2:
-        r->transpose = m.transpose_x16;
-        break;
-    case 4:
-        r->transpose = m.transpose_x32;
-        break;
-    default:
-        r->transpose = m.transpose_x64;
-    }
-    switch (plan->memory_dtype.bytes) {
-#define X(size)                                                                                                        \
-    case size / 8:                                                                                                     \
-        r->pack = p.pack_x##size;                                                                                      \
-        r->unpack = p.unpack_x##size;                                                                                  \
-        r->put = p.put_x##size;                                                                                        \
-        r->get = p.get_x##size;                                                                                        \
-        break;
-        TD_PACK_KERNELS(X)
-#undef X
-    default:
-        break;
-    }
-}
-
-/* Steps of different words, or of whole bytes, never write to one byte of the memory; the tensor's elements are bytes anyway, but
- * a step that stays on one element, or windows that overlap, would meet there. */
-static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
-{
-    const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
-    return node->extent > 1 && node->tensor && !plan->slides &&
-           (r->way == TD_ROWS_CELLS || (node->memory && node->memory % word_bits == 0));
-}
-
-static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
-{
-    r->split = -1;
-    for (uint8_t i = 0; i < r->loops && r->split < 0; i++)
-        if (may_split(plan, r, &r->loop[i]) && r->loop[i].extent >= 8)
-            r->split = (int8_t)i;
-    if (r->split < 0 && may_split(plan, r, &r->across) && r->across.extent >= 256)
-        r->split = TD_ROWS_SPLIT_ACROSS;
-    /* Blocks of the row are multiples of 8 elements: whole bytes, from a whole byte on. */
-    if (r->split < 0 && r->row.tensor && !plan->slides &&
-        (r->way == TD_ROWS_CELLS || (r->way == TD_ROWS_PACKED && on_bytes_from(plan, box))))
-        r->split = TD_ROWS_SPLIT_ROW;
-}
-
-void td_rows_prepare(const td_plan *plan, const td_box *box, bool pad, td_rows *r)
-{
-    const size_t count = box->node_count - box->selectors;
-    const td_node single = {.extent = 1, .tensor = 1, .memory = plan->memory_dtype.bits};
-    td_node node[TD_ROWS_LOOPS];
-    *r = (td_rows){
-        .row = single, .across = single, .elem_bytes = pad ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes};
-    if (box->piece_count || count > TD_ROWS_LOOPS)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        node[i] = plan->node[box->first_node + box->selectors + i];
-        if (pad)
-            node[i].tensor = 0;
-    }
-    if (count)
-        r->row = node[count - 1]; /* nodes are sorted: the shortest step in memory is the last */
-    r->gathers = r->row.tensor != 1;
-    size_t across = count;
-    for (size_t i = 0; i + 1 < count && r->gathers; i++)
-        if (node[i].tensor == 1)
-            across = i;
-    if (!r->gathers && count > 1 && r->row.extent < ROW_ELEMS)
-        across = count - 2; /* short rows are converted together */
-    for (size_t i = 0; i + 1 < count; i++) {
-        if (i == across)
-            r->across = node[i];
-        else
-            r->loop[r->loops++] = node[i];
-    }
-    const uint64_t bits = plan->memory_dtype.bits;
-    if (on_bytes(plan, box) && plan->cell_bits >= 8u * plan->memory_dtype.bytes)
-        r->way = TD_ROWS_CELLS;
-    else
-        r->way = r->row.memory == (int64_t)bits ? TD_ROWS_PACKED : TD_ROWS_LOOSE;
-    choose_split(plan, box, r);
-    choose_kernels(plan, r);
-}
-
-/* -- when it runs ------------------------------------------------------------------------------------------------------- */
 
 typedef struct job {
     const td_rows *rows;
@@ -361,7 +237,7 @@ void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, uns
     if (r->gathers && r->across.extent > 1)
         j.row_block = 256 / bytes < 64 ? 64 : 256 / bytes;
     else if (r->gathers || run->convert)
-        j.row_block = ROW_ELEMS;
+        j.row_block = TD_ROWS_ELEMS;
     if (r->across.extent > 1)
         j.across_block = STAGE_BYTES / bytes / least(j.row_block, r->row.extent);
     if (!alone)

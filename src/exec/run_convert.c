@@ -112,7 +112,7 @@ static extent block_of(const td_move *m, uint64_t high, uint64_t wide)
         b.wide = least(wide, whole_lines(64 * row_bytes / (b.high * m->elem_bytes)));
     if (m->kind == TD_MOVE_DEINTERLEAVE)
         b.high = least(high, whole_lines(64 * row_bytes / (wide * m->elem_bytes)));
-    return b; /* picks have been cut to less by prepare.c */
+    return b; /* picks have been cut to less by choose.c */
 }
 
 void td_move_convert_block(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,

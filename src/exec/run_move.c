@@ -3,8 +3,6 @@
 
 #include "base/pool.h"
 
-#include <inttypes.h>
-
 /* A part of a move: steps [begin, end) of the loop that threads share. */
 typedef struct part {
     const td_move *move;
@@ -88,21 +86,4 @@ void td_move_run(const td_move *m, const td_move_values *values, bool alone, uns
         td_pool_run(s.pieces, run_pieces, &s);
     else
         run_pieces(&s, 0, 1);
-}
-
-void td_move_describe(const td_move *m, td_text *out)
-{
-    static const char *const name[] = {"walk", "runs", "transpose", "interleave", "deinterleave", "picks"};
-    td_text_add(out, "%s", name[m->kind]);
-    if (m->kind == TD_MOVE_NONE)
-        return;
-    td_text_add(out, " x%u %" PRIu64 "x%" PRIu64 "%s", 8u * m->elem_bytes, m->high, m->wide,
-                m->stream ? " streamed" : "");
-    if (m->tuned)
-        td_text_add(out, " tuned");
-    for (size_t i = 0; i < m->loops; i++)
-        td_text_add(out, "%s%" PRIu64 "%s", i ? " " : " around ", m->loop[i].extent,
-                    m->loop[i].of == TD_LOOP_HIGH   ? "h"
-                    : m->loop[i].of == TD_LOOP_WIDE ? "w"
-                                                    : "");
 }

@@ -1,13 +1,13 @@
 /* Where the words lie: the address and bank expressions as strides over the axes, or, when they are not affine, as a table
- * with one entry per word. Called by lower.c. */
-#include "plan/boxes.h"
+ * with one entry per word. Called by compile.c, show/view.c and design/staging.c. */
+#include "plan/passes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define MANY_WORDS ((uint64_t)1 << 20)
 
-/* The linear number over banks and time, slowest first; `index` is its time part. */
+/* The linear number over bank and word axes, slowest first; `index` is the part of the word axes. */
 static void number_words(const td_bound *bound, td_words *out)
 {
     for (int a = 0; a < bound->axis_count; a++) {
@@ -104,7 +104,7 @@ td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *
         plan->place[i].extent = bound->axis[a].size;
         plan->place[i].memory = words->address_stride[a] * (int64_t)plan->geometry.word_bytes * 8;
     }
-    plan->place_count = td_optimise_fold(plan->place, (size_t)axes);
+    plan->place_count = td_nodes_fold(plan->place, (size_t)axes);
     return TD_OK;
 }
 
@@ -158,7 +158,7 @@ td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t nu
     return eval_run(&w, number, 1, address, bank);
 }
 
-/* Entries that do not pack are out of any memory's range: check.c sees them as such. */
+/* Entries that do not pack are out of any memory's range: check_words.c sees them as such. */
 static uint64_t pack(int64_t address, int64_t bank)
 {
     const uint64_t far = ((uint64_t)1 << TD_TABLE_BANK_SHIFT) - 1;

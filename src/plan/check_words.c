@@ -1,7 +1,7 @@
-/* The checks on words before anything is written: each inside its memory, no two in one place. Called by lower.c with the
+/* The checks on words before anything is written: each inside its memory, no two in one place. Called by compile.c with the
  * regions of words that a load writes. Words that lie by strides are checked without visiting them; words from a table
  * are visited once, with a bit per place. */
-#include "plan/boxes.h"
+#include "plan/passes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -363,9 +363,10 @@ static bool whole_fits(const td_bound *bound, const td_words *words, td_region *
            extreme(bound, whole, words->address, words->address_stride, true, at, &high) && low > -far && high < far;
 }
 
-td_status td_check_words(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
-                         size_t count)
+td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *written)
 {
+    const td_region *regions = written->region;
+    const size_t count = written->count;
     td_status status = TD_OK;
     if (!words->by_strides) {
         if (bound->layout->clip && bound->ragged)

@@ -1,15 +1,12 @@
-/* From boxes to moves, once per plan: small passes over the nodes of a box in one direction. Called by lower.c when all
- * boxes are there. A box that none of the kernels fits keeps TD_MOVE_NONE. The order of the loops is in order.c. */
+/* From boxes to moves, once per plan: the kernel of every data box in each direction, the blocks that it gets, and, once the
+ * order of the loops is known (loop_order.c, loop_tune.c), what depends on that. Called by compile.c. A box that none of
+ * the kernels fits keeps TD_MOVE_NONE. */
 #include "base/cpu.h"
-#include "exec/bit_rows.h"
-#include "plan/loop_order.h"
-#include "plan/loop_tune.h"
-#include "plan/move.h"
+#include "plan/passes.h"
 
 #include <stdlib.h>
 
 #define LINE 64
-#define TUNE_NS ((uint64_t)1000000000) /* for all boxes in one direction */
 
 /* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured, with 2 MiB of it. */
 #define STREAM_FROM_BYTES ((uint64_t)2 << 20)
@@ -400,11 +397,9 @@ static void scale_sides(td_move *m)
     }
 }
 
-static void prepare(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, uint64_t *left_ns,
-                    td_move *m)
+static void choose_move(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, td_move *m)
 {
     nest n;
-    *m = (td_move){0};
     if (plan->in_order || !is_bytes(plan, box))
         return;
     const uint8_t memory = (uint8_t)(plan->memory_dtype.bytes / narrow_bytes(plan)),
@@ -425,43 +420,38 @@ static void prepare(const td_plan *plan, const td_box *box, const td_move_kernel
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(m);
-    td_order_loops(m);
-    if (left_ns && m->dst_scale == m->src_scale)
-        td_tune_move(m, left_ns);
-    td_order_take_rows(m);
-    scale_sides(m);
-    choose_split(m, !(dump && plan->slides));
 }
 
-void td_moves_free(td_plan *plan)
-{
-    for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++)
-        free(plan->move[i].picks);
-    free(plan->move);
-    free(plan->rows);
-    free(plan->pad_rows);
-    plan->move = NULL;
-    plan->rows = NULL;
-    plan->pad_rows = NULL;
-}
-
-td_status td_moves_create(td_plan *plan)
+td_status td_moves_choose(td_plan *plan)
 {
     td_move_kernels k;
-    uint64_t load_ns = TUNE_NS, dump_ns = TUNE_NS;
     plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
-    plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
-    plan->pad_rows = calloc(plan->pads_count + 1, sizeof *plan->pad_rows);
-    if (!plan->move || !plan->rows || !plan->pad_rows)
-        return td_fail_alloc(plan->data_count * (2 * sizeof *plan->move + sizeof *plan->rows) +
-                             plan->pads_count * sizeof *plan->pad_rows);
+    if (!plan->move)
+        return td_fail_alloc(2 * plan->data_count * sizeof *plan->move);
     td_move_init(&k, td_cpu_flags());
-    for (size_t b = 0; b < plan->data_count; b++) {
-        prepare(plan, &plan->data[b], &k, false, plan->tune ? &load_ns : NULL, &plan->move[2 * b]);
-        prepare(plan, &plan->data[b], &k, true, plan->tune ? &dump_ns : NULL, &plan->move[2 * b + 1]);
-        td_rows_prepare(plan, &plan->data[b], false, &plan->rows[b]);
-    }
-    for (size_t b = 0; b < plan->pads_count; b++)
-        td_rows_prepare(plan, &plan->pads[b], true, &plan->pad_rows[b]);
+    for (size_t i = 0; i < 2 * plan->data_count; i++)
+        choose_move(plan, &plan->data[i / 2], &k, i % 2, &plan->move[i]);
     return TD_OK;
+}
+
+void td_move_take_rows(td_move *m)
+{
+    if (m->kind != TD_MOVE_RUNS || m->loops == 0 || m->loop[m->loops - 1].of != TD_LOOP_PLAIN)
+        return;
+    const td_loop rows = m->loop[--m->loops];
+    m->high = rows.extent;
+    m->dst_stride = rows.dst;
+    m->src_stride = rows.src;
+}
+
+void td_moves_finish(td_plan *plan)
+{
+    for (size_t i = 0; i < 2 * plan->data_count; i++) {
+        td_move *m = &plan->move[i];
+        if (m->kind == TD_MOVE_NONE)
+            continue;
+        td_move_take_rows(m);
+        scale_sides(m);
+        choose_split(m, !(i % 2 && plan->slides));
+    }
 }

@@ -1,9 +1,9 @@
-/* Where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by lower.c. The usual case is a
+/* Where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by compile.c and show/view.c. The usual case is a
  * constant stride per lane axis; where beats or the word's end cut an element, the lane is said in pieces. */
-#include "plan/boxes.h"
+#include "plan/passes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 static td_status fail_slot(uint64_t slot, uint64_t elem_bits)
 {
@@ -64,6 +64,20 @@ static uint64_t used_part_bits(const td_lanes *lanes, uint64_t count, uint64_t e
     return reach;
 }
 
+/* A lane's slot is its own, up to the end of the word; a word with one lane is all that lane's. */
+static uint64_t find_cell(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes)
+{
+    const uint64_t bits = request->memory_dtype.bits, word_bits = 8 * request->geometry.word_bytes,
+                   lsb = bound->layout->lsb_bits;
+    const uint64_t slot = lanes->slot_bits, slots = lanes->part_bits / slot,
+                   last = lsb + (slots ? slots - 1 : 0) * slot;
+    if (bound->layout->keep || last + bits > word_bits)
+        return bits;
+    if (bound->count[TD_ROLE_LANE] == 1)
+        return word_bits - lsb;
+    return slot < word_bits - last ? slot : word_bits - last;
+}
+
 td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lanes *out)
 {
     const td_layout *layout = bound->layout;
@@ -86,6 +100,7 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
     if (status)
         return status;
 
+    out->cell_bits = find_cell(bound, request, out);
     const uint64_t lanes_per_beat = out->part_bits / slot;
     out->by_strides = layout->beats == 1 || (out->part_bits % slot == 0 && split_for_beats(bound, lanes_per_beat));
     if (request->truncate && layout->lsb_bits + vector_bits > request->geometry.width_bits)
@@ -126,4 +141,23 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
         done += bits;
     }
     return count;
+}
+
+td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, td_plan *plan)
+{
+    const td_geometry *g = &request->geometry;
+    const uint64_t count = bound->count[TD_ROLE_LANE], owned = count * request->memory_dtype.bits;
+    if (bound->layout->keep || owned >= g->width_bits * plan->beats)
+        return TD_OK;
+    uint64_t bytes = 0;
+    if (!td_mul_fits(plan->beats, g->word_bytes, &bytes) || !(plan->lane_mask = calloc(1, bytes)))
+        return td_fail_alloc(bytes);
+    for (uint64_t lane = 0; lane < count; lane++) {
+        td_piece piece[64];
+        const size_t pieces = td_lanes_pieces(bound, request, lanes, lane, piece);
+        for (size_t i = 0; i < pieces; i++)
+            for (uint64_t bit = (uint64_t)piece[i].memory; bit < (uint64_t)piece[i].memory + piece[i].bits; bit++)
+                plan->lane_mask[bit / 8] |= (unsigned char)(1u << (bit % 8));
+    }
+    return TD_OK;
 }

@@ -1,10 +1,10 @@
-/* See order.h. The estimate: for each cache and each TLB, the innermost loops whose lines or pages it holds run at the cost of
+/* The order of a move's loops by estimate: for each cache and each TLB, the innermost loops whose lines or pages it holds run at the cost of
  * touching each of those once; every step of the loops around them pays that again. All orders of the inner loops are
  * tried, but for those that begin too dear; which lines a set of loops touches does not depend on their order, so that
  * is worked out once per set. A transpose that is streamed brings its destination into no cache: then the source alone
  * decides, and walking it straight was worth 1.4 to 2 times. Runs are the other way round: they are best written
  * straight. */
-#include "plan/loop_order.h"
+#include "plan/passes.h"
 
 #include <float.h>
 
@@ -177,7 +177,7 @@ static double inside(const td_move *m, td_loop_of of, uint64_t total)
     return (double)total;
 }
 
-void td_order_loops(td_move *m)
+static void order_move(td_move *m)
 {
     sort_by_dst(m);
     if (m->loops < 2 || m->bytes < SMALL_BYTES)
@@ -213,12 +213,9 @@ void td_order_loops(td_move *m)
         m->loop[first + (size_t)i] = loop[s.best[i]];
 }
 
-void td_order_take_rows(td_move *m)
+void td_loops_order(td_plan *plan)
 {
-    if (m->kind != TD_MOVE_RUNS || m->loops == 0 || m->loop[m->loops - 1].of != TD_LOOP_PLAIN)
-        return;
-    const td_loop rows = m->loop[--m->loops];
-    m->high = rows.extent;
-    m->dst_stride = rows.dst;
-    m->src_stride = rows.src;
+    for (size_t i = 0; i < 2 * plan->data_count; i++)
+        if (plan->move[i].kind != TD_MOVE_NONE)
+            order_move(&plan->move[i]);
 }

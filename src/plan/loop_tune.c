@@ -1,14 +1,13 @@
-/* See tune.h; prepare.c calls it. A climb: from the order that the estimate chose, every loop is tried in every other place,
+/* The order of a move's loops by the clock, for layouts that say tune=on. Called by compile.c. A climb: from the order that the estimate chose, every loop is tried in every other place,
  * the fastest of those orders is the next to begin from, and so on until none is better. The estimate is good, so a few
  * rounds reach the end; all orders of six loops would be 720. */
-#include "plan/loop_tune.h"
-
 #include "base/pages.h"
-#include "plan/loop_order.h"
+#include "plan/passes.h"
 
 #include <string.h>
 #include <time.h>
 
+#define TUNE_NS ((uint64_t)1000000000)            /* for all boxes in one direction */
 #define SMALL_BYTES ((uint64_t)64 << 10)          /* below, the order hardly matters */
 #define ROOM_BYTES ((uint64_t)1 << 30)            /* per side */
 #define TIMED_NS 200000                           /* short moves are repeated for so long */
@@ -89,7 +88,7 @@ static uint64_t time_move(const td_move *m, const trial *t, uint64_t best)
 {
     td_move ready = *m;
     uint64_t least = UINT64_MAX;
-    td_order_take_rows(&ready);
+    td_move_take_rows(&ready);
     const uint64_t first = now_ns();
     for (unsigned runs = 0;; runs++) {
         const uint64_t start = now_ns();
@@ -132,7 +131,8 @@ static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
     return better;
 }
 
-void td_tune_move(td_move *m, uint64_t *left_ns)
+/* Takes from `left_ns` the time that it needed, and stops when that is used up. */
+static void tune_move(td_move *m, uint64_t *left_ns)
 {
     const uint64_t start = now_ns();
     trial t = {.end_ns = start + *left_ns};
@@ -152,4 +152,13 @@ void td_tune_move(td_move *m, uint64_t *left_ns)
     free_side(&t.src);
     const uint64_t taken = now_ns() - start;
     *left_ns -= taken < *left_ns ? taken : *left_ns;
+}
+
+/* Moves that convert keep their order: only the move itself could be timed. */
+void td_loops_tune(td_plan *plan)
+{
+    uint64_t left_ns[2] = {TUNE_NS, TUNE_NS};
+    for (size_t i = 0; plan->tune && i < 2 * plan->data_count; i++)
+        if (plan->move[i].dst_scale == plan->move[i].src_scale)
+            tune_move(&plan->move[i], &left_ns[i % 2]);
 }

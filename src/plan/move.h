@@ -1,18 +1,19 @@
-/* Moves: the data boxes of a plan, made ready to run. prepare.c makes two of each box when a plan is made, one per
- * direction, and chooses the kernel, the blocks and the order of the loops; move.c runs them. exec.c calls them for the
- * boxes that have one and walks the others itself. Nothing here fails at run time.
+/* Moves and bit rows: the data boxes of a plan, ready to run. compile.c has two moves made of each box, one per direction,
+ * with the kernel, the blocks and the order of the loops, and bit rows beside them; exec runs the move where there is one
+ * and the rows where there is none, and walks boxes in pieces itself. Nothing here fails at run time.
  *
- * Values may be converted on the way (move_convert.c): the kernel moves elements of the narrower type, and a block that
- * fits in the first cache is converted before or after it. The strides are those of each side's own type.
+ * A move is a nest of loops around a block, all in bytes. In a block `high` runs along the axis that is contiguous in the
+ * destination and `wide` along the one that is contiguous in the source; where those are one axis the block is a list of
+ * `high` runs of `wide` bytes. Values may be converted on the way: the kernel moves elements of the narrower type, and a
+ * block that fits in the first cache is converted before or after it. The strides are those of each side's own type.
  *
- * A move is a nest of loops around a block, all in bytes. In a block `high` runs along the axis that is straight in the
- * destination and `wide` along the one that is straight in the source; where those are one axis the block is a list of
- * `high` runs of `wide` bytes. */
+ * A bit row runs along the axis that is closest in memory. Its elements are gathered into a small buffer where the tensor
+ * has them apart, converted there if they have to be, and packed; a dump goes the other way. */
 #ifndef TD_MOVE_H
 #define TD_MOVE_H
 
-#include "base/text.h"
 #include "kernels/move.h"
+#include "kernels/pack.h"
 #include "kernels/pick.h"
 #include "plan/plan.h"
 #include "values/convert.h"
@@ -20,7 +21,7 @@
 #define TD_MOVE_LOOPS 12
 
 typedef enum td_move_kind {
-    TD_MOVE_NONE, /* exec walks the box by itself */
+    TD_MOVE_NONE, /* bit rows, or the plain walker */
     TD_MOVE_RUNS,
     TD_MOVE_TRANSPOSE,
     TD_MOVE_INTERLEAVE,
@@ -57,9 +58,38 @@ typedef struct td_move {
     ptrdiff_t part_stride; /* in the destination */
 } td_move;
 
-/* The moves of every data box, load and dump in turn: 2 * data_count in plan->move. Fails on TD_NO_MEMORY alone. */
-td_status td_moves_create(td_plan *plan);
-void td_moves_free(td_plan *plan);
+#define TD_ROWS_LOOPS 12
+#define TD_ROWS_ELEMS 512 /* gathered or converted at a time */
+
+typedef enum td_rows_way {
+    TD_ROWS_NONE,   /* exec walks the box by itself */
+    TD_ROWS_PACKED, /* elements without gaps, from any bit */
+    TD_ROWS_CELLS,  /* elements in whole bytes that are theirs */
+    TD_ROWS_LOOSE   /* one by one */
+} td_rows_way;
+
+/* Blocks of the axes that are no loop, for td_rows.split. */
+#define TD_ROWS_SPLIT_ACROSS TD_ROWS_LOOPS
+#define TD_ROWS_SPLIT_ROW (TD_ROWS_LOOPS + 1)
+
+typedef struct td_rows {
+    uint8_t way;        /* td_rows_way */
+    uint8_t elem_bytes; /* of a container in the tensor */
+    uint8_t loops;      /* around the row and `across`, outermost first */
+    bool gathers;       /* the row's elements are apart in the tensor */
+    td_node row;
+    td_node across; /* neighbours in the tensor that lie in other rows, or short rows; extent 1 when there are none */
+    td_node loop[TD_ROWS_LOOPS];
+    int8_t split; /* what threads share: a loop by its number, or one of the two below; none is negative */
+    td_move_fn transpose, copy; /* of the tensor's containers */
+    td_pack_fn pack;            /* of the memory's */
+    td_unpack_fn unpack;
+    td_put_fn put;
+    td_get_fn get;
+} td_rows;
+
+/* The rest is running them, which exec/run_move.c and exec/run_convert.c do. It is declared here because loop_tune.c times
+ * moves. */
 
 /* One box between two places; `alone` keeps it on this thread. With `values` they are converted. */
 typedef struct td_move_values {
@@ -73,13 +103,10 @@ void td_move_run(const td_move *move, const td_move_values *values, bool alone, 
 /* Whether a move can convert so: where an element's number matters, it has to be the tensor's side that is converted. */
 bool td_move_converts(const td_move *move, const td_convert *convert);
 
-/* For move_convert.c: what a move does inside all its loops, with strides of its own, and the same with a conversion. */
+/* For run_convert.c: what a move does inside all its loops, with strides of its own, and the same with a conversion. */
 void td_move_block(const td_move *move, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
                    const unsigned char *src, ptrdiff_t src_stride, uint64_t high, uint64_t wide, bool stream);
 void td_move_convert_block(const td_move *move, const td_move_values *values, unsigned char *dst,
                            const unsigned char *src, uint64_t high, uint64_t wide, bool stream);
-
-/* "transpose_x32 32x2048 around 64 8" */
-void td_move_describe(const td_move *move, td_text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Passes over the loop nodes of one box; each keeps what the nest moves and changes only how it is walked. Called by
- * lower.c. A plan that runs in time order keeps its selector nodes as they are. */
-#include "plan/plan.h"
+ * compile.c. A plan that runs in order keeps its selector nodes as they are. */
+#include "plan/passes.h"
 
 #include <string.h>
 
@@ -72,12 +72,12 @@ static size_t fold(td_node *node, size_t count)
     return kept + 1;
 }
 
-size_t td_optimise_fold(td_node *node, size_t count)
+size_t td_nodes_fold(td_node *node, size_t count)
 {
     return fold(node, drop_units(node, count, false));
 }
 
-void td_optimise_box(td_node *all, td_box *box, bool in_order)
+void td_box_fold(td_node *all, td_box *box, bool in_order)
 {
     td_node *node = all + box->first_node;
     box->node_count = drop_units(node, box->node_count, in_order);
@@ -93,4 +93,14 @@ void td_optimise_box(td_node *all, td_box *box, bool in_order)
     memmove(node + selectors, inner, inner_count * sizeof *node);
     box->selectors = selectors;
     box->node_count = selectors + inner_count;
+}
+
+void td_boxes_fold(td_plan *plan)
+{
+    for (size_t b = 0; b < plan->data_count; b++)
+        td_box_fold(plan->node, &plan->data[b], plan->in_order);
+    for (size_t b = 0; b < plan->pads_count; b++)
+        td_box_fold(plan->node, &plan->pads[b], plan->in_order);
+    for (size_t b = 0; b < plan->words_count; b++)
+        td_box_fold(plan->node, &plan->words[b], plan->in_order);
 }

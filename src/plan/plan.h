@@ -1,5 +1,5 @@
-/* The plan: a layout compiled for one shape, one pair of dtypes and one memory geometry. Made by lower.c, improved by the
- * passes in optimise.c, kept by cache.c, run by exec.c; load, dump and compare share it. Immutable once made.
+/* The plan: a layout compiled for one shape, one pair of dtypes and one memory geometry. Made by compile.c, kept by
+ * cache.c, run by exec; load, dump and compare share it. Immutable once made.
  *
  * A plan is a list of boxes. A box is a rectangle of elements that all exist (data) or that are all padding (pads), so
  * nothing is tested per element. It is a flat nest of loops, outermost first; step i of a node moves the place by
@@ -58,14 +58,13 @@ typedef struct td_plan {
     td_geometry geometry;
     td_dtype tensor_dtype, memory_dtype;
     uint64_t beats;
-    bool in_order;  /* alias=last: words are written one by one, in time order */
+    bool in_order;  /* alias=last: words are written one by one, in order of their number */
     bool repeats;   /* some node has tensor stride 0 and more than one step: copies */
     bool slides;    /* elements have copies that no single node shows */
     bool tune;      /* the order of loops is timed */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
-    uint64_t
-        cell_bits; /* from the lowest bit of a lane: what a load may clear behind the element, the element counted */
+    uint64_t cell_bits; /* what a load may write from a lane's lowest bit on, the element included */
 
     td_node *node;
     td_piece *piece;
@@ -73,7 +72,7 @@ typedef struct td_plan {
     size_t node_count, piece_count, data_count, pads_count, words_count;
 
     struct td_move *move;            /* of the data boxes: load and dump in turn (move.h) */
-    struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (rows.h) */
+    struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (move.h) */
 
     uint64_t *table;
     uint64_t table_count;
@@ -113,10 +112,8 @@ void td_plan_release(td_plan **plan);
 /* The plan in one line: boxes and loops, as in "load 2 boxes: 3x{16:1:64} ..."; free with td_free. */
 td_status td_plan_describe(const td_plan *plan, char **text);
 
-/* optimise.c: rewrites the nodes of one box in place: units dropped, steps made forward, sorted, neighbours folded. */
-void td_optimise_box(td_node *all, td_box *box, bool in_order);
-
-/* The same for nodes whose order must stay: units dropped, neighbours folded. Gives how many are left. */
-size_t td_optimise_fold(td_node *node, size_t count);
+/* Moves and bit rows (move.h) for a plan that has its boxes, as comparisons make them. Fails on TD_NO_MEMORY alone. */
+td_status td_moves_create(td_plan *plan);
+void td_moves_free(td_plan *plan);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TD_STAGE_H
 #define TD_STAGE_H
 
-#include "plan/boxes.h"
+#include "plan/passes.h"
 
 typedef struct td_stage {
     td_plan_request request;

@@ -1,33 +1,26 @@
-/* The life of a plan and its one-line description; lower.c makes it. */
-#include "plan/plan.h"
-
+/* A plan in one line, for td_layout_explain and for tests: boxes, loops and the path that each box takes. */
+#include "base/text.h"
 #include "plan/move.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-void td_plan_hold(td_plan *plan)
+/* "transpose x32 32x2048 around 64 8" */
+static void describe_move(const td_move *m, td_text *out)
 {
-    atomic_fetch_add_explicit(&plan->users, 1, memory_order_relaxed);
-}
-
-void td_plan_release(td_plan **plan)
-{
-    td_plan *p = *plan;
-    *plan = NULL;
-    if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) > 1)
+    static const char *const name[] = {"walk", "runs", "transpose", "interleave", "deinterleave", "picks"};
+    td_text_add(out, "%s", name[m->kind]);
+    if (m->kind == TD_MOVE_NONE)
         return;
-    free(p->node);
-    free(p->piece);
-    free(p->data);
-    free(p->pads);
-    free(p->words);
-    td_moves_free(p);
-    free(p->table);
-    free(p->place);
-    free(p->place_table);
-    free(p->lane_mask);
-    free(p);
+    td_text_add(out, " x%u %" PRIu64 "x%" PRIu64 "%s", 8u * m->elem_bytes, m->high, m->wide,
+                m->stream ? " streamed" : "");
+    if (m->tuned)
+        td_text_add(out, " tuned");
+    for (size_t i = 0; i < m->loops; i++)
+        td_text_add(out, "%s%" PRIu64 "%s", i ? " " : " around ", m->loop[i].extent,
+                    m->loop[i].of == TD_LOOP_HIGH   ? "h"
+                    : m->loop[i].of == TD_LOOP_WIDE ? "w"
+                                                    : "");
 }
 
 static void describe_boxes(const td_plan *plan, const char *name, const td_box *box, size_t count, td_text *out)
@@ -64,7 +57,7 @@ td_status td_plan_describe(const td_plan *plan, char **text)
         td_text_add(&out, "; table of %" PRIu64 " words%s", plan->table_count, plan->in_order ? ", in order" : "");
     for (size_t b = 0; plan->move && b < plan->data_count && b < 4; b++) {
         td_text_add(&out, "%s", b ? " + " : "; load ");
-        td_move_describe(&plan->move[2 * b], &out);
+        describe_move(&plan->move[2 * b], &out);
     }
     if (out.failed) {
         free(out.text);

@@ -1,0 +1,135 @@
+/* How a plan is made, from binding to the choice of the kernel: run_passes lists every pass in order, passes.h says what
+ * each takes and gives. The life of a plan is here too. cache.c calls td_plan_create for a plan that it does not have yet. */
+#include "plan/passes.h"
+
+#include <stdlib.h>
+
+/* What passes hand to each other and a plan does not keep. */
+typedef struct work {
+    td_bound bound;
+    td_lanes lanes;
+    td_words words;  /* where they belong */
+    td_words placed; /* where the boxes put them: the same, or dense */
+    td_regions written;
+} work;
+
+static td_status read_pad(const td_plan_request *request, td_plan *plan)
+{
+    const char *pad = request->layout->pad;
+    const td_status status = pad ? td_dtype_from_text(request->memory_dtype, pad, &plan->pad_bits) : TD_OK;
+    if (status)
+        td_fail_prefix("option pad=%s: ", pad);
+    return status;
+}
+
+/* What the plan says of itself, from what the passes before it found. */
+static void take_facts(const td_plan_request *request, const work *w, td_plan *plan)
+{
+    const td_bound *bound = &w->bound;
+    plan->cell_bits = w->lanes.cell_bits;
+    plan->repeats = bound->repeats;
+    plan->slides = bound->slides;
+    for (int a = 0; a < bound->axis_count && !w->lanes.by_strides; a++) /* copies among pieces are no node either */
+        plan->slides |= bound->axis[a].role == TD_ROLE_LANE && bound->axis[a].dim < 0 && bound->axis[a].size > 1;
+    plan->truncates = request->truncate && !w->lanes.by_strides;
+    plan->elems = 1;
+    for (size_t d = 0; d < bound->rank; d++)
+        plan->elems *= bound->dim[d].length;
+}
+
+/* Without a request the plan has its boxes already, and the passes that make them are left out. */
+static td_status run_passes(const td_plan_request *request, work *w, td_plan *plan)
+{
+    td_status status = TD_OK;
+    if (request) {
+        status = td_bind(request->layout, request->shape, &w->bound);
+        status = status ? status : read_pad(request, plan);
+        status = status ? status : td_lanes_place(&w->bound, request, &w->lanes);
+        status = status ? status : td_places_find(&w->bound, &w->words);
+        status = status || w->words.by_strides ? status : td_places_table(&w->bound, &w->words, plan);
+        w->placed = request->dense && !status ? td_places_dense(&w->bound, &w->words) : w->words;
+        status = status ? status : td_boxes_make(&w->bound, request, &w->lanes, &w->placed, plan, &w->written);
+        status = status ? status : td_words_check(&w->bound, &w->words, plan, &w->written);
+        status = status || !request->dense ? status : td_places_keep(&w->bound, &w->words, plan);
+        status = status ? status : td_lanes_mask(&w->bound, request, &w->lanes, plan);
+        if (status)
+            return status;
+        take_facts(request, w, plan);
+        td_boxes_fold(plan);
+    }
+    status = td_moves_choose(plan);
+    if (status)
+        return status;
+    td_loops_order(plan);
+    td_loops_tune(plan);
+    td_moves_finish(plan);
+    return td_rows_choose(plan);
+}
+
+td_status td_plan_create(const td_plan_request *request, td_plan **out)
+{
+    work *w = calloc(1, sizeof *w);
+    td_plan *plan = calloc(1, sizeof *plan);
+    td_status status = TD_OK;
+    if (!w || !plan) {
+        status = td_fail_alloc(sizeof *w + sizeof *plan);
+        goto done;
+    }
+    *plan = (td_plan){.geometry = request->geometry,
+                      .tensor_dtype = request->tensor_dtype,
+                      .memory_dtype = request->memory_dtype,
+                      .beats = request->layout->beats,
+                      .in_order = request->layout->alias_last,
+                      .tune = request->layout->tune};
+    atomic_init(&plan->users, 1);
+    status = run_passes(request, w, plan);
+    free(w->written.region);
+done:
+    free(w);
+    if (status)
+        td_plan_release(&plan);
+    else
+        *out = plan;
+    return status;
+}
+
+td_status td_moves_create(td_plan *plan)
+{
+    return run_passes(NULL, NULL, plan);
+}
+
+void td_moves_free(td_plan *plan)
+{
+    for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++)
+        free(plan->move[i].picks);
+    free(plan->move);
+    free(plan->rows);
+    free(plan->pad_rows);
+    plan->move = NULL;
+    plan->rows = NULL;
+    plan->pad_rows = NULL;
+}
+
+void td_plan_hold(td_plan *plan)
+{
+    atomic_fetch_add_explicit(&plan->users, 1, memory_order_relaxed);
+}
+
+void td_plan_release(td_plan **plan)
+{
+    td_plan *p = *plan;
+    *plan = NULL;
+    if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) > 1)
+        return;
+    free(p->node);
+    free(p->piece);
+    free(p->data);
+    free(p->pads);
+    free(p->words);
+    td_moves_free(p);
+    free(p->table);
+    free(p->place);
+    free(p->place_table);
+    free(p->lane_mask);
+    free(p);
+}

@@ -1,0 +1,134 @@
+/* The passes of a compilation, in the order in which compile.c runs them: from a layout and a shape to a plan that exec
+ * can run. Each comment says what the pass takes, what it gives, and what it refuses. compile.c alone runs them all; show/
+ * and design/ ask lanes.c and addresses.c for single places, and a comparison has moves made for boxes of its own. */
+#ifndef TD_PASSES_H
+#define TD_PASSES_H
+
+#include "layout/bind.h"
+#include "plan/move.h"
+#include "plan/plan.h"
+
+/* -- 1. binding: td_bind (layout/bind.h) gives every axis its size, its strides in the tensor and its role ------------- */
+
+/* -- 2. lanes.c: where the lanes of a vector lie ------------------------------------------------------------------------ */
+
+/* Relative to the vector's first word. */
+typedef struct td_lanes {
+    uint64_t slot_bits;
+    uint64_t part_bits;           /* of one beat */
+    uint64_t cell_bits;           /* what a load may write from a lane's lowest bit on, the element included */
+    bool by_strides;              /* every lane axis has a constant stride, in stride[]; else lanes come in pieces */
+    int64_t base;                 /* bits, of lane 0 */
+    int64_t stride[TD_MAX_BOUND]; /* bits per step, per bound axis */
+} td_lanes;
+
+/* Takes the options slot, lsb, lanes and beats. Gives `out`, and splits a lane axis of `bound` where beats cut it. Refuses a
+ * slot narrower than the element, beats that do not divide the vector, and a lane past the word unless `truncate`. */
+td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lanes *out);
+
+/* No pass: the bits of one lane as pieces, at most 64 of them; returns how many. `memory` is relative to the word. */
+size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, uint64_t lane,
+                       td_piece *out);
+
+/* -- 3. addresses.c: where the words lie -------------------------------------------------------------------------------- */
+
+typedef struct td_words {
+    bool by_strides;       /* else in a table that is then in the plan */
+    int64_t address, bank; /* of step 0 */
+    int64_t address_stride[TD_MAX_BOUND];
+    int64_t bank_stride[TD_MAX_BOUND];
+    uint64_t number_stride[TD_MAX_BOUND]; /* of the linear number of a word over banks and word axes */
+    uint64_t count;
+} td_words;
+
+/* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be written
+ * in any order; refuses beats past 2^62. */
+td_status td_places_find(const td_bound *bound, td_words *out);
+
+/* Where there are no strides: gives plan->table, one entry per word. Refuses more words than the memories have, and
+ * expressions that divide by 0. */
+td_status td_places_table(const td_bound *bound, const td_words *words, td_plan *plan);
+
+/* Where the boxes of a dense plan put the words: word number n at beats * n, in the order of the pattern. */
+td_words td_places_dense(const td_bound *bound, const td_words *words);
+
+/* A dense plan, once its words are checked: where they belong, from the strides or the table, into plan->place or
+ * plan->place_table. Fails on TD_NO_MEMORY alone. */
+td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan);
+
+/* No pass: the place of word `number`. */
+td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);
+
+/* -- 4. boxes.c: rectangles that are all data or all padding ------------------------------------------------------------ */
+
+/* A rectangle of the bound axes: what one box covers. */
+typedef struct td_region {
+    uint64_t beats; /* that its vectors reach into: the last beat written, plus one */
+    uint64_t start[TD_MAX_BOUND];
+    uint64_t extent[TD_MAX_BOUND];
+} td_region;
+
+/* The words that a load writes, told apart by their steps on the bank and word axes. */
+typedef struct td_regions {
+    td_region *region; /* the caller frees it */
+    size_t count;
+} td_regions;
+
+/* Takes the places of lanes and words. Gives plan->data, pads and words with their nodes and pieces, and the regions of the
+ * words. Refuses a tensor that ragged dimensions cut into more than 2^16 boxes. */
+td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes,
+                        const td_words *words, td_plan *plan, td_regions *regions);
+
+/* -- 5. check_words.c: the refusals ------------------------------------------------------------------------------------- */
+
+/* Refuses a word outside its memory, and two words in one place unless alias=last. In a plan's table, entries outside the
+ * regions become TD_NO_WORD. */
+td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *regions);
+
+/* -- 6. lanes.c again: the bits that a load clears ---------------------------------------------------------------------- */
+
+/* Gives plan->lane_mask, unless fill=keep or the lanes own every bit. */
+td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, td_plan *plan);
+
+/* -- 7. optimise.c: fewer and longer loops ------------------------------------------------------------------------------ */
+
+/* Rewrites the nodes of every box in place: units dropped, steps made forward, sorted, neighbours folded. */
+void td_boxes_fold(td_plan *plan);
+
+/* No pass: for nodes whose order must stay, units dropped and neighbours folded; gives how many are left. */
+size_t td_nodes_fold(td_node *node, size_t count);
+
+/* No pass: everything for one box. */
+void td_box_fold(td_node *all, td_box *box, bool in_order);
+
+/* -- 8. choose.c: from boxes to moves ----------------------------------------------------------------------------------- */
+
+/* Gives plan->move: for every data box, once for a load and once for a dump, the kernel and the blocks that it gets, or
+ * TD_MOVE_NONE where none fits. Fails on TD_NO_MEMORY alone. */
+td_status td_moves_choose(td_plan *plan);
+
+/* -- 9. loop_order.c and loop_tune.c: the order of a move's loops ------------------------------------------------------- */
+
+/* By estimate, outermost first. */
+void td_loops_order(td_plan *plan);
+
+/* By the clock, for layouts that say tune=on: other orders of the loops, and ordinary stores where streaming was chosen. Runs
+ * the moves on pages of its own, never on a tensor or a memory, for a second per direction at most; changes nothing
+ * where those pages cannot be had. */
+void td_loops_tune(td_plan *plan);
+
+/* -- 10. choose.c again: what depends on the order ---------------------------------------------------------------------- */
+
+/* Gives the rows of contiguous runs to their kernel, the strides of the wider side, and the loop that threads share. */
+void td_moves_finish(td_plan *plan);
+
+/* No pass: the innermost loop of runs becomes the rows of their kernel, when it is a plain one. */
+void td_move_take_rows(td_move *move);
+
+/* -- 11. choose_rows.c: bit rows, for what no move serves --------------------------------------------------------------- */
+
+/* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails on TD_NO_MEMORY
+ * alone. */
+td_status td_rows_choose(td_plan *plan);
+
+#endif
