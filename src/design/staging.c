@@ -17,12 +17,12 @@
 static void list_strides(struct td_transfer *t, const td_bound *bound, const td_words *words, uint64_t beats, int level,
                          int64_t address)
 {
-    const int last = bound->role_count[TD_ROLE_TIME] - 1;
+    const int last = bound->role_count[TD_ROLE_WORD] - 1;
     if (level > last) {
         td_transfer_add(t, (uint64_t)address, beats, 1);
         return;
     }
-    const int axis = bound->role_axis[TD_ROLE_TIME][level];
+    const int axis = bound->role_axis[TD_ROLE_WORD][level];
     const uint64_t size = bound->axis[axis].size;
     const int64_t stride = words->address_stride[axis];
     if (level == last && beats == 1) {

@@ -297,7 +297,7 @@ static td_status bind_right(td_bound *b)
         b->count[role] = product;
     }
     uint64_t all = 0;
-    if (!td_mul_fits(b->count[TD_ROLE_BANK], b->count[TD_ROLE_TIME], &all) ||
+    if (!td_mul_fits(b->count[TD_ROLE_BANK], b->count[TD_ROLE_WORD], &all) ||
         !td_mul_fits(all, b->count[TD_ROLE_LANE], &all))
         return td_fail(TD_OVERFLOW, "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes",
                        pattern->text);

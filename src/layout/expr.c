@@ -107,7 +107,7 @@ static td_status parse_name(parser *p, int *out)
     axes_text(p->pattern, axes, sizeof axes);
     if (axis >= 0) {
         snprintf(what, sizeof what, "axis %.*s is a lane axis", (int)(length < 40 ? length : 40), start);
-        snprintf(fix, sizeof fix, "an address is over the time axes: %s, and index", axes[0] ? axes : "none here");
+        snprintf(fix, sizeof fix, "an address is over the word axes: %s, and index", axes[0] ? axes : "none here");
         return fail_at(p, start, length, what, fix);
     }
     const char *known[TD_MAX_AXES + FUNCTIONS + 1];
@@ -122,9 +122,9 @@ static td_status parse_name(parser *p, int *out)
     const char *nearest = td_suggest(word, known, known_count);
     snprintf(what, sizeof what, "unknown axis %s", word);
     if (nearest)
-        snprintf(fix, sizeof fix, "did you mean %s? (time axes: %s)", nearest, axes[0] ? axes : "none");
+        snprintf(fix, sizeof fix, "did you mean %s? (word axes: %s)", nearest, axes[0] ? axes : "none");
     else
-        snprintf(fix, sizeof fix, "the time axes are: %s; index is the number of the word", axes[0] ? axes : "none");
+        snprintf(fix, sizeof fix, "the word axes are: %s; index is the number of the word", axes[0] ? axes : "none");
     return fail_at(p, start, length, what, fix);
 }
 
@@ -197,7 +197,7 @@ static td_status parse_primary(parser *p, int *out)
         status = which < FUNCTIONS ? parse_function(p, which, out) : parse_name(p, out);
     } else {
         status = fail_at(p, start, 1, td_text_unexpected(*start == ';' ? "" : start, (char[TD_UNEXPECTED_BYTES]){0}),
-                         "write constants, time axes, index, and + - * / % & | ^ << >> ( )");
+                         "write constants, word axes, index, and + - * / % & | ^ << >> ( )");
     }
     p->depth--;
     return status;
@@ -240,7 +240,7 @@ td_status td_expr_parse(const char *text, const char **at, const td_pattern *pat
     skip_space(&p);
     if (!status && *p.at && *p.at != ';')
         status = fail_at(&p, p.at, 1, td_text_unexpected(p.at, (char[TD_UNEXPECTED_BYTES]){0}),
-                         "write constants, time axes, index, and + - * / % & | ^ << >> ( )");
+                         "write constants, word axes, index, and + - * / % & | ^ << >> ( )");
     if (status) {
         free(expr);
         return status;

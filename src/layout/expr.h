@@ -1,4 +1,4 @@
-/* Address expressions: integers over the time and bank axes of a pattern. Parsed once into a flat tree; asked then either
+/* Address expressions: integers over the word and bank axes of a pattern. Parsed once into a flat tree; asked then either
  * for its strides, when it is affine, or for its values over a run of words, when it is not. Arithmetic is 64-bit and
  * checked; `/` and `%` truncate as in C and SystemVerilog. */
 #ifndef TD_EXPR_H

@@ -180,7 +180,7 @@ static td_status parse_side(parser *p, bool left)
         if (*count == most)
             return left ? fail_at(p, p->at, 1, "too many groups on the left", "use at most 32")
                         : fail_at(p, p->at, 1, "four groups on the right",
-                                  "write two, (time axes) (lane axes), or three, (bank axes) (time axes) (lane axes)");
+                                  "write two, (word axes) (lane axes), or three, (bank axes) (word axes) (lane axes)");
         if (*p->at == ')')
             return fail_at(p, p->at, 1, ") without (", "remove it or open the group");
         td_group *group = &groups[*count];
@@ -211,7 +211,7 @@ static td_status check_sides(const parser *p)
     const td_pattern *pattern = p->pattern;
     if (pattern->right_count < 2)
         return fail_at(p, p->at, 1, pattern->right_count ? "one group on the right" : "nothing on the right",
-                       "write two, (time axes) (lane axes); () is a group of one");
+                       "write two, (word axes) (lane axes); () is a group of one");
     if (pattern->ellipsis_left >= 0 && pattern->ellipsis_right < 0)
         return fail_at(p, p->at, 1, "`...` only on the left", "place it on the right too, as in b ... c -> (b ...) c");
     if (pattern->ellipsis_left < 0 && pattern->ellipsis_right >= 0)
@@ -221,7 +221,7 @@ static td_status check_sides(const parser *p)
             continue;
         char what[96], fix[160];
         snprintf(what, sizeof what, "axis %.32s stands only on the left", pattern->axis[i].name);
-        snprintf(fix, sizeof fix, "place %.32s on the right, in the time group or in the lane group",
+        snprintf(fix, sizeof fix, "place %.32s on the right, in the word group or in the lane group",
                  pattern->axis[i].name);
         return fail_at(p, find_word(p->text, pattern->axis[i].name), (int)strlen(pattern->axis[i].name), what, fix);
     }

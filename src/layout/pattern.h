@@ -10,7 +10,7 @@
 #define TD_MAX_TERMS 160
 
 /* What the axes of a right-hand group choose. */
-typedef enum td_role { TD_ROLE_BANK, TD_ROLE_TIME, TD_ROLE_LANE, TD_ROLES } td_role;
+typedef enum td_role { TD_ROLE_BANK, TD_ROLE_WORD, TD_ROLE_LANE, TD_ROLES } td_role;
 
 #define TD_ELLIPSIS (-1) /* in place of an axis number */
 
@@ -49,7 +49,7 @@ void td_pattern_free(td_pattern *pattern);
 /* The axis of that name, or -1. `name` need not end at `length`. */
 int td_pattern_find(const td_pattern *pattern, const char *name, size_t length);
 
-/* With two right groups the first is time; with three it is banks. */
+/* With two right groups the first is the word axes; with three it is the bank axes. */
 td_role td_pattern_role(const td_pattern *pattern, int right_group);
 
 /* Appends the pattern with a caret under a group to this thread's message. */

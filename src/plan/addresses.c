@@ -12,12 +12,12 @@ static void number_words(const td_bound *bound, td_words *out)
 {
     for (int a = 0; a < bound->axis_count; a++) {
         const td_bound_axis *axis = &bound->axis[a];
-        if (axis->role == TD_ROLE_TIME)
+        if (axis->role == TD_ROLE_WORD)
             out->number_stride[a] = axis->role_stride;
         if (axis->role == TD_ROLE_BANK)
-            out->number_stride[a] = axis->role_stride * bound->count[TD_ROLE_TIME];
+            out->number_stride[a] = axis->role_stride * bound->count[TD_ROLE_WORD];
     }
-    out->count = bound->count[TD_ROLE_BANK] * bound->count[TD_ROLE_TIME]; /* bind checked the product */
+    out->count = bound->count[TD_ROLE_BANK] * bound->count[TD_ROLE_WORD]; /* bind checked the product */
 }
 
 /* Spreads an affine form over the bound axes; false when a factor does not fit. */
@@ -29,7 +29,7 @@ static bool spread(const td_bound *bound, const td_affine *affine, int64_t *stri
         stride[a] = 0;
         if (axis->role == TD_ROLE_LANE)
             continue;
-        if (axis->role == TD_ROLE_TIME &&
+        if (axis->role == TD_ROLE_WORD &&
             __builtin_mul_overflow(affine->index_factor, (int64_t)axis->role_stride, &by_index))
             return false;
         const int64_t own = axis->pattern_axis >= 0 ? affine->factor[axis->pattern_axis] : 0;
@@ -94,13 +94,13 @@ td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *
         plan->table_count = 0;
         return TD_OK;
     }
-    const int axes = bound->role_count[TD_ROLE_TIME];
+    const int axes = bound->role_count[TD_ROLE_WORD];
     plan->place = calloc((size_t)axes + 1, sizeof *plan->place);
     if (!plan->place)
         return td_fail_alloc(((size_t)axes + 1) * sizeof *plan->place);
     plan->first_place = (uint64_t)words->address;
     for (int i = 0; i < axes; i++) {
-        const int a = bound->role_axis[TD_ROLE_TIME][i];
+        const int a = bound->role_axis[TD_ROLE_WORD][i];
         plan->place[i].extent = bound->axis[a].size;
         plan->place[i].memory = words->address_stride[a] * (int64_t)plan->geometry.word_bytes * 8;
     }
@@ -132,9 +132,9 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
 {
     const td_layout *layout = w->bound->layout;
     const td_expr_scope scope = {.size = w->bound->size, .shape = &w->bound->shape};
-    const uint64_t words = w->bound->count[TD_ROLE_TIME];
+    const uint64_t words = w->bound->count[TD_ROLE_WORD];
     const int64_t index = (int64_t)(number % words);
-    const int64_t grow = w->bound->role_count[TD_ROLE_TIME] ? 1 : 0;
+    const int64_t grow = w->bound->role_count[TD_ROLE_WORD] ? 1 : 0;
     td_status status = TD_OK;
     if (layout->address)
         status = td_expr_eval(layout->address, &scope, w->value, w->step, index, grow, count, address);
@@ -187,7 +187,7 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
 
     table_walk w = {.bound = bound};
     uint64_t run = words->count; /* as long as only the fastest axis moves */
-    for (int role = TD_ROLE_TIME; role >= TD_ROLE_BANK; role--) {
+    for (int role = TD_ROLE_WORD; role >= TD_ROLE_BANK; role--) {
         const int n = bound->role_count[role];
         if (n) {
             const td_bound_axis *fastest = &bound->axis[bound->role_axis[role][n - 1]];

@@ -213,7 +213,7 @@ static td_status add_word_box(builder *b, const td_region *region, uint64_t beat
     box.memory += (int64_t)(beat * b->request->geometry.word_bytes * 8);
     box.beat = beat;
     box.beats = beats;
-    for (int role = TD_ROLE_BANK; role <= TD_ROLE_TIME; role++)
+    for (int role = TD_ROLE_BANK; role <= TD_ROLE_WORD; role++)
         for (int i = 0; i < b->bound->role_count[role]; i++) {
             td_status status = add_axis(b, &box, region, b->bound->role_axis[role][i], true);
             if (status)

@@ -12,7 +12,7 @@
 
 enum { FIRST_WORDS = 8, LAST_WORDS = 2, FIRST_LANES = 12, LAST_LANES = 2 };
 
-static void add_head(const td_stage *s, td_text *out)
+static void add_head(const td_view *s, td_text *out)
 {
     const td_layout *layout = s->request.layout;
     const td_geometry *g = &s->request.geometry;
@@ -34,7 +34,7 @@ static void add_head(const td_stage *s, td_text *out)
 }
 
 /* One line per axis: what a step of it is worth on both sides. */
-static void add_axes(const td_stage *s, td_text *out)
+static void add_axes(const td_view *s, td_text *out)
 {
     const td_bound *b = &s->bound;
     char name[TD_AXIS_NAME_BYTES];
@@ -49,32 +49,32 @@ static void add_axes(const td_stage *s, td_text *out)
             else
                 snprintf(tensor, sizeof tensor, "%" PRId64 " element%s, dim %d", axis->tensor_stride,
                          axis->tensor_stride == 1 ? "" : "s", axis->dim);
-            td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_stage_axis_name(s, a, name), axis->size, tensor);
+            td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_view_axis_name(s, a, name), axis->size, tensor);
             if (role == TD_ROLE_LANE && axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits)
                 td_text_add(out, "lane: %s%" PRIu64 " bits\n", b->layout->lanes_msb ? "-" : "",
                             axis->role_stride * s->lanes.slot_bits);
             else if (role == TD_ROLE_LANE)
                 td_text_add(out, "lane: over %" PRIu64 " beats\n", b->layout->beats);
             else if (!s->words.by_strides)
-                td_text_add(out, "%s: from a table\n", role == TD_ROLE_TIME ? "time" : "bank");
+                td_text_add(out, "%s: from a table\n", role == TD_ROLE_WORD ? "word" : "bank");
             else if (s->words.bank_stride[a] && s->words.address_stride[a])
                 td_text_add(out, "%s: %" PRId64 " banks and %" PRId64 " words\n",
-                            role == TD_ROLE_TIME ? "time" : "bank", s->words.bank_stride[a],
+                            role == TD_ROLE_WORD ? "word" : "bank", s->words.bank_stride[a],
                             s->words.address_stride[a]);
             else if (s->words.bank_stride[a])
-                td_text_add(out, "%s: %" PRId64 " bank%s\n", role == TD_ROLE_TIME ? "time" : "bank",
+                td_text_add(out, "%s: %" PRId64 " bank%s\n", role == TD_ROLE_WORD ? "word" : "bank",
                             s->words.bank_stride[a], s->words.bank_stride[a] == 1 ? "" : "s");
             else
-                td_text_add(out, "%s: %" PRId64 " word%s\n", role == TD_ROLE_TIME ? "time" : "bank",
+                td_text_add(out, "%s: %" PRId64 " word%s\n", role == TD_ROLE_WORD ? "word" : "bank",
                             s->words.address_stride[a], s->words.address_stride[a] == 1 ? "" : "s");
         }
 }
 
-static void add_lane(const td_stage *s, uint64_t number, uint64_t lane, td_text *out)
+static void add_lane(const td_view *s, uint64_t number, uint64_t lane, td_text *out)
 {
     uint64_t at[TD_MAX_BOUND];
     td_shape coordinate;
-    switch (td_stage_lane(s, number, lane, at, &coordinate)) {
+    switch (td_view_lane(s, number, lane, at, &coordinate)) {
     case TD_CELL_DATA:
         td_text_add(out, " (");
         for (size_t d = 0; d < coordinate.rank; d++)
@@ -90,15 +90,15 @@ static void add_lane(const td_stage *s, uint64_t number, uint64_t lane, td_text 
     }
 }
 
-static td_status add_word(const td_stage *s, uint64_t number, td_text *out)
+static td_status add_word(const td_view *s, uint64_t number, td_text *out)
 {
     const uint64_t lanes = s->bound.count[TD_ROLE_LANE], beats = s->request.layout->beats;
     uint64_t bank = 0, address = 0;
-    if (!td_stage_is_written(s, number)) {
+    if (!td_view_is_written(s, number)) {
         td_text_add(out, "  (word %" PRIu64 " is past the tensor's end)\n", number);
         return TD_OK;
     }
-    td_status status = td_stage_place(s, number, &bank, &address);
+    td_status status = td_view_place(s, number, &bank, &address);
     if (status)
         return status;
     td_text_add(out, "  ");
@@ -119,7 +119,7 @@ static td_status add_word(const td_stage *s, uint64_t number, td_text *out)
     return TD_OK;
 }
 
-static td_status add_words(const td_stage *s, td_text *out)
+static td_status add_words(const td_view *s, td_text *out)
 {
     const uint64_t lanes = s->bound.count[TD_ROLE_LANE];
     const bool all = s->vectors <= FIRST_WORDS + LAST_WORDS;
@@ -147,7 +147,7 @@ static void add_share(td_text *out, const char *name, uint64_t bits, uint64_t al
 }
 
 /* Places in lanes that hold elements, copies counted. */
-static uint64_t count_data(const td_stage *s)
+static uint64_t count_data(const td_view *s)
 {
     const td_bound *b = &s->bound;
     uint64_t places = 1;
@@ -160,7 +160,7 @@ static uint64_t count_data(const td_stage *s)
     return places;
 }
 
-static void add_use(const td_stage *s, td_text *out)
+static void add_use(const td_view *s, td_text *out)
 {
     const td_layout *layout = s->request.layout;
     const uint64_t bits = s->request.memory_dtype.bits, data = count_data(s);
@@ -172,7 +172,7 @@ static void add_use(const td_stage *s, td_text *out)
         td_text_add(out, " with copies");
     td_text_add(out, "\n");
     if (layout->alias_last) {
-        td_text_add(out, "  words may share a place: the last in time order wins\n");
+        td_text_add(out, "  words may share a place: the last of the pattern wins\n");
         return;
     }
     if (!td_mul_fits(s->word_count, s->request.geometry.width_bits, &all))
@@ -186,7 +186,7 @@ static void add_use(const td_stage *s, td_text *out)
                   all - data_bits - pad_bits, all);
 }
 
-static td_status add_plan(const td_stage *s, td_text *out)
+static td_status add_plan(const td_view *s, td_text *out)
 {
     char *line = NULL;
     td_status status = td_plan_describe(s->plan, &line);
@@ -203,9 +203,9 @@ td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char
                        !layout  ? "layout"
                        : !scene ? "scene"
                                 : "output");
-    td_stage *s = NULL;
+    td_view *s = NULL;
     td_text out = {0};
-    td_status status = td_stage_open(layout, scene, &s);
+    td_status status = td_view_open(layout, scene, &s);
     if (!status) {
         add_head(s, &out);
         add_axes(s, &out);
@@ -217,7 +217,7 @@ td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char
     }
     if (!status && out.failed)
         status = td_fail_alloc(out.used);
-    td_stage_close(&s);
+    td_view_close(&s);
     if (status) {
         free(out.text);
         td_fail_prefix("layout_explain: ");

@@ -40,7 +40,7 @@ static int compare_words(const void *a, const void *b)
 /* Every word of the layout, or of its first and last vectors. Where two share a place the later one is kept. */
 static td_status collect_words(td_picture *p)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const uint64_t beats = s->request.layout->beats;
     const uint64_t most = beats > MAX_ROWS ? 2 : MAX_VECTORS / beats, last = most > LAST_VECTORS ? LAST_VECTORS : 1;
     const uint64_t shown = s->vectors < most ? s->vectors : most,
@@ -51,9 +51,9 @@ static td_status collect_words(td_picture *p)
     for (uint64_t i = 0; i < shown; i++) {
         const uint64_t number = i < shown - last || shown == s->vectors ? i : s->vectors - (shown - i);
         uint64_t bank = 0, address = 0;
-        if (!td_stage_is_written(s, number))
+        if (!td_view_is_written(s, number))
             continue;
-        td_status status = td_stage_place(s, number, &bank, &address);
+        td_status status = td_view_place(s, number, &bank, &address);
         if (status)
             return status;
         for (uint64_t beat = 0; beat < shown_beats && bank < MAX_BANKS; beat++)
@@ -72,7 +72,7 @@ static td_status collect_words(td_picture *p)
 
 static td_status choose_rows(td_picture *p)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const uint64_t lanes = s->bound.count[TD_ROLE_LANE] / s->request.layout->beats + 1,
                    columns = (uint64_t)(PAGE_PX / TD_COLUMN_PX);
     const uint64_t per_row = p->bank_count * lanes < columns ? p->bank_count * lanes : columns;
@@ -115,7 +115,7 @@ static int digits(uint64_t value)
 
 static void choose_scale(td_picture *p)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     int chars = (int)s->bound.rank - 1;
     for (size_t d = 0; d < s->bound.rank; d++)
         chars += digits(s->bound.dim[d].length - 1);
@@ -133,12 +133,12 @@ static void choose_scale(td_picture *p)
     p->titles = (double)p->row_count * width / elem_bits * (double)p->bank_count <= MAX_TITLES;
 }
 
-/* The slowest time axis that has few steps, so that colours make bands; else any axis of more than one step. */
+/* The slowest word axis that has few steps, so that colours make bands; else any axis of more than one step. */
 static int default_axis(const td_bound *b)
 {
     int any = -1;
     for (int pass = 0; pass < 2; pass++)
-        for (int role = TD_ROLE_TIME; role <= TD_ROLE_LANE; role++)
+        for (int role = TD_ROLE_WORD; role <= TD_ROLE_LANE; role++)
             for (int i = 0; i < b->role_count[role]; i++) {
                 const int a = b->role_axis[role][i];
                 if (b->axis[a].size > 1 && (pass || b->axis[a].size <= 12))
@@ -151,7 +151,7 @@ static int default_axis(const td_bound *b)
 
 static td_status choose_colour(td_picture *p, const char *name)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const td_bound *b = &s->bound;
     char text[TD_MAX_BOUND][TD_AXIS_NAME_BYTES];
     const char *known[TD_MAX_BOUND];
@@ -159,7 +159,7 @@ static td_status choose_colour(td_picture *p, const char *name)
     if (!name || !*name)
         return TD_OK;
     for (int a = 0; a < b->axis_count; a++) {
-        known[a] = td_stage_axis_name(s, a, text[a]);
+        known[a] = td_view_axis_name(s, a, text[a]);
         if (strcmp(known[a], name) == 0) {
             p->colour_axis = a;
             return TD_OK;
@@ -176,7 +176,7 @@ static td_status choose_colour(td_picture *p, const char *name)
 /* What the legend has to name. */
 static void look_for_kinds(td_picture *p)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const td_bound *b = &s->bound;
     p->has_pad = b->ragged && b->layout->pad;
     p->has_clipped = false;
@@ -190,7 +190,7 @@ static void look_for_kinds(td_picture *p)
 
 static td_status make(td_picture *p, const td_scene *scene, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     p->bank_count = s->bank_count < MAX_BANKS ? s->bank_count : MAX_BANKS;
     td_status status = choose_colour(p, scene->colour);
     if (!status)
@@ -212,17 +212,17 @@ td_status td_layout_svg(const td_layout *layout, const td_scene *scene, char **s
                        !layout  ? "layout"
                        : !scene ? "scene"
                                 : "output");
-    td_stage *s = NULL;
+    td_view *s = NULL;
     td_text out = {0};
     td_picture p = {0};
-    td_status status = td_stage_open(layout, scene, &s);
+    td_status status = td_view_open(layout, scene, &s);
     if (!status) {
-        p.stage = s;
+        p.view = s;
         status = make(&p, scene, &out);
     }
     free(p.word);
     free(p.row);
-    td_stage_close(&s);
+    td_view_close(&s);
     if (status) {
         free(out.text);
         td_fail_prefix("layout_svg: ");

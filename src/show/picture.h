@@ -14,7 +14,7 @@ typedef struct td_drawn_word {
 } td_drawn_word;
 
 typedef struct td_picture {
-    const td_stage *stage;
+    const td_view *view;
     td_drawn_word *word; /* sorted by address, then bank */
     size_t word_count;
     uint64_t *row; /* the addresses drawn, ascending */

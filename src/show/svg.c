@@ -60,7 +60,7 @@ static void add_colour(td_text *out, uint64_t value, uint64_t size)
 
 static double rows_y(const td_picture *p)
 {
-    return p->stage->bank_count > 1 ? HEAD_PX + BANK_NAME_PX : HEAD_PX;
+    return p->view->bank_count > 1 ? HEAD_PX + BANK_NAME_PX : HEAD_PX;
 }
 
 static double bank_x(const td_picture *p, uint64_t bank)
@@ -72,7 +72,7 @@ static double bank_x(const td_picture *p, uint64_t bank)
 
 static void add_heading(const td_picture *p, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const td_layout *layout = s->request.layout;
     char shape[TD_SHAPE_TEXT_BYTES];
     td_text_add(out, "<text class=\"code\" x=\"%.1f\" y=\"42\" font-size=\"17\" font-weight=\"bold\">", MARGIN);
@@ -105,13 +105,13 @@ static double add_swatch(td_text *out, double x, double y, const char *fill, con
 
 static void add_legend(const td_picture *p, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const double y = 102;
     double x = MARGIN;
     char label[96], name[TD_AXIS_NAME_BYTES];
     if (p->colour_axis >= 0) {
         const uint64_t size = s->bound.axis[p->colour_axis].size;
-        snprintf(label, sizeof label, "colour: %s", td_stage_axis_name(s, p->colour_axis, name));
+        snprintf(label, sizeof label, "colour: %s", td_view_axis_name(s, p->colour_axis, name));
         td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" font-weight=\"bold\">%s</text>\n", x, y + 12.5,
                     label);
         x += 7.2 * (double)strlen(label) + 12;
@@ -146,7 +146,7 @@ static void add_legend(const td_picture *p, td_text *out)
 /* The bit ruler and, where every word has the same lanes, their numbers. */
 static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const double x = bank_x(p, bank), y = rows_y(p) - 8;
     const uint64_t width = s->request.geometry.width_bits, lanes = s->bound.count[TD_ROLE_LANE];
     if (s->bank_count > 1)
@@ -183,14 +183,14 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
 
 static void add_title(const td_picture *p, const td_drawn_word *w, uint64_t lane, const uint64_t *at, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     char name[TD_AXIS_NAME_BYTES];
     td_text_add(out, "<title>word 0x%" PRIx64 " lane %" PRIu64 ":", w->address, lane);
     for (int role = 0; role < TD_ROLES; role++)
         for (int i = 0; i < s->bound.role_count[role]; i++) {
             const int a = s->bound.role_axis[role][i];
             if (s->bound.axis[a].size > 1)
-                td_text_add(out, " %s=%" PRIu64, td_stage_axis_name(s, a, name), at[a]);
+                td_text_add(out, " %s=%" PRIu64, td_view_axis_name(s, a, name), at[a]);
         }
     td_text_add(out, "</title>");
 }
@@ -205,7 +205,7 @@ static void add_piece(const td_picture *p, double x, double y, double wide, td_c
         td_text_add(out, "fill=\"#ffffff\" stroke=\"#aab2bd\" stroke-width=\"0.8\" stroke-dasharray=\"3 2\"/>");
     else {
         td_text_add(out, "fill=\"");
-        add_colour(out, value, p->colour_axis >= 0 ? p->stage->bound.axis[p->colour_axis].size : 1);
+        add_colour(out, value, p->colour_axis >= 0 ? p->view->bound.axis[p->colour_axis].size : 1);
         td_text_add(out, "\" stroke=\"#ffffff\" stroke-width=\"%.1f\"/>", line);
     }
 }
@@ -213,7 +213,7 @@ static void add_piece(const td_picture *p, double x, double y, double wide, td_c
 /* The parts of one lane that lie in this word. */
 static void add_lane(const td_picture *p, const td_drawn_word *w, double x, double y, uint64_t lane, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const int64_t word_bits = (int64_t)s->request.geometry.word_bytes * 8;
     const uint64_t width = s->request.geometry.width_bits;
     td_piece piece[64];
@@ -223,7 +223,7 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
             continue;
         uint64_t at[TD_MAX_BOUND];
         td_shape coordinate;
-        const td_cell kind = td_stage_lane(s, w->number, lane, at, &coordinate);
+        const td_cell kind = td_view_lane(s, w->number, lane, at, &coordinate);
         const uint64_t top = (uint64_t)(piece[i].memory % word_bits) + piece[i].bits;
         const double left = x + (double)(width - top) * p->bit_px, wide = (double)piece[i].bits * p->bit_px;
         if (p->titles)
@@ -243,7 +243,7 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
 }
 
 /* The lanes that can reach into a beat, as a range. */
-static void lanes_of_beat(const td_stage *s, uint64_t beat, uint64_t *first, uint64_t *end)
+static void lanes_of_beat(const td_view *s, uint64_t beat, uint64_t *first, uint64_t *end)
 {
     const uint64_t lanes = s->bound.count[TD_ROLE_LANE], slot = s->lanes.slot_bits;
     uint64_t low = beat * s->lanes.part_bits / slot, high = (beat + 1) * s->lanes.part_bits / slot + 1;
@@ -253,7 +253,7 @@ static void lanes_of_beat(const td_stage *s, uint64_t beat, uint64_t *first, uin
 }
 
 /* The lane that owns a bit of a word, or false. */
-static bool lane_at(const td_stage *s, uint64_t beat, uint64_t bit, uint64_t *lane)
+static bool lane_at(const td_view *s, uint64_t beat, uint64_t bit, uint64_t *lane)
 {
     const td_layout *layout = s->request.layout;
     if (bit < layout->lsb_bits || bit - layout->lsb_bits >= s->lanes.part_bits)
@@ -267,7 +267,7 @@ static bool lane_at(const td_stage *s, uint64_t beat, uint64_t bit, uint64_t *la
 /* Words of more lanes than pixels: what lies under every second pixel, equal neighbours in one. */
 static void add_columns(const td_picture *p, const td_drawn_word *w, double x, double y, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     const uint64_t width = s->request.geometry.width_bits;
     const int columns = (int)(p->word_px / TD_COLUMN_PX);
     int from = 0, last_kind = -1;
@@ -278,7 +278,7 @@ static void add_columns(const td_picture *p, const td_drawn_word *w, double x, d
         int kind = -1;
         const uint64_t from_left = (uint64_t)((c + 0.5) * TD_COLUMN_PX / p->bit_px);
         if (c < columns && from_left < width && lane_at(s, w->beat, width - 1 - from_left, &lane)) {
-            kind = (int)td_stage_lane(s, w->number, lane, at, &coordinate);
+            kind = (int)td_view_lane(s, w->number, lane, at, &coordinate);
             value = p->colour_axis >= 0 ? at[p->colour_axis] : 0;
         }
         if (c < columns && c && kind == last_kind && value == last_value)
@@ -300,27 +300,27 @@ static void add_word(const td_picture *p, const td_drawn_word *w, double y, td_t
     if (p->cell_px < TD_COLUMN_PX)
         add_columns(p, w, x, y, out);
     else {
-        lanes_of_beat(p->stage, w->beat, &first, &end);
+        lanes_of_beat(p->view, w->beat, &first, &end);
         for (uint64_t lane = first; lane < end; lane++)
             add_lane(p, w, x, y, lane, out);
     }
     td_text_add(out, "\n");
 }
 
-/* Behind the word, when there is one bank: which step of the time axes it is. */
+/* Behind the word, when there is one bank: which step of the word axes it is. */
 static void add_note(const td_picture *p, const td_drawn_word *w, double y, td_text *out)
 {
-    const td_stage *s = p->stage;
+    const td_view *s = p->view;
     uint64_t at[TD_MAX_BOUND];
     td_shape coordinate;
     char name[TD_AXIS_NAME_BYTES];
-    (void)td_stage_lane(s, w->number, 0, at, &coordinate);
+    (void)td_view_lane(s, w->number, 0, at, &coordinate);
     td_text_add(out, "<text class=\"code soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">",
                 bank_x(p, p->bank_count - 1) + p->word_px + 14, y + ROW_PX / 2 + 3);
-    for (int i = 0; i < s->bound.role_count[TD_ROLE_TIME]; i++) {
-        const int a = s->bound.role_axis[TD_ROLE_TIME][i];
+    for (int i = 0; i < s->bound.role_count[TD_ROLE_WORD]; i++) {
+        const int a = s->bound.role_axis[TD_ROLE_WORD][i];
         if (s->bound.axis[a].size > 1)
-            td_text_add(out, "%s=%" PRIu64 " ", td_stage_axis_name(s, a, name), at[a]);
+            td_text_add(out, "%s=%" PRIu64 " ", td_view_axis_name(s, a, name), at[a]);
     }
     if (s->request.layout->beats > 1)
         td_text_add(out, "beat %" PRIu64, w->beat);
@@ -381,7 +381,7 @@ void td_picture_draw(const td_picture *p, td_text *out)
         add_ruler(p, bank, &body);
     const double height = add_rows(p, &body) + MARGIN;
     double width = bank_x(p, p->bank_count - 1) + p->word_px + (p->bank_count == 1 ? NOTE_PX : MARGIN);
-    const double heading = 2 * MARGIN + 10.3 * (double)strlen(td_layout_pattern(p->stage->request.layout));
+    const double heading = 2 * MARGIN + 10.3 * (double)strlen(td_layout_pattern(p->view->request.layout));
     width = width > heading ? width : heading;
     width = width > 780 ? width : 780;
     td_text_add(out,

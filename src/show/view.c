@@ -1,4 +1,5 @@
-/* See stage.h. Everything is asked of the rooms that compile plans: bind, lanes, places; nothing is computed twice. */
+/* See view.h. Every answer comes from what compiles plans (bind.c, lanes.c, addresses.c), so that a picture cannot disagree with a
+ * load. Called by explain.c and picture.c. */
 #include "show/view.h"
 
 #include "memory/memory.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* Reads the scene into a request; the width is still 0 where the scene leaves it open. */
-static td_status read_scene(td_stage *s, const td_layout *layout, const td_scene *scene)
+static td_status read_scene(td_view *s, const td_layout *layout, const td_scene *scene)
 {
     td_plan_request *r = &s->request;
     td_as as;
@@ -46,7 +47,7 @@ static td_status read_scene(td_stage *s, const td_layout *layout, const td_scene
 }
 
 /* Lanes in the given width; without one, in the narrowest word that holds them. */
-static td_status place_lanes(td_stage *s)
+static td_status place_lanes(td_view *s)
 {
     td_geometry *g = &s->request.geometry;
     const bool open = g->width_bits == 0;
@@ -65,7 +66,7 @@ static td_status place_lanes(td_stage *s)
     return td_lanes_place(&s->cut, &s->request, &s->lanes);
 }
 
-static void widen(td_stage *s, uint64_t bank, uint64_t first, uint64_t last)
+static void widen(td_view *s, uint64_t bank, uint64_t first, uint64_t last)
 {
     s->low = first < s->low ? first : s->low;
     s->high = last > s->high ? last : s->high;
@@ -73,7 +74,7 @@ static void widen(td_stage *s, uint64_t bank, uint64_t first, uint64_t last)
 }
 
 /* Words as they come; where some are written twice or not at all, told apart. */
-static td_status count_words(td_stage *s)
+static td_status count_words(td_view *s)
 {
     const td_layout *layout = s->request.layout;
     td_word_walk w;
@@ -95,7 +96,7 @@ static td_status count_words(td_stage *s)
     return status;
 }
 
-static td_status open_stage(td_stage *s, const td_layout *layout, const td_scene *scene)
+static td_status open_view(td_view *s, const td_layout *layout, const td_scene *scene)
 {
     td_status status = read_scene(s, layout, scene);
     if (!status)
@@ -112,44 +113,44 @@ static td_status open_stage(td_stage *s, const td_layout *layout, const td_scene
     return status;
 }
 
-td_status td_stage_open(const td_layout *layout, const td_scene *scene, td_stage **out)
+td_status td_view_open(const td_layout *layout, const td_scene *scene, td_view **out)
 {
-    td_stage *s = calloc(1, sizeof *s);
+    td_view *s = calloc(1, sizeof *s);
     if (!s)
         return td_fail_alloc(sizeof *s);
-    td_status status = open_stage(s, layout, scene);
+    td_status status = open_view(s, layout, scene);
     if (status)
-        td_stage_close(&s);
+        td_view_close(&s);
     else
         *out = s;
     return status;
 }
 
-void td_stage_close(td_stage **stage)
+void td_view_close(td_view **view)
 {
-    if (!*stage)
+    if (!*view)
         return;
-    td_plan_release(&(*stage)->plan);
-    free(*stage);
-    *stage = NULL;
+    td_plan_release(&(*view)->plan);
+    free(*view);
+    *view = NULL;
 }
 
-td_status td_stage_place(const td_stage *stage, uint64_t number, uint64_t *bank, uint64_t *address)
+td_status td_view_place(const td_view *view, uint64_t number, uint64_t *bank, uint64_t *address)
 {
     int64_t at = 0, in = 0;
-    td_status status = td_places_at(&stage->bound, &stage->words, number, &at, &in);
+    td_status status = td_places_at(&view->bound, &view->words, number, &at, &in);
     *address = (uint64_t)at;
     *bank = (uint64_t)in;
     return status;
 }
 
-td_cell td_stage_lane(const td_stage *stage, uint64_t number, uint64_t lane, uint64_t *at, td_shape *coordinate)
+td_cell td_view_lane(const td_view *view, uint64_t number, uint64_t lane, uint64_t *at, td_shape *coordinate)
 {
-    const td_bound *b = &stage->bound;
+    const td_bound *b = &view->bound;
     uint64_t index[TD_MAX_RANK] = {0};
     for (int a = 0; a < b->axis_count; a++) {
         const td_bound_axis *axis = &b->axis[a];
-        const uint64_t stride = axis->role == TD_ROLE_LANE ? axis->role_stride : stage->words.number_stride[a];
+        const uint64_t stride = axis->role == TD_ROLE_LANE ? axis->role_stride : view->words.number_stride[a];
         at[a] = (axis->role == TD_ROLE_LANE ? lane : number) / stride % axis->size;
         if (axis->dim >= 0)
             index[axis->dim] += at[a] * axis->dim_stride;
@@ -165,25 +166,25 @@ td_cell td_stage_lane(const td_stage *stage, uint64_t number, uint64_t lane, uin
     return b->layout->clip ? TD_CELL_CLIPPED : TD_CELL_PAD;
 }
 
-bool td_stage_is_written(const td_stage *stage, uint64_t number)
+bool td_view_is_written(const td_view *view, uint64_t number)
 {
-    const td_bound *b = &stage->bound;
+    const td_bound *b = &view->bound;
     if (!b->layout->clip || !b->ragged)
         return true;
     /* Lane 0 has the least step of every axis, so it is inside whenever any lane is: clipping is at the end only. */
     uint64_t at[TD_MAX_BOUND];
     td_shape coordinate;
-    return td_stage_lane(stage, number, 0, at, &coordinate) == TD_CELL_DATA;
+    return td_view_lane(view, number, 0, at, &coordinate) == TD_CELL_DATA;
 }
 
-const char *td_stage_axis_name(const td_stage *stage, int axis, char *text)
+const char *td_view_axis_name(const td_view *view, int axis, char *text)
 {
-    const td_bound_axis *a = &stage->bound.axis[axis];
+    const td_bound_axis *a = &view->bound.axis[axis];
     if (a->pattern_axis >= 0)
-        snprintf(text, TD_AXIS_NAME_BYTES, "%.40s", stage->bound.layout->pattern.axis[a->pattern_axis].name);
+        snprintf(text, TD_AXIS_NAME_BYTES, "%.40s", view->bound.layout->pattern.axis[a->pattern_axis].name);
     else
         snprintf(text, TD_AXIS_NAME_BYTES, "...%d",
                  a->dim -
-                     (stage->bound.layout->pattern.ellipsis_left < 0 ? 0 : stage->bound.layout->pattern.ellipsis_left));
+                     (view->bound.layout->pattern.ellipsis_left < 0 ? 0 : view->bound.layout->pattern.ellipsis_left));
     return text;
 }

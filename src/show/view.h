@@ -1,11 +1,11 @@
 /* A layout bound to a scene, for those who show it: explain.c and picture.c. It answers where a word lies and what stands in
  * each of its lanes, one at a time; what moves data is the plan. */
-#ifndef TD_STAGE_H
-#define TD_STAGE_H
+#ifndef TD_VIEW_H
+#define TD_VIEW_H
 
 #include "plan/passes.h"
 
-typedef struct td_stage {
+typedef struct td_view {
     td_plan_request request;
     td_shape shape;
     char dtype_name[2][TD_DTYPE_NAME_BYTES]; /* of the tensor and of the memory */
@@ -18,26 +18,26 @@ typedef struct td_stage {
     uint64_t word_count; /* distinct words that a load writes */
     uint64_t bank_count; /* banks up to the highest one in use */
     uint64_t low, high;  /* the least and the greatest address */
-} td_stage;
+} td_view;
 
 /* What stands in a lane. */
 typedef enum td_cell { TD_CELL_DATA, TD_CELL_PAD, TD_CELL_CLIPPED } td_cell;
 
 /* Refuses what a load would refuse. */
-td_status td_stage_open(const td_layout *layout, const td_scene *scene, td_stage **out);
-void td_stage_close(td_stage **stage);
+td_status td_view_open(const td_layout *layout, const td_scene *scene, td_view **out);
+void td_view_close(td_view **view);
 
 /* The place of vector `number`, counted over banks and time. */
-td_status td_stage_place(const td_stage *stage, uint64_t number, uint64_t *bank, uint64_t *address);
+td_status td_view_place(const td_view *view, uint64_t number, uint64_t *bank, uint64_t *address);
 
 /* A lane of a vector: the step of every bound axis in at[], and the tensor coordinate where there is one. */
-td_cell td_stage_lane(const td_stage *stage, uint64_t number, uint64_t lane, uint64_t *at, td_shape *coordinate);
+td_cell td_view_lane(const td_view *view, uint64_t number, uint64_t lane, uint64_t *at, td_shape *coordinate);
 
 /* False where tail=clip leaves nothing to write in any lane of the vector. */
-bool td_stage_is_written(const td_stage *stage, uint64_t number);
+bool td_view_is_written(const td_view *view, uint64_t number);
 
 /* The name of a bound axis; those of `...` are called ...0, ...1. `text` holds TD_AXIS_NAME_BYTES. */
 #define TD_AXIS_NAME_BYTES 48
-const char *td_stage_axis_name(const td_stage *stage, int axis, char *text);
+const char *td_view_axis_name(const td_view *view, int axis, char *text);
 
 #endif

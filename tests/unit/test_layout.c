@@ -23,18 +23,18 @@ static const struct {
     {{"r c -> (r c)", "", ""},
      {"r c -> (r c) ()", "", ""},
      TD_PATTERN,
-     "layout_create: one group on the right in pattern \"r c -> (r c)\"; write two, (time axes) (lane "
+     "layout_create: one group on the right in pattern \"r c -> (r c)\"; write two, (word axes) (lane "
      "axes); () is a group of one"},
     {{"r c ->", "", ""},
      {"r c -> r c", "", ""},
      TD_PATTERN,
-     "layout_create: nothing on the right in pattern \"r c ->\"; write two, (time axes) (lane axes); () is "
+     "layout_create: nothing on the right in pattern \"r c ->\"; write two, (word axes) (lane axes); () is "
      "a group of one"},
     {{"a b c d -> a b c d", "", ""},
      {"a b c d -> a (b c) d", "", ""},
      TD_PATTERN,
-     "layout_create: four groups on the right in pattern \"a b c d -> a b c d\"; write two, (time axes) "
-     "(lane axes), or three, (bank axes) (time axes) (lane axes)"},
+     "layout_create: four groups on the right in pattern \"a b c d -> a b c d\"; write two, (word axes) "
+     "(lane axes), or three, (bank axes) (word axes) (lane axes)"},
     {{"r c -> (r c", "", ""},
      {"r c -> (r) c", "", ""},
      TD_PATTERN,
@@ -62,7 +62,7 @@ static const struct {
      {"r c k -> (r k) c", "", ""},
      TD_PATTERN,
      "layout_create: axis k stands only on the left in pattern \"r c k -> r c\"; place k on the right, in "
-     "the time group or in the lane group"},
+     "the word group or in the lane group"},
     {{"r c! -> r c", "", ""},
      {"r c_ -> r c_", "", ""},
      TD_PATTERN,
@@ -208,26 +208,26 @@ static const struct {
     {{"r c -> r c", "", "4*q"},
      {"r c -> r c", "", "4*r"},
      TD_ADDRESS,
-     "layout_create: unknown axis q in address \"4*q\"; the time axes are: r; index is the number of the "
+     "layout_create: unknown axis q in address \"4*q\"; the word axes are: r; index is the number of the "
      "word"},
     {{"rows c -> rows c", "", "4*row"},
      {"rows c -> rows c", "", "4*rows"},
      TD_ADDRESS,
-     "layout_create: unknown axis row in address \"4*row\"; did you mean rows? (time axes: rows)"},
+     "layout_create: unknown axis row in address \"4*row\"; did you mean rows? (word axes: rows)"},
     {{"r c -> r c", "", "4*r + c"},
      {"r c -> (r c) ()", "", "4*r + c"},
      TD_ADDRESS,
-     "layout_create: axis c is a lane axis in address \"4*r + c\"; an address is over the time axes: r, and "
+     "layout_create: axis c is a lane axis in address \"4*r + c\"; an address is over the word axes: r, and "
      "index"},
     {{"r c -> r c", "", "4*r +"},
      {"r c -> r c", "", "4*r + 1"},
      TD_ADDRESS,
-     "layout_create: unexpected end in address \"4*r +\"; write constants, time axes, index, and + - * / % "
+     "layout_create: unexpected end in address \"4*r +\"; write constants, word axes, index, and + - * / % "
      "& | ^ << >> ( )"},
     {{"r c -> r c", "", "4*r $ 1"},
      {"r c -> r c", "", "4*r ^ 1"},
      TD_ADDRESS,
-     "layout_create: unexpected character '$' in address \"4*r $ 1\"; write constants, time axes, index, and + "
+     "layout_create: unexpected character '$' in address \"4*r $ 1\"; write constants, word axes, index, and + "
      "- * / % & | ^ << >> ( )"},
     {{"r c -> r c", "", "4*(r + 1"},
      {"r c -> r c", "", "4*(r + 1)"},
@@ -236,7 +236,7 @@ static const struct {
     {{"r c -> r c", "", "4 r"},
      {"r c -> r c", "", "4*r"},
      TD_ADDRESS,
-     "layout_create: unexpected character 'r' in address \"4 r\"; write constants, time axes, index, and + - * "
+     "layout_create: unexpected character 'r' in address \"4 r\"; write constants, word axes, index, and + - * "
      "/ % & | ^ << >> ( )"},
     {{"r c -> r c", "", "0x + r"},
      {"r c -> r c", "", "0x0 + r"},

@@ -102,10 +102,10 @@ static const struct {
     {"w:\n pattern r c -> r c;\n\n options cs=4", "w", TD_OPTION,
      "layout_open \"f.txt\", line 4: unknown option cs for pattern \"r c -> r c\"; did you mean c?"},
     {"w:\n pattern r c -> r c;\n address q + 1", "w", TD_ADDRESS,
-     "layout_open \"f.txt\", line 3: unknown axis q in address \"q + 1\"; the time axes are: r; index is the number of "
+     "layout_open \"f.txt\", line 3: unknown axis q in address \"q + 1\"; the word axes are: r; index is the number of "
      "the word\n    q + 1\n    ^"},
     {"w:\n\n pattern r c -> r", "w", TD_PATTERN,
-     "layout_open \"f.txt\", line 3: one group on the right in pattern \"r c -> r\"; write two, (time axes) (lane "
+     "layout_open \"f.txt\", line 3: one group on the right in pattern \"r c -> r\"; write two, (word axes) (lane "
      "axes); () is a group of "
      "one\n    r c -> r\n            ^"},
     {"w:\n preset nc1hwco", "w", TD_OPTION,
