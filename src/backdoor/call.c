@@ -121,7 +121,7 @@ static td_status make(const td_call *c, td_as *as, td_convert **out)
     return TD_OK;
 }
 
-static td_status find_conversion(const td_call *c, const char *text, td_conversion *out)
+static td_status find_conversion(const td_call *c, const char *text, td_call_state *out)
 {
     const kept *k = find_kept(c, text);
     if (!k) {
@@ -131,44 +131,34 @@ static td_status find_conversion(const td_call *c, const char *text, td_conversi
             return status;
         if (as.scale_name[0] || as.zero_name[0] || strlen(text) >= KEPT_TEXT_BYTES) {
             status = make(c, &as, &out->made);
-            out->dtype = as.dtype;
-            out->convert = out->made;
+            out->memory_dtype = as.dtype;
+            out->run.convert = out->made;
             return status;
         }
         status = keep(c, text, &as, &k);
         if (status)
             return status;
     }
-    out->dtype = k->memory;
-    out->convert = &k->convert;
+    out->memory_dtype = k->memory;
+    out->run.convert = &k->convert;
     return TD_OK;
 }
 
-td_status td_call_convert(const td_call *c, td_conversion *out)
+/* What the memory holds and how values get there. The layout may insist on a dtype. */
+static td_status begin_conversion(const td_call *c, td_call_state *s)
 {
     const char *text = td_layout_choose_as(c->layout, c->as);
-    *out = (td_conversion){.dtype = c->tensor->dtype};
-    td_status status = *text ? find_conversion(c, text, out) : TD_OK;
-    if (!status && c->layout->dtype_text && !td_dtype_equal(out->dtype, c->layout->dtype)) {
+    td_status status = *text ? find_conversion(c, text, s) : TD_OK;
+    if (!status && c->layout->dtype_text && !td_dtype_equal(s->memory_dtype, c->layout->dtype)) {
         char name[TD_DTYPE_NAME_BYTES];
-        td_dtype_print(out->dtype, name);
+        td_dtype_print(s->memory_dtype, name);
         status = td_fail(
             TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout",
             name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
     }
-    if (status)
-        td_call_convert_end(out);
-    else if (out->convert && out->convert->copy)
-        out->convert = NULL;
+    if (s->run.convert && s->run.convert->copy)
+        s->run.convert = NULL;
     return status;
-}
-
-void td_call_convert_end(td_conversion *conversion)
-{
-    if (conversion->made)
-        td_convert_free(conversion->made);
-    free(conversion->made);
-    conversion->made = NULL;
 }
 
 /* -- plans --------------------------------------------------------------------------------------------------------- */
@@ -193,16 +183,64 @@ td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)
     return td_cache_plan(&request, out);
 }
 
-td_status td_call_borrow_plan(const td_call *c, td_dtype memory_dtype, const td_plan **out)
+static td_status begin_plan(const td_call *c, td_call_state *s)
 {
-    const td_plan_request request = request_of(c, memory_dtype);
-    return td_cache_borrow(&request, out);
+    if (!c->compares) {
+        const td_plan_request request = request_of(c, s->memory_dtype);
+        return td_cache_borrow(&request, &s->run.plan);
+    }
+    td_status status = td_call_plan(c, s->memory_dtype, &s->held);
+    s->run.plan = s->held;
+    return status;
 }
 
-unsigned char **td_call_data(const td_call *c, unsigned char **few)
+/* -- begin and end -------------------------------------------------------------------------------------------------- */
+
+static td_status begin_data(const td_call *c, td_call_state *s)
 {
-    unsigned char **data = c->banks <= TD_CALL_FEW_BANKS ? few : malloc(c->banks * sizeof *data);
-    for (size_t i = 0; data && i < c->banks; i++)
-        data[i] = c->bank[i]->data;
-    return data;
+    s->data = c->banks <= TD_CALL_FEW_BANKS ? s->few : malloc(c->banks * sizeof *s->data);
+    if (!s->data)
+        return td_fail_alloc(c->banks * sizeof *s->data);
+    for (size_t i = 0; i < c->banks; i++)
+        s->data[i] = c->bank[i]->data;
+    s->run.bank = s->data;
+    return TD_OK;
+}
+
+td_status td_call_begin(const td_call *c, td_call_state *s)
+{
+    s->run = (td_run){0};
+    s->made = NULL;
+    s->held = NULL;
+    s->has_x = false;
+    s->data = NULL;
+    td_status status = td_call_check(c);
+    if (status)
+        return status;
+    s->memory_dtype = c->tensor->dtype;
+    s->run.tensor = c->tensor->data;
+    status = begin_conversion(c, s);
+    if (!status && td_x_here(c)) {
+        s->has_x = true;
+        status = td_x_begin(c, s->memory_dtype, &s->x);
+        s->run.loose = s->x.flags;
+    }
+    if (!status)
+        status = begin_plan(c, s);
+    return status ? status : begin_data(c, s);
+}
+
+td_status td_call_end(const td_call *c, td_call_state *s, td_status status)
+{
+    if (s->data != s->few)
+        free(s->data);
+    if (s->held)
+        td_plan_release(&s->held);
+    if (s->made) {
+        td_convert_free(s->made);
+        free(s->made);
+    }
+    if (s->has_x)
+        status = td_x_end(c, s->memory_dtype, &s->x, status);
+    return status ? td_call_fail(c, status) : TD_OK;
 }

@@ -1,12 +1,13 @@
-/* What the operations on matrices and tensors have in common: arguments are checked, the conversion and the plan are found,
- * and a failure gets the operation and the memory's name in front. backdoor.c and compare.c call it. */
+/* A call on a tensor: td_call_begin and td_call_end are the one prologue and the one cleanup of load, dump and comparison.
+ * tensors.c, compare/ and design/ use it. The prologue checks the arguments, then finds the conversion, the bits that are x or z,
+ * the plan and the storage of the banks; a call that it refuses has changed nothing. */
 #ifndef TD_CALL_H
 #define TD_CALL_H
 
+#include "backdoor/x_elems.h"
+#include "exec/exec.h"
 #include "memory/memory.h"
-#include "plan/plan.h"
 #include "tensor/tensor.h"
-#include "values/convert.h"
 
 /* One call: the operation's name, its memories and the rest. */
 typedef struct td_call {
@@ -22,34 +23,35 @@ typedef struct td_call {
     bool dense; /* the memory's data is a staging buffer (td_plan_request) */
 } td_call;
 
-/* Puts "operation "memory": " in front of this thread's message; returns `status`. */
-td_status td_call_fail(const td_call *c, td_status status);
+#define TD_CALL_FEW_BANKS 64
 
-/* tensors.c: the load or dump, with the operation's name in front of a failure. */
-td_status td_call_run(const td_call *c);
+/* What td_call_begin found, until td_call_end. */
+typedef struct td_call_state {
+    td_run run;
+    td_dtype memory_dtype;
+    td_convert *made; /* a conversion for this call alone, or NULL */
+    td_plan *held;    /* the plan of a comparison, or NULL: a load or dump borrows it from the cache */
+    bool has_x;
+    td_x_elems x;
+    unsigned char **data, *few[TD_CALL_FEW_BANKS]; /* the storage of each bank */
+} td_call_state;
 
+/* Whatever it returns, the caller ends with td_call_end, which frees and puts the call's name in front of a failure. Between
+ * the two no other plan may be asked for, unless the call compares. */
+td_status td_call_begin(const td_call *c, td_call_state *state);
+td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
+
+/* The checks of td_call_begin, for callers that have to look at the arguments before it. */
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);
-
-/* What the memory holds and how values get there: good until this thread asks for a few others. */
-typedef struct td_conversion {
-    td_dtype dtype;            /* of the memory */
-    const td_convert *convert; /* NULL: bits as they are */
-    td_convert *made;          /* for this call alone, or NULL */
-} td_conversion;
-
-/* The layout may insist on a dtype. On success the caller ends with td_call_convert_end. */
-td_status td_call_convert(const td_call *c, td_conversion *out);
-void td_call_convert_end(td_conversion *conversion);
 
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);
 
-/* The plan is good until this thread asks for another. */
-td_status td_call_borrow_plan(const td_call *c, td_dtype memory_dtype, const td_plan **out);
+/* Puts "operation "memory": " in front of this thread's message; returns `status`. */
+td_status td_call_fail(const td_call *c, td_status status);
 
-/* The storage of each bank, in the caller's array of TD_CALL_FEW_BANKS when that is long enough; else the caller frees it. */
-#define TD_CALL_FEW_BANKS 64
-unsigned char **td_call_data(const td_call *c, unsigned char **few);
+/* tensors.c: the whole load or dump. */
+td_status td_call_run(const td_call *c);
 
 #endif

@@ -1,8 +1,6 @@
 /* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
  * operation and the memory's name in front. Words are in words.c. */
 #include "backdoor/call.h"
-#include "backdoor/x_elems.h"
-#include "exec/exec.h"
 #include "plan/cache.h"
 
 #include <inttypes.h>
@@ -26,7 +24,7 @@ static td_status fail_clash(const td_call *c, const td_clash *clash)
 }
 
 /* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
-static td_status dump_sliding(const td_call *c, td_run *run)
+static td_status dump_sliding(const td_call *c, const td_run *run)
 {
     const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
     td_run aside = *run;
@@ -43,7 +41,7 @@ static td_status dump_sliding(const td_call *c, td_run *run)
     return status;
 }
 
-static td_status load(const td_call *c, td_run *run)
+static td_status load(const td_call *c, const td_run *run)
 {
     size_t bad = 0;
     if (run->convert && run->convert->check) {
@@ -55,7 +53,7 @@ static td_status load(const td_call *c, td_run *run)
     return TD_OK;
 }
 
-static td_status dump(const td_call *c, td_run *run)
+static td_status dump(const td_call *c, const td_run *run)
 {
     td_clash clash;
     td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
@@ -71,37 +69,11 @@ static td_status dump(const td_call *c, td_run *run)
 
 td_status td_call_run(const td_call *c)
 {
-    const td_plan *plan = NULL;
-    td_conversion values = {0};
-    td_x_elems unknown = {0};
-    bool x = false;
-    td_status status = td_call_check(c);
+    td_call_state s;
+    td_status status = td_call_begin(c, &s);
     if (!status)
-        status = td_call_convert(c, &values);
-    if (!status && (x = td_x_here(c)))
-        status = td_x_begin(c, values.dtype, &unknown);
-    if (!status)
-        status = td_call_borrow_plan(c, values.dtype, &plan);
-    if (status) {
-        td_call_convert_end(&values);
-        if (x)
-            status = td_x_end(c, values.dtype, &unknown, status);
-        return td_call_fail(c, status);
-    }
-    unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(c, few);
-    if (!data)
-        status = td_fail_alloc(c->banks * sizeof *data);
-    else {
-        td_run run = {
-            .plan = plan, .bank = data, .tensor = c->tensor->data, .convert = values.convert, .loose = unknown.flags};
-        status = c->writes_tensor ? dump(c, &run) : load(c, &run);
-        if (data != few)
-            free(data);
-    }
-    td_call_convert_end(&values);
-    if (x)
-        status = td_x_end(c, values.dtype, &unknown, status);
-    return status ? td_call_fail(c, status) : TD_OK;
+        status = c->writes_tensor ? dump(c, &s.run) : load(c, &s.run);
+    return td_call_end(c, &s, status);
 }
 
 td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)

@@ -3,6 +3,7 @@
  * load has written. */
 #include "backdoor/x_elems.h"
 
+#include "backdoor/call.h"
 #include "exec/plain.h"
 #include "kernels/bits.h"
 

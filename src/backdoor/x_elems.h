@@ -3,7 +3,9 @@
 #ifndef TD_X_ELEMS_H
 #define TD_X_ELEMS_H
 
-#include "backdoor/call.h"
+#include "values/dtype.h"
+
+typedef struct td_call td_call;
 
 typedef struct td_x_elems {
     /* Per element, in a container of the memory's dtype: its bits that are x or z; NULL: none to look at. */

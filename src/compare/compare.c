@@ -2,7 +2,7 @@
  * copy of the tensor: scan.c leaves what the policy accepts whole, and the pairs of the other slabs are looked at here,
  * in order and on one thread. What is found goes into a report; a comparison that finds mismatches has succeeded. Beside it: the
  * padding, and what lies outside the layout (outside.c). */
-#include "backdoor/x_elems.h"
+#include "backdoor/call.h"
 #include "base/fp_mode.h"
 #include "compare/accept.h"
 #include "compare/padding.h"
@@ -319,67 +319,52 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
     return status;
 }
 
+/* The elements, then the padding and what lies outside. */
+static td_status compare_run(const td_call *call, const td_call_state *state, const td_comparison *what,
+                             const td_policy *policy, td_report **out)
+{
+    const td_run *run = &state->run;
+    comparison c;
+    td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
+    if (!status)
+        status = open_report(what, policy, call->bank[0]->name, run->convert, &c);
+    if (status)
+        return status;
+    td_report *r = c.report;
+    r->stored = state->memory_dtype;
+    r->geometry = run->plan->geometry;
+    r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : state->memory_dtype.bits;
+    r->lsb_bits = what->layout->lsb_bits;
+    r->lanes_msb = what->layout->lanes_msb;
+    c.run = run;
+    c.unknown = state->has_x && state->x.flags ? &state->x : NULL;
+    c.scan.never = c.unknown != NULL;
+    status = td_slabs_walk(run, &c.scan.wish, compare_slabs, &c);
+    if (!status && policy->check_pad)
+        td_compare_padding(run, call->bank, r);
+    if (!status && what->snapshot)
+        status = td_compare_outside(run, (const td_memory *const *)what->snapshot, r);
+    return close_report(&c, status, out);
+}
+
 static td_status compare_memory(const td_call *call, const td_comparison *what, const td_policy *policy,
                                 td_report **out)
 {
-    td_plan *plan = NULL;
-    td_conversion values = {0};
-    comparison c;
-    c.report = NULL;
-    td_x_elems unknown = {0};
-    bool x = false;
+    td_call_state state;
     td_status status = td_call_check(call);
     if (!status)
         status = check_mask(what);
     if (!status)
         status = check_snapshot(what);
+    if (status)
+        return td_call_fail(call, status);
+    status = td_call_begin(call, &state);
     if (!status)
-        status = td_call_convert(call, &values);
-    if (!status && (x = td_x_here(call)))
-        status = td_x_begin(call, values.dtype, &unknown);
-    if (!status)
-        status = td_call_plan(call, values.dtype, &plan);
-    if (status) {
-        td_call_convert_end(&values);
-        return x ? td_x_end(call, values.dtype, &unknown, status) : status;
-    }
-    unsigned char *few[TD_CALL_FEW_BANKS], **data = td_call_data(call, few);
-    if (!data) {
-        td_plan_release(&plan);
-        td_call_convert_end(&values);
-        status = td_fail_alloc(call->banks * sizeof *data);
-        return x ? td_x_end(call, values.dtype, &unknown, status) : status;
-    }
-    const td_run run = {.plan = plan, .bank = data, .tensor = what->golden->data, .convert = values.convert};
-    if (run.convert && run.convert->check)
-        status = td_exec_check(&run);
-    if (!status)
-        status = open_report(what, policy, call->bank[0]->name, run.convert, &c);
-    if (!status && c.report) {
-        td_report *r = c.report;
-        r->stored = values.dtype;
-        r->geometry = plan->geometry;
-        r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : values.dtype.bits;
-        r->lsb_bits = what->layout->lsb_bits;
-        r->lanes_msb = what->layout->lanes_msb;
-        c.run = &run;
-        c.unknown = unknown.flags ? &unknown : NULL;
-        c.scan.never = c.unknown != NULL;
-        status = td_slabs_walk(&run, &c.scan.wish, compare_slabs, &c);
-        if (!status && policy->check_pad)
-            td_compare_padding(&run, call->bank, r);
-        if (!status && what->snapshot)
-            status = td_compare_outside(&run, (const td_memory *const *)what->snapshot, r);
-        status = close_report(&c, status, out);
-    }
-    if (data != few)
-        free(data);
-    td_plan_release(&plan);
-    td_call_convert_end(&values);
-    return x ? td_x_end(call, values.dtype, &unknown, status) : status;
+        status = compare_run(call, &state, what, policy, out);
+    return td_call_end(call, &state, status);
 }
 
-static td_status compare_tensors(const td_comparison *what, const td_policy *policy, td_report **out)
+static td_status compare_actual(const td_comparison *what, const td_policy *policy, td_report **out)
 {
     const td_tensor *golden = what->golden, *actual = what->actual;
     char one[TD_SHAPE_TEXT_BYTES], other[TD_SHAPE_TEXT_BYTES];
@@ -403,6 +388,13 @@ static td_status compare_tensors(const td_comparison *what, const td_policy *pol
     return close_report(&c, TD_OK, out);
 }
 
+static td_status compare_tensors(const td_call *call, const td_comparison *what, const td_policy *policy,
+                                 td_report **out)
+{
+    const td_status status = compare_actual(what, policy, out);
+    return status ? td_call_fail(call, status) : TD_OK;
+}
+
 td_status td_compare(const td_comparison *what, td_report **out)
 {
     td_policy policy;
@@ -419,10 +411,12 @@ td_status td_compare(const td_comparison *what, td_report **out)
     td_status status = td_policy_parse(what->policy, &policy);
     if (!status && what->banks && what->actual)
         status = td_fail(TD_ARGUMENT, "a comparison with memories and with an actual tensor; pass one of them");
-    if (!status)
-        status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(what, &policy, out);
+    if (status)
+        td_call_fail(&call, status);
+    else
+        status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(&call, what, &policy, out);
     td_mode_leave(mode);
-    return status ? td_call_fail(&call, status) : TD_OK;
+    return status;
 }
 
 td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout,

@@ -123,7 +123,9 @@ static void move_grounds(const td_run *run, size_t b, bool dump, bool alone, con
 {
     const td_move *move = &run->plan->move[2 * b + dump];
     td_walk w;
-    if (count && gathers(run, move))
+    if (count == 1 && gathers(run, move))
+        gather(run, node, dump, at, move->wide);
+    else if (count && gathers(run, move))
         for (td_walk_begin(&w, node, count - 1, at); w.more; td_walk_next(&w))
             gather(run, &node[count - 1], dump, w.at, move->wide);
     else
@@ -208,7 +210,8 @@ void td_exec_load(const td_run *run)
     }
     if (plan->lane_mask)
         td_plain_run(run, plan->words, plan->words_count, td_clear_row);
-    pad_all(run);
+    if (plan->pads_count)
+        pad_all(run);
     move_all(run, false);
 }
 
