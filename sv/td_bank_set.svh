@@ -1,15 +1,24 @@
-// Memories of one geometry that a layout sees as one: its bank group, or its `bank = ...`, chooses the memory. Made with
-// create, which makes the memories too, or with new and add for memories that are there already. The set does not own
-// memories that were added; destroy frees those that create made.
-class td_bank_set;
+// Memories of one geometry that a layout sees as one: its bank group, or its `bank = ...`, chooses the memory.
+// Created with create, which makes the memories too, or with new and add for memories that exist already. The set
+// does not own memories that were added; destroy frees those that create made.
+//
+// Where a call takes addresses and no layout (words, fillings, files), the banks lie one after another: word a of
+// bank b is word b * bank(0).depth() + a of the set.
+class td_bank_set extends td_backdoor;
   local td_memory        m_banks[$];
+  local longint unsigned m_bank_depth;  // of the first bank
+  local bit              m_alike;  // all banks have that depth
   local int              m_own;
   local bit              m_elsewhere;  // some bank lies in the design
   local longint unsigned m_list;  // the handles as C takes them; 0 while they have not crossed
-  local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
 
-  function new();
-    m_none = 0;
+  // Words that a file moves at once.
+  localparam int unsigned FilePiece = 65536;
+
+  // The name stands in messages.
+  function new(input string name = "banks");
+    super.new(name, 0, 0);
+    m_alike = 1'b1;
   endfunction
 
   // td_bank_set::create("abuf", 4, 64, 1024): four memories "abuf[0]" to "abuf[3]"; null when one is refused.
@@ -31,7 +40,7 @@ class td_bank_set;
     td_status_e status;
     banks = null;
     message = "";
-    made = new;
+    made = new(name);
     status = TD_OK;
     for (int i = 0; i < count && status == TD_OK; i++) begin
       status = td_memory::try_create($sformatf("%s[%0d]", name, i), width, depth, memory, message);
@@ -50,7 +59,15 @@ class td_bank_set;
   // The next bank: a td_memory of any kind, in the design or not.
   function void add(input td_memory memory);
     m_banks.push_back(memory);
-    if (memory != null && memory.lies_elsewhere()) m_elsewhere = 1'b1;
+    if (memory != null) begin
+      if (memory.lies_elsewhere()) m_elsewhere = 1'b1;
+      if (m_banks.size() == 1) begin
+        m_width = memory.width();
+        m_bank_depth = memory.depth();
+      end
+      m_depth += memory.depth();
+      m_alike = m_alike && m_depth == m_bank_depth * 64'(m_banks.size());
+    end else m_alike = 1'b0;
     td_list::destroy(m_list);
     m_list = 0;
   endfunction
@@ -71,92 +88,346 @@ class td_bank_set;
     for (int i = 0; i < m_own; i++) m_banks[i].destroy();
     m_own = 0;
     m_banks.delete();
+    m_depth = 0;
+    m_alike = 1'b1;
     td_list::destroy(m_list);
     m_list = 0;
   endfunction
 
-  // A whole tensor where the layout says, over all banks; `as` is what the memories hold, "" for the tensor's own bits.
-  function void backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
-    string      message;
-    td_status_e status;
-    status = try_backdoor_load_tensor(tensor, layout, as, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
+  // ---- tensors, over all banks
 
-  function td_status_e try_backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as,
-                                                output string message);
-    longint unsigned tensor_handle;
-    longint unsigned layout_handle;
-    td_status_e      status;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
+  virtual function td_status_e do_load_tensor(input longint unsigned tensor, input longint unsigned layout,
+                                              input string as, output string message);
+    td_status_e status;
     status = stage(message);
-    if (status == TD_OK) status = bring_in(1'b1, tensor_handle, layout_handle, as, message);
+    if (status == TD_OK) status = bring_in(1'b1, tensor, layout, as, message);
     if (status != TD_OK) return status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_banks(m_list, tensor_handle, layout_handle, as, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_banks(m_list, tensor, layout, as, message));
     if (!m_elsewhere) return status;
     for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_take_out(message);
     return status;
   endfunction
 
-  // The inverse: fills a tensor, whose dtype and shape say what is there.
-  function void backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
-    string      message;
+  virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
+                                              input string as, output string message);
     td_status_e status;
-    status = try_backdoor_dump_tensor(tensor, layout, as, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as,
-                                                output string message);
-    longint unsigned tensor_handle;
-    longint unsigned layout_handle;
-    td_status_e      status;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
     status = stage(message);
-    if (status == TD_OK) status = bring_in(1'b0, tensor_handle, layout_handle, as, message);
+    if (status == TD_OK) status = bring_in(1'b0, tensor, layout, as, message);
     if (status != TD_OK) return status;
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_banks(m_list, tensor_handle, layout_handle, as, message));
+    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_banks(m_list, tensor, layout, as, message));
   endfunction
 
-  // Every element against a golden tensor, without a dump. The policy says what counts as equal ("ulp=1", "atol=0.1
-  // check_pad"; "" for equal bits). Says one line, an error when something differs; null when it could not compare.
-  function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
-                                             input string as = "");
-    td_report   report;
-    string      message;
+  virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
+                                                 input string policy, input string as, output longint unsigned report,
+                                                 output string message);
     td_status_e status;
-    status = try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
-    if (status == TD_OK) report.announce(m_banks.size() == 0 ? "banks" : m_banks[0].name());
-    else td_reporter::report(status, message);
-    return report;
+    report = 0;
+    status = stage(message);
+    if (status == TD_OK) status = bring_in(1'b0, golden, layout, as, message);
+    if (status != TD_OK) return status;
+    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_banks(m_list, golden, layout, policy, as, report, message));
   endfunction
 
-  function td_status_e try_backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy,
-                                                   input string as, output td_report report, output string message);
-    longint unsigned golden_handle;
-    longint unsigned layout_handle;
-    longint unsigned found;
-    td_status_e      status;
-    report = null;
-    golden_handle = m_none;
-    if (golden != null) golden_handle = golden.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
-    status = stage(message);
-    if (status == TD_OK) status = bring_in(1'b0, golden_handle, layout_handle, as, message);
-    if (status == TD_OK)
-      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_banks(m_list, golden_handle, layout_handle, policy, as, found,
-                                                                      message));
+  // Rows in consecutive words of the set.
+  virtual function td_status_e do_load_matrix(input longint unsigned tensor, input longint unsigned first,
+                                              input longint unsigned last, output string message);
+    td_layout   rows;
+    td_status_e status;
+    status = lay_rows("backdoor_load_matrix", tensor, first, last, rows, message);
     if (status != TD_OK) return status;
-    report = new(found);
-    return report.learn(message);
+    status = do_load_tensor(tensor, rows.handle(), "", message);
+    rows.destroy();
+    return status;
   endfunction
+
+  virtual function td_status_e do_dump_matrix(input longint unsigned tensor, input longint unsigned first,
+                                              input longint unsigned last, output string message);
+    td_layout   rows;
+    td_status_e status;
+    status = lay_rows("backdoor_dump_matrix", tensor, first, last, rows, message);
+    if (status != TD_OK) return status;
+    status = do_dump_tensor(tensor, rows.handle(), "", message);
+    rows.destroy();
+    return status;
+  endfunction
+
+  // Of what the tensor says, only its shape is looked at:
+  // verilator lint_off UNUSEDSIGNAL
+  local function td_status_e lay_rows(input string call, input longint unsigned tensor, input longint unsigned first,
+                                      input longint unsigned last, output td_layout rows, output string message);
+    string           dtype;
+    string           shape;
+    longint unsigned elems;
+    longint unsigned count;
+    longint unsigned columns;
+    int              words_per_elem;
+    td_status_e      status;
+    rows = null;
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_info(tensor, dtype, shape, elems, words_per_elem, message));
+    if (status == TD_OK) status = check_span(call, first, last - first, message);
+    if (status != TD_OK) return status;
+    if ($sscanf(shape, "%d %d", count, columns) != 2 || count * columns != elems || first + count != last) begin
+      message = $sformatf("%s \"%s\": a tensor of shape (%s) for words 0x%0h to 0x%0h; pass a matrix of %0d rows", call,
+                          name(), shape, first, last, last - first);
+      return TD_SHAPE;
+    end
+    return td_layout::try_create("r c -> r c", "", $sformatf("bank = (r + %0d) / %0d; addr = (r + %0d) %% %0d", first,
+                                 m_bank_depth, first, m_bank_depth), rows, message);
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  // ---- words: those of each bank in one call
+
+  virtual function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
+                                                 output string message);
+    td_addresses_t own_at;
+    td_words_t     found;
+    int            count;
+    int            per;
+    td_status_e    status;
+    status = check_addresses("backdoor_read", addresses, message);
+    if (status != TD_OK) return status;
+    per = words_per_word();
+    words = new[addresses.size() * per];
+    for (int b = 0; b < m_banks.size() && status == TD_OK; b++) begin
+      pick(addresses, b, own_at);
+      if (own_at.size() == 0) continue;
+      status = m_banks[b].try_backdoor_read(own_at, found, message);
+      if (status != TD_OK) return status;
+      count = 0;
+      for (int i = 0; i < addresses.size(); i++) begin
+        if (addresses[i] / m_bank_depth != 64'(b)) continue;
+        for (int k = 0; k < per; k++) words[i*per+k] = found[count*per+k];
+        count++;
+      end
+    end
+    return status;
+  endfunction
+
+  virtual function td_status_e write_lists(input td_addresses_t addresses, input td_words_t words,
+                                           input td_words_t mask, input int mask_bits, output string message);
+    td_addresses_t own_at;
+    td_words_t     given;
+    td_words_t     given_mask;
+    int            count;
+    int            per;
+    int            per_mask;
+    td_status_e    status;
+    per = words_per_word();
+    per_mask = mask_bits == 0 ? 0 : int'((m_width / 64'(mask_bits) + 64'(m_width % 64'(mask_bits) != 0) + 31) / 32);
+    status = check_addresses("backdoor_write", addresses, message);
+    if (status == TD_OK && words.size() != addresses.size() * per)
+      status = miscounted("words", words.size(), addresses.size() * per, message);
+    if (status == TD_OK && mask.size() != addresses.size() * per_mask)
+      status = miscounted("mask words", mask.size(), addresses.size() * per_mask, message);
+    for (int b = 0; b < m_banks.size() && status == TD_OK; b++) begin
+      pick(addresses, b, own_at);
+      if (own_at.size() == 0) continue;
+      given = new[own_at.size() * per];
+      given_mask = new[own_at.size() * per_mask];
+      count = 0;
+      for (int i = 0; i < addresses.size(); i++) begin
+        if (addresses[i] / m_bank_depth != 64'(b)) continue;
+        for (int k = 0; k < per; k++) given[count*per+k] = words[i*per+k];
+        for (int k = 0; k < per_mask; k++) given_mask[count*per_mask+k] = mask[i*per_mask+k];
+        count++;
+      end
+      status = m_banks[b].write_lists(own_at, given, given_mask, mask_bits, message);
+    end
+    return status;
+  endfunction
+
+  // The addresses in bank b, as the bank counts them.
+  local function void pick(input td_addresses_t addresses, input int b, output td_addresses_t own_at);
+    int count;
+    count = 0;
+    for (int i = 0; i < addresses.size(); i++) if (addresses[i] / m_bank_depth == 64'(b)) count++;
+    own_at = new[count];
+    count = 0;
+    for (int i = 0; i < addresses.size(); i++) begin
+      if (addresses[i] / m_bank_depth != 64'(b)) continue;
+      own_at[count] = addresses[i] % m_bank_depth;
+      count++;
+    end
+  endfunction
+
+  virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
+                                           output string message);
+    int         number;
+    td_status_e status;
+    bits = 0;
+    status = check_span("backdoor_read", address, 1, message);
+    if (status != TD_OK) return status;
+    number = int'(address / m_bank_depth);
+    return m_banks[number].do_get_bits(address % m_bank_depth, bits, message);
+  endfunction
+
+  virtual function td_status_e do_set_bits(input longint unsigned address, input longint unsigned bits,
+                                           output string message);
+    int         number;
+    td_status_e status;
+    status = check_span("backdoor_write", address, 1, message);
+    if (status != TD_OK) return status;
+    number = int'(address / m_bank_depth);
+    return m_banks[number].do_set_bits(address % m_bank_depth, bits, message);
+  endfunction
+
+  // ---- fillings and files
+
+  // Each bank gets the filling that a memory of its own would get, with its own addresses.
+  virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
+                                       output string message);
+    longint unsigned from;
+    longint unsigned past;
+    td_status_e      status;
+    status = check_span("memory_fill", first, count, message);
+    for (int b = 0; b < m_banks.size() && status == TD_OK; b++) begin
+      from = 64'(b) * m_bank_depth;
+      past = from + m_bank_depth;
+      if (from < first) from = first;
+      if (past > first + count) past = first + count;
+      if (from < past) status = m_banks[b].do_fill(what, from % m_bank_depth, past - from, message);
+    end
+    return status;
+  endfunction
+
+  virtual function td_status_e do_clear(output string message);
+    td_status_e status;
+    message = "";
+    status = TD_OK;
+    for (int b = 0; b < m_banks.size() && status == TD_OK; b++) status = m_banks[b].do_clear(message);
+    return status;
+  endfunction
+
+  // One file for all banks, as one memory after another. It is read twice, over zeros and over ones: the bits in which
+  // the two agree are those that the file writes, and no others are written.
+  virtual function td_status_e do_load_file(input string path, output string message);
+    td_memory      zeros;
+    td_memory      ones;
+    td_addresses_t addresses;
+    td_words_t     low;
+    td_words_t     high;
+    td_status_e    status;
+    status = check_span("memory_load_file", 0, m_depth, message);
+    if (status == TD_OK) status = td_memory::try_create(name(), m_width, m_depth, zeros, message);
+    if (status == TD_OK) status = td_memory::try_create(name(), m_width, m_depth, ones, message);
+    if (status == TD_OK) status = ones.try_fill("one", 0, m_depth, message);
+    if (status == TD_OK) status = zeros.try_load_file(path, message);
+    if (status == TD_OK) status = ones.try_load_file(path, message);
+    for (longint unsigned first = 0; first < m_depth && status == TD_OK; first += 64'(FilePiece)) begin
+      consecutive(first, m_depth, addresses);
+      status = zeros.try_backdoor_read(addresses, low, message);
+      if (status == TD_OK) status = ones.try_backdoor_read(addresses, high, message);
+      if (status == TD_OK) status = write_agreed(addresses, low, high, message);
+    end
+    if (zeros != null) zeros.destroy();
+    if (ones != null) ones.destroy();
+    return status;
+  endfunction
+
+  virtual function td_status_e do_save_file(input string path, input longint unsigned first,
+                                            input longint unsigned count, output string message);
+    td_memory      all;
+    td_addresses_t addresses;
+    td_words_t     words;
+    td_status_e    status;
+    status = check_span("memory_save_file", first, count, message);
+    if (status == TD_OK) status = td_memory::try_create(name(), m_width, m_depth, all, message);
+    for (longint unsigned at = first; at < first + count && status == TD_OK; at += 64'(FilePiece)) begin
+      consecutive(at, first + count, addresses);
+      status = try_backdoor_read(addresses, words, message);
+      if (status == TD_OK) status = all.try_backdoor_write(addresses, words, message);
+    end
+    if (status == TD_OK) status = all.try_save_file(path, first, count, message);
+    if (all != null) all.destroy();
+    return status;
+  endfunction
+
+  // At most FilePiece addresses from `first` on, before `past`.
+  local function void consecutive(input longint unsigned first, input longint unsigned past,
+                                  output td_addresses_t addresses);
+    int count;
+    count = int'(FilePiece);
+    if (past - first < 64'(FilePiece)) count = int'(past - first);
+    addresses = new[count];
+    for (int i = 0; i < count; i++) addresses[i] = first + 64'(i);
+  endfunction
+
+  // Writes, of each word of which a bit is equal in both lists, those bits.
+  local function td_status_e write_agreed(input td_addresses_t addresses, input td_words_t low, input td_words_t high,
+                                          output string message);
+    td_addresses_t at;
+    td_words_t     words;
+    td_words_t     mask;
+    bit            named[];
+    int            per;
+    int            count;
+    per = words_per_word();
+    named = new[addresses.size()];
+    count = 0;
+    message = "";
+    for (int i = 0; i < addresses.size(); i++) begin
+      named[i] = 1'b0;
+      for (int k = 0; k < per; k++) if (agreed(k, low[i*per+k], high[i*per+k]) != 0) named[i] = 1'b1;
+      if (named[i]) count++;
+    end
+    if (count == 0) return TD_OK;
+    at = new[count];
+    words = new[count * per];
+    mask = new[count * per];
+    count = 0;
+    for (int i = 0; i < addresses.size(); i++) begin
+      if (!named[i]) continue;
+      at[count] = addresses[i];
+      for (int k = 0; k < per; k++) begin
+        words[count*per+k] = low[i*per+k];
+        mask[count*per+k] = agreed(k, low[i*per+k], high[i*per+k]);
+      end
+      count++;
+    end
+    return write_lists(at, words, mask, 1, message);
+  endfunction
+
+  // The equal bits of the 32-bit words with number k of two words, up to the width.
+  local function bit [31:0] agreed(input int k, input bit [31:0] low, input bit [31:0] high);
+    bit [31:0] bits;
+    bits = '1;
+    if (m_width - 64'(32 * k) < 32) bits = (32'd1 << (m_width % 32)) - 1;
+    return ~(low ^ high) & bits;
+  endfunction
+
+  // ---- what is refused
+
+  // Words [first, first + count) are in the set, whose banks have one depth.
+  local function td_status_e check_span(input string call, input longint unsigned first, input longint unsigned count,
+                                        output string message);
+    message = "";
+    if (m_banks.size() == 0 || !m_alike) begin
+      message = $sformatf("%s \"%s\": addresses in a set of banks need banks of one depth; add such banks", call,
+                          name());
+      return TD_ARGUMENT;
+    end
+    if (first <= m_depth && count <= m_depth - first) return TD_OK;
+    message = $sformatf("%s \"%s\": words 0x%0h to 0x%0h are past the %0d banks of %0d words;", call, name(), first,
+                        first + count - 1, m_banks.size(), m_bank_depth);
+    message = $sformatf("%s the last address is 0x%0h", message, m_depth - 1);
+    return TD_RANGE;
+  endfunction
+
+  local function td_status_e check_addresses(input string call, input td_addresses_t addresses, output string message);
+    td_status_e status;
+    status = check_span(call, 0, 0, message);
+    for (int i = 0; i < addresses.size() && status == TD_OK; i++) status = check_span(call, addresses[i], 1, message);
+    return status;
+  endfunction
+
+  local function td_status_e miscounted(input string what, input int found, input int needed, output string message);
+    message = $sformatf("backdoor_write \"%s\": %0d %s for addresses that need %0d; pass %0d", name(), found, what,
+                        needed, needed);
+    return TD_ARGUMENT;
+  endfunction
+
+  // ---- what crosses
 
   // The words of banks in the design, which a dump reads all and a load where it leaves bits as they are.
   local function td_status_e bring_in(input bit loads, input longint unsigned tensor, input longint unsigned layout,

@@ -1,18 +1,23 @@
 // The C side, for td_pkg and td_ram only: testbenches use the classes of td_pkg. A handle is 0 or what a create gave;
-// every function that can fail returns a status number and sets `message` ("" on success). Nothing is pure and nothing
-// keeps state between calls, so any thread of the simulator may make them. The shims are in dpi/, one C file per
+// every function that can fail returns a status number and sets `message` ("" on success). What a call leaves behind
+// (objects, named scales, the transfer that a memory in the design has begun) belongs to a handle or is guarded by a
+// lock, and nothing is pure, so any thread of the simulator may make the calls. The shims are in dpi/, one C file per
 // group.
 package td_dpi_pkg;
 
-  // What crosses at once: a larger array makes some simulators copy, or generate, far too much.
-  parameter int unsigned ChunkWords = 256;
-  parameter int unsigned ChunkAddresses = 128;
-  typedef bit [31:0] chunk_t[0:ChunkWords-1];
+  // What crosses at once is bounded: a larger array makes some simulators copy, or generate, far too much. The
+  // elements of a list cross in pieces of ListWords:
+  parameter int unsigned ListWords = 256;
+  parameter int unsigned ListAddresses = 128;
+  typedef bit [31:0] list_t[0:ListWords-1];
 
-  // The same for memories in the design, where a chunk has to hold a word; each run in it begins with StageHead words.
-  parameter int unsigned StageWords = 512;
-  parameter int unsigned StageHead = 3;
-  typedef bit [31:0] stage_t[0:StageWords-1];
+  // A chunk of words of a memory in the design, which has to hold the widest word. Each run in it begins with
+  // ChunkHead words; ChunkUnknown is added to the number of runs when bits of theirs stay x or z. tests/checks
+  // compares these with C.
+  parameter int unsigned ChunkWords = 512;
+  parameter int unsigned ChunkHead = 3;
+  parameter int unsigned ChunkUnknown = 65536;
+  typedef bit [31:0] chunk_t[0:ChunkWords-1];
   typedef enum int {TakeOut, BringIn, UnknownOut, UnknownIn} transfer_e;
   typedef enum int {ForLoad, ForDump, ForDumpKnown} transfer_use_e;
 
@@ -119,7 +124,7 @@ package td_dpi_pkg;
     input  longint unsigned tensor,
     input  longint unsigned first,
     input  int              count,
-    input  bit [31:0]       chunk  [0:ChunkWords-1],
+    input  bit [31:0]       chunk  [0:ListWords-1],
     output string           message
   );
   // inout: words past the count stay as they are.
@@ -127,7 +132,7 @@ package td_dpi_pkg;
     input  longint unsigned tensor,
     input  longint unsigned first,
     input  int              count,
-    inout  bit [31:0]       chunk  [0:ChunkWords-1],
+    inout  bit [31:0]       chunk  [0:ListWords-1],
     output string           message
   );
 
@@ -143,21 +148,21 @@ package td_dpi_pkg;
     input  longint unsigned words,
     input  int              first,
     input  int              count,
-    input  bit [31:0]       chunk  [0:ChunkWords-1],
+    input  bit [31:0]       chunk  [0:ListWords-1],
     output string           message
   );
   import "DPI-C" function int td_dpi_list_put_addresses(
     input  longint unsigned addresses,
     input  int              first,
     input  int              count,
-    input  longint unsigned chunk  [0:ChunkAddresses-1],
+    input  longint unsigned chunk  [0:ListAddresses-1],
     output string           message
   );
   import "DPI-C" function int td_dpi_list_get(
     input  longint unsigned words,
     input  int              first,
     input  int              count,
-    inout  bit [31:0]       chunk  [0:ChunkWords-1],
+    inout  bit [31:0]       chunk  [0:ListWords-1],
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_from_list(
@@ -407,7 +412,7 @@ package td_dpi_pkg;
     output string           message
   );
 
-  // ---- dpi/transfer.c: the words of a memory in the design; section 11 of src/tensordoor.h has the form of a chunk
+  // ---- dpi/transfer.c: the words of a memory in the design; the form of a chunk is described with td_transfer_out
 
   import "DPI-C" function int td_dpi_transfer_layout(
     input  longint unsigned memory,
@@ -458,12 +463,12 @@ package td_dpi_pkg;
     input  string           path,
     output string           message
   );
-  // The number of runs; more than 65536 when bits of theirs are to stay x or z; negative: a status.
+  // Returns the number of runs, plus ChunkUnknown when bits of theirs stay x or z; a negative number is a status.
   import "DPI-C" function int td_dpi_transfer_chunk(
     input  longint unsigned memory,
     input  longint unsigned borrowed,   // the tensor, where the transfer said so, or 0
     input  int              direction,  // transfer_e
-    inout  bit [31:0]       chunk    [0:StageWords-1]
+    inout  bit [31:0]       chunk    [0:ChunkWords-1]
   );
 
   // ---- dpi/ram.c: no strings, one call per cycle; explain gives the text of a failure

@@ -54,7 +54,7 @@ class td_layout;
     m_handle = handle;
   endfunction
 
-  // The strings never change, so that they are asked for once.
+  // The strings never change: one call fetches them for good.
   local function td_status_e learn(output string message);
     string      pattern;
     string      options;
@@ -92,8 +92,9 @@ class td_layout;
     return m_as;
   endfunction
 
-  // What the layout does to a tensor, in text: axes and steps, the first and last words with the coordinate in every lane,
-  // the bits used and wasted, the plan. A width of 0 is what the lanes need; a depth or a number of banks of 0 is any.
+  // What the layout does to a tensor, in text: axes and steps, the first and last words with the coordinate in every
+  // lane, the bits used and wasted, the plan. A width of 0 is what the lanes need; a depth or a number of banks of 0
+  // is any.
   function string explain(input string dtype, input string shape, input longint unsigned width = 0,
                           input longint unsigned depth = 0, input longint unsigned banks = 0, input string as = "");
     string      text;

@@ -24,9 +24,9 @@ class td_list;
     td_status_e status;
     int         count;
     status = create(words.size(), list_handle, message);
-    for (int first = 0; first < words.size() && status == TD_OK; first += int'(td_dpi_pkg::ChunkWords)) begin
+    for (int first = 0; first < words.size() && status == TD_OK; first += int'(td_dpi_pkg::ListWords)) begin
       count = words.size() - first;
-      if (count > int'(td_dpi_pkg::ChunkWords)) count = int'(td_dpi_pkg::ChunkWords);
+      if (count > int'(td_dpi_pkg::ListWords)) count = int'(td_dpi_pkg::ListWords);
       for (int i = 0; i < count; i++) chunk[i] = words[first+i];
       status = td_status_e'(td_dpi_pkg::td_dpi_list_put(list_handle, first, count, chunk, message));
     end
@@ -35,16 +35,16 @@ class td_list;
 
   static function td_status_e from_addresses(input td_addresses_t addresses, output longint unsigned list_handle,
                                              output string message);
-    longint unsigned chunk[0:td_dpi_pkg::ChunkAddresses-1];
+    longint unsigned chunk[0:td_dpi_pkg::ListAddresses-1];
     td_status_e      status;
     int              count;
     list_handle = 0;
     message = "";
     if (addresses.size() == 0) return TD_OK;
     status = td_status_e'(td_dpi_pkg::td_dpi_list_create(addresses.size(), 64, list_handle, message));
-    for (int first = 0; first < addresses.size() && status == TD_OK; first += int'(td_dpi_pkg::ChunkAddresses)) begin
+    for (int first = 0; first < addresses.size() && status == TD_OK; first += int'(td_dpi_pkg::ListAddresses)) begin
       count = addresses.size() - first;
-      if (count > int'(td_dpi_pkg::ChunkAddresses)) count = int'(td_dpi_pkg::ChunkAddresses);
+      if (count > int'(td_dpi_pkg::ListAddresses)) count = int'(td_dpi_pkg::ListAddresses);
       for (int i = 0; i < count; i++) chunk[i] = addresses[first+i];
       status = td_status_e'(td_dpi_pkg::td_dpi_list_put_addresses(list_handle, first, count, chunk, message));
     end
@@ -59,9 +59,9 @@ class td_list;
     words = new[total];
     status = TD_OK;
     message = "";
-    for (int first = 0; first < total && status == TD_OK; first += int'(td_dpi_pkg::ChunkWords)) begin
+    for (int first = 0; first < total && status == TD_OK; first += int'(td_dpi_pkg::ListWords)) begin
       count = total - first;
-      if (count > int'(td_dpi_pkg::ChunkWords)) count = int'(td_dpi_pkg::ChunkWords);
+      if (count > int'(td_dpi_pkg::ListWords)) count = int'(td_dpi_pkg::ListWords);
       status = td_status_e'(td_dpi_pkg::td_dpi_list_get(list_handle, first, count, chunk, message));
       for (int i = 0; i < count; i++) words[first+i] = chunk[i];
     end

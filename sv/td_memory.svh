@@ -1,15 +1,8 @@
-// Words of `width` bits, `depth` of them, and the back door into them. Made with create; freed with destroy. Each call
-// is loud and has a quiet twin `try_` that returns the status and has the message as its last argument. Both are made
-// of the virtual `do_` functions at the end: a memory that lies elsewhere extends this class and overrides those
-// alone. They take handles, because passing an object costs more than a small load does.
-//
-// In lists of words a memory word takes words_per_word() 32-bit words, low word first.
-class td_memory;
-  local string           m_name;
-  local longint unsigned m_width;
-  local longint unsigned m_depth;
-  local longint unsigned m_handle;
-  local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
+// One memory that the library keeps: words of `width` bits, `depth` of them, zeros at first. Created anywhere with
+// td_memory::create; freed with destroy. Every call of td_backdoor works on it. An array of the design is a
+// td_design_memory instead, which extends this class; a td_uvm_mem is a UVM component around either.
+class td_memory extends td_backdoor;
+  protected longint unsigned m_handle;
 
   // ---- life
 
@@ -36,11 +29,8 @@ class td_memory;
   // For create and for classes that extend this one; a handle from elsewhere is refused when it is used.
   function new(input string name, input longint unsigned width, input longint unsigned depth,
                input longint unsigned handle = 0);
-    m_name = name;
-    m_width = width;
-    m_depth = depth;
+    super.new(name, width, depth);
     m_handle = handle;
-    m_none = 0;
   endfunction
 
   // Frees the memory; every later use is TD_HANDLE.
@@ -55,28 +45,12 @@ class td_memory;
     return do_destroy(message);
   endfunction
 
-  // ---- questions
-
   // What crosses DPI instead of this object.
   function longint unsigned handle();
     return m_handle;
   endfunction
 
-  function string name();
-    return m_name;
-  endfunction
-
-  function longint unsigned width();
-    return m_width;
-  endfunction
-
-  function longint unsigned depth();
-    return m_depth;
-  endfunction
-
-  function int words_per_word();
-    return int'((m_width + 31) / 32);
-  endfunction
+  // ---- x and z
 
   // What dumps, comparisons and reads do with bits that are x or z, in a memory of the design: "error" (as at first)
   // refuses them, with the elements in the message; "zero" reads them as 0; "keep" leaves such elements of the tensor
@@ -92,18 +66,14 @@ class td_memory;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_set_x(m_handle, policy, message));
   endfunction
 
-  // ---- the operations
+  // ---- the operations of td_backdoor
 
-  // One memory word per address.
-  function void backdoor_read(input td_addresses_t addresses, output td_words_t words);
-    string      message;
-    td_status_e status;
-    status = try_backdoor_read(addresses, words, message);
-    if (status != TD_OK) td_reporter::report(status, message);
+  virtual function td_status_e do_destroy(output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(m_handle, message));
   endfunction
 
-  function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
-                                         output string message);
+  virtual function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
+                                                 output string message);
     longint unsigned address_list;
     longint unsigned word_list;
     td_status_e      status;
@@ -116,49 +86,8 @@ class td_memory;
     return status;
   endfunction
 
-  // One memory word per address. When an address stands twice, the later word wins.
-  function void backdoor_write(input td_addresses_t addresses, input td_words_t words);
-    string      message;
-    td_status_e status;
-    status = try_backdoor_write(addresses, words, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_write(input td_addresses_t addresses, input td_words_t words,
-                                          output string message);
-    td_words_t none;
-    return write_lists(addresses, words, none, 0, message);
-  endfunction
-
-  // Only the bits that are 1 in the mask are written; the mask is a list like the words.
-  function void backdoor_write_bits(input td_addresses_t addresses, input td_words_t words, input td_words_t bit_mask);
-    string      message;
-    td_status_e status;
-    status = try_backdoor_write_bits(addresses, words, bit_mask, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_write_bits(input td_addresses_t addresses, input td_words_t words,
-                                               input td_words_t bit_mask, output string message);
-    return write_lists(addresses, words, bit_mask, 1, message);
-  endfunction
-
-  // The same with one mask bit per byte of the word: ceil(bytes / 32) mask words per address.
-  function void backdoor_write_bytes(input td_addresses_t addresses, input td_words_t words,
-                                     input td_words_t byte_mask);
-    string      message;
-    td_status_e status;
-    status = try_backdoor_write_bytes(addresses, words, byte_mask, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_write_bytes(input td_addresses_t addresses, input td_words_t words,
-                                                input td_words_t byte_mask, output string message);
-    return write_lists(addresses, words, byte_mask, 8, message);
-  endfunction
-
-  local function td_status_e write_lists(input td_addresses_t addresses, input td_words_t words, input td_words_t mask,
-                                         input int mask_bits, output string message);
+  virtual function td_status_e write_lists(input td_addresses_t addresses, input td_words_t words,
+                                           input td_words_t mask, input int mask_bits, output string message);
     longint unsigned address_list;
     longint unsigned word_list;
     longint unsigned mask_list;
@@ -171,238 +100,6 @@ class td_memory;
     td_list::destroy(word_list);
     td_list::destroy(mask_list);
     return status;
-  endfunction
-
-  // Row r of a matrix in word first + r, element 0 at the least significant bit; last is one past the last row's word.
-  function void backdoor_load_matrix(input td_tensor tensor, input longint unsigned first, input longint unsigned last);
-    longint unsigned tensor_handle;
-    string           message;
-    td_status_e      status;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    status = do_load_matrix(tensor_handle, first, last, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_load_matrix(input td_tensor tensor, input longint unsigned first,
-                                                input longint unsigned last, output string message);
-    longint unsigned tensor_handle;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    return do_load_matrix(tensor_handle, first, last, message);
-  endfunction
-
-  function void backdoor_dump_matrix(input td_tensor tensor, input longint unsigned first, input longint unsigned last);
-    longint unsigned tensor_handle;
-    string           message;
-    td_status_e      status;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    status = do_dump_matrix(tensor_handle, first, last, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_dump_matrix(input td_tensor tensor, input longint unsigned first,
-                                                input longint unsigned last, output string message);
-    longint unsigned tensor_handle;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    return do_dump_matrix(tensor_handle, first, last, message);
-  endfunction
-
-  // A whole tensor where the layout says; `as` is the dtype that the memory holds, "" for the tensor's own bits.
-  function void backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
-    longint unsigned tensor_handle;
-    longint unsigned layout_handle;
-    string           message;
-    td_status_e      status;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
-    status = do_load_tensor(tensor_handle, layout_handle, as, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as,
-                                                       output string message);
-    longint unsigned tensor_handle;
-    longint unsigned layout_handle;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
-    return do_load_tensor(tensor_handle, layout_handle, as, message);
-  endfunction
-
-  // The inverse: fills a tensor, whose dtype and shape say what is there.
-  function void backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
-    longint unsigned tensor_handle;
-    longint unsigned layout_handle;
-    string           message;
-    td_status_e      status;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
-    status = do_dump_tensor(tensor_handle, layout_handle, as, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as,
-                                                       output string message);
-    longint unsigned tensor_handle;
-    longint unsigned layout_handle;
-    tensor_handle = m_none;
-    if (tensor != null) tensor_handle = tensor.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
-    return do_dump_tensor(tensor_handle, layout_handle, as, message);
-  endfunction
-
-  // Every element against a golden tensor, without a dump. The policy says what counts as equal ("ulp=1", "atol=0.1
-  // check_pad"; "" for equal bits). Says one line, an error when something differs; null when it could not compare.
-  function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
-                                             input string as = "");
-    td_report   report;
-    string      message;
-    td_status_e status;
-    status = try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
-    if (status == TD_OK) report.announce(m_name);
-    else td_reporter::report(status, message);
-    return report;
-  endfunction
-
-  function td_status_e try_backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy,
-                                                   input string as, output td_report report, output string message);
-    longint unsigned golden_handle;
-    longint unsigned layout_handle;
-    longint unsigned found;
-    td_status_e      status;
-    report = null;
-    golden_handle = m_none;
-    if (golden != null) golden_handle = golden.handle();
-    layout_handle = m_none;
-    if (layout != null) layout_handle = layout.handle();
-    status = do_compare_tensor(golden_handle, layout_handle, policy, as, found, message);
-    if (status != TD_OK) return status;
-    report = new(found);
-    return report.learn(message);
-  endfunction
-
-  // ---- single words
-
-  // A word of up to 64 bits.
-  function longint unsigned get_bits(input longint unsigned address);
-    longint unsigned bits;
-    string           message;
-    td_status_e      status;
-    status = do_get_bits(address, bits, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-    return bits;
-  endfunction
-
-  function td_status_e try_get_bits(input longint unsigned address, output longint unsigned bits,
-                                    output string message);
-    return do_get_bits(address, bits, message);
-  endfunction
-
-  function void set_bits(input longint unsigned address, input longint unsigned bits);
-    string      message;
-    td_status_e status;
-    status = do_set_bits(address, bits, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_set_bits(input longint unsigned address, input longint unsigned bits, output string message);
-    return do_set_bits(address, bits, message);
-  endfunction
-
-  // A word of any width.
-  function void read_word(input longint unsigned address, output td_words_t word);
-    string      message;
-    td_status_e status;
-    status = try_read_word(address, word, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_read_word(input longint unsigned address, output td_words_t word, output string message);
-    td_addresses_t addresses;
-    addresses = new[1];
-    addresses[0] = address;
-    return try_backdoor_read(addresses, word, message);
-  endfunction
-
-  function void write_word(input longint unsigned address, input td_words_t word);
-    string      message;
-    td_status_e status;
-    status = try_write_word(address, word, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_write_word(input longint unsigned address, input td_words_t word, output string message);
-    td_addresses_t addresses;
-    addresses = new[1];
-    addresses[0] = address;
-    return try_backdoor_write(addresses, word, message);
-  endfunction
-
-  // ---- all words
-
-  // fill("zero"), "one", "constant=0x5a", "address" (every word its own), "random seed=7": words [first, first + count);
-  // fill(what) is all of them. td_tensor.fill_coordinates, loaded, says of every word what belongs there.
-  function void fill(input string what, input longint unsigned first = 0, input longint unsigned count = 0);
-    string      message;
-    td_status_e status;
-    status = do_fill(what, first, count == 0 ? m_depth - first : count, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_fill(input string what, input longint unsigned first, input longint unsigned count,
-                                output string message);
-    return do_fill(what, first, count, message);
-  endfunction
-
-  function void clear();
-    string      message;
-    td_status_e status;
-    status = do_clear(message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_clear(output string message);
-    return do_clear(message);
-  endfunction
-
-  // An image file (.hex, .mem, .vmem, .bin): writes the words that the file names.
-  function void load_file(input string path);
-    string      message;
-    td_status_e status;
-    status = do_load_file(path, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_load_file(input string path, output string message);
-    return do_load_file(path, message);
-  endfunction
-
-  // Words [first, first + count) to an image file; save_file(path) is all of them.
-  function void save_file(input string path, input longint unsigned first = 0, input longint unsigned count = 0);
-    string      message;
-    td_status_e status;
-    status = do_save_file(path, first, count == 0 ? m_depth - first : count, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_save_file(input string path, input longint unsigned first, input longint unsigned count,
-                                     output string message);
-    return do_save_file(path, first, count, message);
-  endfunction
-
-  // ---- what every call above is made of: tensors, layouts and lists by handle
-
-  virtual function td_status_e do_destroy(output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(m_handle, message));
   endfunction
 
   virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words,
@@ -438,7 +135,8 @@ class td_memory;
   virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
                                                  input string policy, input string as, output longint unsigned report,
                                                  output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_tensor(m_handle, golden, layout, policy, as, report, message));
+    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_tensor(m_handle, golden, layout, policy, as, report,
+                                                                   message));
   endfunction
 
   virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,

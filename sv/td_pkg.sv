@@ -1,6 +1,6 @@
 // Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor,
-// td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments (src/tensordoor.h is
-// the manual).
+// td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments
+// (src/tensordoor.h is the manual).
 package td_pkg;
   `include "td_status.svh"
   `include "td_reporter.svh"
@@ -8,8 +8,9 @@ package td_pkg;
   `include "td_report.svh"
   `include "td_tensor.svh"
   `include "td_layout.svh"
+  `include "td_backdoor.svh"
   `include "td_memory.svh"
-  `include "td_mem.svh"
+  `include "td_design_memory.svh"
   `include "td_bank_set.svh"
   `include "td_ram_report.svh"
 endpackage

@@ -65,9 +65,9 @@ module td_ram
   always_ff @(posedge clk_i) valid_q <= !rd_cs_ni;
   assign rd_valid_o = valid_q;
 
-  // A word crosses in the shortest of 64, 128 and 512 bits that holds it, and above in parts of 512. Each has a process of its
-  // own, because every variable in between is one more copy of the word in every cycle. A word may be narrower than what
-  // crosses:
+  // A word crosses in the shortest of 64, 128 and 512 bits that holds it, and above in parts of 512. Each has a
+  // process of its own, because every variable in between is one more copy of the word in every cycle. A word may be
+  // narrower than what crosses:
   // verilator lint_off UNUSEDSIGNAL
   if (Width <= 64) begin : gen_64
     always_ff @(posedge clk_i) begin

@@ -1,6 +1,6 @@
-// What a comparison found. Made by the compare calls of td_memory, td_bank_set and td_tensor; freed with destroy. Those calls are
-// loud: one line for every report, an error when something differs, and a page for every report when html_dir is set, in
-// the testbench or with +td_report=DIR. Their quiet twins `try_` only give the report.
+// What a comparison found. Made by the compare calls of td_memory, td_bank_set and td_tensor; freed with destroy.
+// Those calls are loud: one line for every report, an error when something differs, and a page for every report when
+// html_dir is set, in the testbench or with +td_report=DIR. Their quiet twins `try_` only give the report.
 class td_report;
   // Where the loud comparisons write their pages, which exists already; "" for no pages.
   static string html_dir = "";
@@ -22,7 +22,7 @@ class td_report;
     m_handle = handle;
   endfunction
 
-  // The numbers never change, so that they are asked for once.
+  // The numbers never change: one call fetches them for good.
   function td_status_e learn(output string message);
     int              new_passed;
     longint unsigned new_compared;
@@ -141,7 +141,8 @@ class td_report;
   // One of the first mismatches: its coordinate ("1 0 3"), bits, and place. TD_RANGE past the last that is kept.
   function td_status_e try_first(input int number, output string at, output longint unsigned expected,
                                  output longint unsigned actual, output longint unsigned bank,
-                                 output longint unsigned address, output int msb, output int lsb, output string message);
+                                 output longint unsigned address, output int msb, output int lsb,
+                                 output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_report_first(m_handle, number, at, expected, actual, bank, address, msb, lsb,
                                                         message));
   endfunction

@@ -24,4 +24,4 @@ typedef longint unsigned td_addresses_t[];
 typedef bit [31:0] td_words_t[];
 
 // A bounded piece of a tensor, as td_tensor.set_chunk and get_chunk move it.
-typedef td_dpi_pkg::chunk_t td_chunk_t;
+typedef td_dpi_pkg::list_t td_chunk_t;

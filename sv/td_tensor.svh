@@ -58,7 +58,7 @@ class td_tensor;
     m_none = 0;
   endfunction
 
-  // dtype and shape never change, so that they are asked for once.
+  // dtype and shape never change: one call fetches them for good.
   local function td_status_e learn(output string message);
     string           dtype;
     string           shape;
@@ -161,7 +161,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill_ramp(m_handle, start, step, message));
   endfunction
 
-  // Every element its own coordinates, the last dimension lowest, so that it says where it belongs.
+  // Every element becomes its own coordinates, the last dimension in the lowest bits, so that it says where it belongs.
   function void fill_coordinates();
     string      message;
     td_status_e status;
@@ -211,8 +211,8 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_bits(m_handle, elem, bits, message));
   endfunction
 
-  // The same as numbers: exact or the nearest real. Setting rounds to nearest even in floats and fixed point; integers take
-  // whole numbers in range.
+  // The same as numbers: exact or the nearest real. Setting rounds to nearest even in floats and fixed point;
+  // integers take whole numbers in range.
   function real get_real(input longint unsigned elem);
     real        value;
     string      message;
@@ -273,8 +273,8 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_text(m_handle, lines, message));
   endfunction
 
-  // This tensor's values are the scales (or zero points) that scale=@NAME and zero=@NAME of a conversion say. They are
-  // copied: the tensor may change or go.
+  // Gives this tensor's values a name, for scale=@NAME and zero=@NAME in conversions. They are copied: the tensor may
+  // change or be destroyed.
   function void name_scales(input string name);
     string      message;
     td_status_e status;

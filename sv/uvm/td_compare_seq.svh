@@ -1,5 +1,5 @@
-// Compares a memory with a golden tensor, without a dump: set the fields of td_mem_seq, whose tensor is the golden one, and
-// start it. A difference is a uvm_error TD/MISMATCH.
+// Compares a memory with a golden tensor, without a dump: set the fields of td_mem_seq, whose tensor is the golden
+// one, and start it. A difference is a uvm_error TD/MISMATCH.
 class td_compare_seq extends td_mem_seq;
   `uvm_object_utils(td_compare_seq)
 

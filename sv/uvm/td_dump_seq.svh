@@ -1,5 +1,5 @@
-// Dumps a tensor out of a memory: set the fields of td_mem_seq and start it. The tensor, or dtype and shape, say what is
-// there. It is saved in `file`, if that is set, and with +td_dump_dir=DIR in DIR/NAME.npy.
+// Dumps a tensor out of a memory: set the fields of td_mem_seq and start it. The tensor, or dtype and shape, say what
+// is there. It is saved in `file`, if that is set, and with +td_dump_dir=DIR in DIR/NAME.npy.
 class td_dump_seq extends td_mem_seq;
   `uvm_object_utils(td_dump_seq)
 

@@ -1,6 +1,6 @@
-// What td_load_seq, td_dump_seq and td_compare_seq have in common: a memory, a tensor, and how it lies there. They take no
-// time and send no items, so that any sequencer will do, and none: seq.start(null). For those who extend it: body()
-// finds memory and tensor, and calls move(), which does the work.
+// What td_load_seq, td_dump_seq and td_compare_seq have in common: a memory, a tensor, and how it lies there. They
+// take no time and send no items, so that any sequencer will do, and none: seq.start(null). For those who extend it:
+// body() finds memory and tensor, and calls move(), which does the work.
 virtual class td_mem_seq extends uvm_sequence #(uvm_sequence_item);
   td_uvm_mem  memory;       // or:
   string      memory_name;  // looked for from the sequencer, with td_uvm_mem::get

@@ -1,12 +1,12 @@
-// A backdoor for the register layer: peek, poke, read, write and the bursts of a uvm_mem reach a td_memory. Created where
-// the register model is built:
+// A uvm_reg_backdoor for the register layer: peek, poke, read, write and the bursts of a uvm_mem reach the words of a
+// td_uvm_mem. Created where the register model is built:
 //
 //   backdoor = td_uvm_backdoor::type_id::create("backdoor");
 //   backdoor.memory = env.wbuf;
 //   model.wbuf.set_backdoor(backdoor);
 //
-// A value of the register layer has the bits of uvm_reg_data_t; a wider memory is refused. bulk_write and bulk_read beside it
-// take words of any width, and cost a call where the register layer builds an item.
+// A value of the register layer has the bits of uvm_reg_data_t; a wider memory is refused. bulk_write and bulk_read
+// beside it take words of any width, and cost a call where the register layer builds an item.
 class td_uvm_backdoor extends uvm_reg_backdoor;
   `uvm_object_utils(td_uvm_backdoor)
 
@@ -45,13 +45,13 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     finish(rw, status, message);
   endfunction
 
-  // Consecutive words from this offset, in one call; a word takes memory().words_per_word() of the list, the low one first.
+  // Consecutive words from this offset, in one call; a word takes words_per_word() of the list, the low one first.
   function void bulk_write(input uvm_reg_addr_t offset, input td_words_t words);
     string      message;
     td_status_e status;
     status = check_memory(message);
     if (status == TD_OK)
-      memory.backdoor_write(consecutive(offset, words.size() / memory.memory().words_per_word()), words);
+      memory.backdoor_write(consecutive(offset, words.size() / memory.backdoor().words_per_word()), words);
     else td_uvm_reporter::fail(memory, status, message);
   endfunction
 
@@ -67,22 +67,22 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
 
   local function td_status_e check_memory(output string message);
     message = "";
-    if (memory != null && memory.memory() != null) return TD_OK;
+    if (memory != null && memory.backdoor() != null) return TD_OK;
     message = $sformatf("td_uvm_backdoor \"%s\": no memory; set the field memory to a td_uvm_mem with one", get_name());
     return TD_HANDLE;
   endfunction
 
   local function td_status_e check(input uvm_reg_item rw, output string message);
     uvm_mem     model;
-    td_memory   target;
+    td_backdoor target;
     td_status_e status;
     status = check_memory(message);
     if (status != TD_OK) return status;
-    target = memory.memory();
+    target = memory.backdoor();
     if (target.width() > 64'(DataBits)) begin
-      message = $sformatf(
-          "td_uvm_backdoor \"%s\": words of %0d bits, UVM_REG_DATA_WIDTH is %0d; compile UVM with %0d, or use the bulk calls",
-          target.name(), target.width(), DataBits, target.width());
+      message = $sformatf("td_uvm_backdoor \"%s\": words of %0d bits, UVM_REG_DATA_WIDTH is %0d;", target.name(),
+                          target.width(), DataBits);
+      message = $sformatf("%s compile UVM with %0d, or use the bulk calls", message, target.width());
       return TD_RANGE;
     end
     if ($cast(model, rw.element)) begin
@@ -114,7 +114,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
   local function void to_words(input uvm_reg_item rw, output td_words_t words);
     bit [DataWords*32-1:0] value;
     int                    per;
-    per = memory.memory().words_per_word();
+    per = memory.backdoor().words_per_word();
     words = new[rw.value.size() * per];
     foreach (rw.value[i]) begin
       value = (DataWords*32)'(rw.value[i]);
@@ -125,7 +125,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
   local function void from_words(input td_words_t words, input uvm_reg_item rw);
     bit [DataWords*32-1:0] value;
     int                    per;
-    per = memory.memory().words_per_word();
+    per = memory.backdoor().words_per_word();
     foreach (rw.value[i]) begin
       value = '0;
       for (int k = 0; k < per; k++) value[k*32+:32] = words[i*per+k];

@@ -1,16 +1,16 @@
-// A memory as a component: a td_memory of any kind, or a td_bank_set, at its place in the hierarchy, whose full name
-// stands in every message. Created in the build_phase of the environment around it:
+// A UVM component around a td_backdoor (a td_memory, a td_design_memory or a td_bank_set, which hold the words), at
+// its place in the hierarchy, whose full name stands in every message. Created in the build_phase of the environment
+// around it:
 //
 //   td_uvm_mem::put("*.env.wbuf", wbuf_mem::create("wbuf"));        in the top module, before run_test
 //   wbuf = td_uvm_mem::type_id::create("wbuf", this);               in the environment
 //   wbuf = td_uvm_mem::get(m_sequencer, "wbuf");                    in a sequence beside or below it
 //
-// memory() and banks() give what it wraps, and with it every other call.
+// backdoor() gives what it wraps, and with it every other call.
 class td_uvm_mem extends uvm_component;
   `uvm_component_utils(td_uvm_mem)
 
-  local td_memory   m_memory;
-  local td_bank_set m_banks;
+  local td_backdoor m_backdoor;
 
   function new(input string name, input uvm_component parent);
     super.new(name, parent);
@@ -20,14 +20,14 @@ class td_uvm_mem extends uvm_component;
   // ---- where it is found
 
   // For the component at this path, which may have wildcards.
-  static function void put(input string path, input td_memory memory);
+  static function void put(input string path, input td_backdoor memory);
     td_uvm_reporter::install_once();
-    uvm_config_db#(td_memory)::set(null, path, "td_memory", memory);
+    uvm_config_db#(td_backdoor)::set(null, path, "td_backdoor", memory);
   endfunction
 
+  // The same, from before put took a set of banks.
   static function void put_banks(input string path, input td_bank_set banks);
-    td_uvm_reporter::install_once();
-    uvm_config_db#(td_bank_set)::set(null, path, "td_bank_set", banks);
+    put(path, banks);
   endfunction
 
   // The component of this name whose parent is `from` or above it; null, and an error, when there is none.
@@ -46,7 +46,8 @@ class td_uvm_mem extends uvm_component;
     if (name != "" && uvm_config_db#(td_uvm_mem)::get(from, "", name, found)) return TD_OK;
     found = null;
     if (name == "") message = "no memory; set memory, or memory_name";
-    else if (from == null) message = $sformatf("no td_uvm_mem \"%s\" without a component to look from; set memory", name);
+    else if (from == null)
+      message = $sformatf("no td_uvm_mem \"%s\" without a component to look from; set memory", name);
     else
       message = $sformatf("no td_uvm_mem \"%s\" beside %s or above; create one, or set memory", name,
                           from.get_full_name());
@@ -54,22 +55,18 @@ class td_uvm_mem extends uvm_component;
   endfunction
 
   // Instead of put, before the end_of_elaboration_phase.
-  function void set_memory(input td_memory memory);
-    m_memory = memory;
-    m_banks = null;
+  function void set_memory(input td_backdoor memory);
+    m_backdoor = memory;
   endfunction
 
+  // The same, from before set_memory took a set of banks.
   function void set_banks(input td_bank_set banks);
-    m_memory = null;
-    m_banks = banks;
+    m_backdoor = banks;
   endfunction
 
   virtual function void build_phase(input uvm_phase phase);
     super.build_phase(phase);
-    if (m_memory == null && m_banks == null) begin
-      void'(uvm_config_db#(td_memory)::get(this, "", "td_memory", m_memory));
-      void'(uvm_config_db#(td_bank_set)::get(this, "", "td_bank_set", m_banks));
-    end
+    if (m_backdoor == null) void'(uvm_config_db#(td_backdoor)::get(this, "", "td_backdoor", m_backdoor));
     uvm_config_db#(td_uvm_mem)::set(get_parent(), "", get_name(), this);
     uvm_config_db#(td_uvm_mem)::set(get_parent(), "*", get_name(), this);
   endfunction
@@ -78,7 +75,7 @@ class td_uvm_mem extends uvm_component;
   virtual function void end_of_elaboration_phase(input uvm_phase phase);
     super.end_of_elaboration_phase(phase);
     td_uvm_plusargs::check_form();
-    if (m_memory == null && m_banks == null)
+    if (m_backdoor == null)
       fail(TD_HANDLE, $sformatf("no memory for this component; before run_test: td_uvm_mem::put(\"%s\", memory)",
                                 get_full_name()));
   endfunction
@@ -91,14 +88,23 @@ class td_uvm_mem extends uvm_component;
 
   // ---- questions
 
-  // Null when it wraps a set of banks.
-  function td_memory memory();
-    return m_memory;
+  // What it wraps, whichever it is; null when there was none.
+  function td_backdoor backdoor();
+    return m_backdoor;
   endfunction
 
-  // Null when it wraps a memory.
+  // The same as a td_memory; null when it wraps a set of banks.
+  function td_memory memory();
+    td_memory found;
+    if ($cast(found, m_backdoor)) return found;
+    return null;
+  endfunction
+
+  // The same as a td_bank_set; null when it wraps a memory.
   function td_bank_set banks();
-    return m_banks;
+    td_bank_set found;
+    if ($cast(found, m_backdoor)) return found;
+    return null;
   endfunction
 
   // What a quiet call has returned, loud and in the name of this component.
@@ -106,7 +112,7 @@ class td_uvm_mem extends uvm_component;
     td_uvm_reporter::fail(this, status, message);
   endfunction
 
-  // ---- the operations, as td_memory has them
+  // ---- the operations, as td_backdoor has them
 
   function void backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
     string      message;
@@ -117,8 +123,7 @@ class td_uvm_mem extends uvm_component;
 
   virtual function td_status_e try_backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as,
                                                         output string message);
-    if (m_banks != null) return m_banks.try_backdoor_load_tensor(tensor, layout, as, message);
-    if (m_memory != null) return m_memory.try_backdoor_load_tensor(tensor, layout, as, message);
+    if (m_backdoor != null) return m_backdoor.try_backdoor_load_tensor(tensor, layout, as, message);
     return no_memory("backdoor_load_tensor", message);
   endfunction
 
@@ -131,8 +136,7 @@ class td_uvm_mem extends uvm_component;
 
   virtual function td_status_e try_backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as,
                                                         output string message);
-    if (m_banks != null) return m_banks.try_backdoor_dump_tensor(tensor, layout, as, message);
-    if (m_memory != null) return m_memory.try_backdoor_dump_tensor(tensor, layout, as, message);
+    if (m_backdoor != null) return m_backdoor.try_backdoor_dump_tensor(tensor, layout, as, message);
     return no_memory("backdoor_dump_tensor", message);
   endfunction
 
@@ -149,10 +153,9 @@ class td_uvm_mem extends uvm_component;
   endfunction
 
   virtual function td_status_e try_backdoor_compare_tensor(input td_tensor golden, input td_layout layout,
-                                                           input string policy, input string as, output td_report report,
-                                                           output string message);
-    if (m_banks != null) return m_banks.try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
-    if (m_memory != null) return m_memory.try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
+                                                           input string policy, input string as,
+                                                           output td_report report, output string message);
+    if (m_backdoor != null) return m_backdoor.try_backdoor_compare_tensor(golden, layout, policy, as, report, message);
     report = null;
     return no_memory("backdoor_compare_tensor", message);
   endfunction
@@ -161,8 +164,6 @@ class td_uvm_mem extends uvm_component;
   function void announce(input td_report report);
     td_uvm_reporter::announce(this, report);
   endfunction
-
-  // ---- words, which a set of banks refuses: an address does not say in which bank
 
   function void backdoor_read(input td_addresses_t addresses, output td_words_t words);
     string      message;
@@ -173,8 +174,8 @@ class td_uvm_mem extends uvm_component;
 
   virtual function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
                                                  output string message);
-    if (m_memory == null) return no_memory("backdoor_read", message);
-    return m_memory.try_backdoor_read(addresses, words, message);
+    if (m_backdoor == null) return no_memory("backdoor_read", message);
+    return m_backdoor.try_backdoor_read(addresses, words, message);
   endfunction
 
   function void backdoor_write(input td_addresses_t addresses, input td_words_t words);
@@ -186,13 +187,12 @@ class td_uvm_mem extends uvm_component;
 
   virtual function td_status_e try_backdoor_write(input td_addresses_t addresses, input td_words_t words,
                                                   output string message);
-    if (m_memory == null) return no_memory("backdoor_write", message);
-    return m_memory.try_backdoor_write(addresses, words, message);
+    if (m_backdoor == null) return no_memory("backdoor_write", message);
+    return m_backdoor.try_backdoor_write(addresses, words, message);
   endfunction
 
   local function td_status_e no_memory(input string call, output string message);
-    if (m_banks == null) message = $sformatf("%s: no memory is in this component; see td_uvm_mem::put", call);
-    else message = $sformatf("%s: a set of banks is in this component; call it on one of banks()", call);
+    message = $sformatf("%s: no memory is in this component; see td_uvm_mem::put", call);
     return TD_HANDLE;
   endfunction
 endclass

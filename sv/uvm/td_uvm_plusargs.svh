@@ -4,8 +4,8 @@
 //   +td_dump_dir=DIR     td_dump_seq writes NAME.npy into this folder, which exists already
 //   +td_seed=N           what seed() returns
 //
-// All functions are static. A +td_load of another form, or for a name that no tensor of the test has, is an error. Where UVM
-// has no DPI the command line cannot be listed, and only the first +td_load is checked; all of them work.
+// All functions are static. A +td_load of another form, or for a name that no tensor of the test has, is an error.
+// Where UVM has no DPI the command line cannot be listed, and only the first +td_load is checked; all of them work.
 class td_uvm_plusargs;
   local static bit              m_asked[string];  // the names of tensors that were looked for
   local static bit              m_form_checked;
@@ -13,8 +13,8 @@ class td_uvm_plusargs;
   local static bit              m_seeded;
   local static longint unsigned m_seed;
 
-  // The tensor that a sequence or a scoreboard works on: out of the file of +td_load=NAME:FILE, or else out of `file`, or
-  // else the one that was given.
+  // The tensor that a sequence or a scoreboard works on: out of the file of +td_load=NAME:FILE, or else out of
+  // `file`, or else the one that was given.
   static function td_status_e try_tensor(input string name, input string file, input string dtype,
                                          input td_tensor given, output td_tensor tensor, output string message);
     string override_file;
@@ -39,7 +39,8 @@ class td_uvm_plusargs;
     return {dir, "/", name, ".npy"};
   endfunction
 
-  // The number of +td_seed, and without it one that is drawn, and said, once: `act.fill_random(td_uvm_plusargs::seed())`.
+  // The number of +td_seed, and without it one that is drawn, and said, once:
+  // `act.fill_random(td_uvm_plusargs::seed())`.
   static function longint unsigned seed();
     string text;
     if (m_seeded) return m_seed;
@@ -63,8 +64,8 @@ class td_uvm_plusargs;
     end
   endfunction
 
-  // Every +td_load is for a tensor that was looked for. Says so once, at the end: a misspelt name would leave the test as
-  // it was.
+  // Every +td_load is for a tensor that was looked for. Says so once, at the end: a misspelt name would leave the
+  // test as it was.
   static function void check_names();
     string loads[$];
     string name;

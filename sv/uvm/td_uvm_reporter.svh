@@ -1,7 +1,7 @@
 // Sends into UVM what the loud calls of td_pkg say. A failure is a uvm_error with the id TD/<STATUS>, as TD/SHAPE for
-// TD_SHAPE; a comparison is a uvm_info TD/MATCH or a uvm_error TD/MISMATCH. The try_ twins stay quiet, as they never come to
-// a reporter. The components and sequences of this package install it when the first of them is made; a testbench
-// whose loud calls come earlier calls td_uvm_reporter::install_once().
+// TD_SHAPE; a comparison is a uvm_info TD/MATCH or a uvm_error TD/MISMATCH. The try_ twins stay quiet, as they never
+// come to a reporter. The components and sequences of this package install it when the first of them is made; a
+// testbench whose loud calls come earlier calls td_uvm_reporter::install_once().
 class td_uvm_reporter extends td_reporter;
   local static td_uvm_reporter   m_installed;
   local static uvm_report_object m_speaker;  // in whose name the next message is; null for UVM's root
@@ -23,8 +23,8 @@ class td_uvm_reporter extends td_reporter;
     m_speaker = null;
   endfunction
 
-  // The line of a comparison, and its page where pages are wanted, in the name of a component; at UVM_HIGH all of a report
-  // that has found a difference.
+  // The line of a comparison, and its page where pages are wanted, in the name of a component; at UVM_HIGH all of a
+  // report that has found a difference.
   static function void announce(input uvm_report_object speaker, input td_report report);
     install_once();
     m_speaker = speaker;

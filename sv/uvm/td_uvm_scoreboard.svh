@@ -1,6 +1,6 @@
 // Compares a memory with a golden tensor: on every call of compare_now(), or, when there was none, once in the
-// check_phase. That nothing was compared is an error. Created in the build_phase of an environment, one for each result;
-// the fields are set before the check_phase:
+// check_phase. A test that ends without a comparison is an error. Created in the build_phase of an environment, one
+// for each result; the fields are set before the check_phase:
 //
 //   scoreboard = td_uvm_scoreboard::type_id::create("scoreboard", this);
 //   scoreboard.memory = obuf;

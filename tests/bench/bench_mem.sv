@@ -21,7 +21,7 @@ package bench_mem_pkg;
 
   // A loop over one array; what follows it is written once.
   class plain_loop;
-    td_dpi_pkg::stage_t chunk;
+    td_dpi_pkg::chunk_t chunk;
 
     virtual function void run(input int words, input int step);
     endfunction

@@ -22,6 +22,7 @@ module tb_mem;
   mem_ram #(.Width(32), .Depth(64)) u_b ();
   mem_ram #(.Width(100), .Depth(12)) u_wide ();
   mem_ram #(.Width(96), .Depth(2000)) u_deep ();
+  mem_ram #(.Width(40), .Depth(64)) u_thin ();
 
   logic        [10:0]     ascending [8:17];
   logic        [10:0]     descending[17:8];
@@ -39,6 +40,7 @@ module tb_mem;
   `TD_MEM_CLASS(b_mem, tb_mem.u_b.mem, 32)
   `TD_MEM_CLASS(wide_mem, tb_mem.u_wide.mem, 100)
   `TD_MEM_CLASS(many_mem, tb_mem.u_deep.mem, 96)
+  `TD_MEM_CLASS(thin_mem, tb_mem.u_thin.mem, 40)
   `TD_MEM_CLASS(ascending_mem, tb_mem.ascending, 11)
   `TD_MEM_CLASS(descending_mem, tb_mem.descending, 11)
   `TD_MEM_CLASS(negative_mem, tb_mem.negative, 11)
@@ -180,7 +182,7 @@ module tb_mem;
     b.destroy();
   endtask
 
-  // ---- many words: as they are and turned about, one behind the other, at a distance, and anywhere
+  // ---- many words: in order and transposed, at consecutive addresses, at a distance, and anywhere
 
   task automatic many();
     string      pattern;
@@ -359,20 +361,157 @@ module tb_mem;
     l.destroy();
   endtask
 
+  // ---- a memory and a set of banks as what they have in common: one task for both
+
+  task automatic either(input td_backdoor door, input string what);
+    td_addresses_t at;
+    td_words_t     words;
+    td_words_t     mask;
+    td_words_t     back;
+    td_tensor      t;
+    td_tensor      u;
+    td_status_e    status;
+    string         message;
+    int            bad;
+    equal(door.depth(), 192, {what, ": its words"});
+    equal(door.width(), 40, {what, ": their width"});
+    equal(64'(door.words_per_word()), 2, {what, ": 32-bit words of a word"});
+    door.clear();
+    at = new[4];
+    at[0] = 0;
+    at[1] = 191;
+    at[2] = 64;
+    at[3] = 63;
+    words = new[8];
+    for (int i = 0; i < 8; i++) words[i] = 32'h11 * (i + 1);
+    door.backdoor_write(at, words);
+    door.backdoor_read(at, back);
+    ok(back.size() == 8 && back[0] == 'h11 && back[2] == 'h33 && back[5] == 'h66 && back[7] == 'h88,
+       {what, ": a list of words"});
+    ok(door.get_bits(191) == 64'h44_00000033 && door.get_bits(63) == 64'h88_00000077 && door.get_bits(1) == 0,
+       {what, ": where they belong"});
+    door.set_bits(130, 64'h12_3456789a);
+    equal(door.get_bits(130), 64'h12_3456789a, {what, ": a single word"});
+    mask = new[8];
+    for (int i = 0; i < 8; i++) mask[i] = 32'd0;
+    mask[4] = 32'hf0;
+    for (int i = 0; i < 8; i++) words[i] = i % 2 == 0 ? '1 : 32'hff;
+    door.backdoor_write_bits(at, words, mask);
+    ok(door.get_bits(64) == 64'h66_000000f5 && door.get_bits(0) == 64'h22_00000011, {what, ": a mask of bits"});
+    mask = new[4];
+    for (int i = 0; i < 4; i++) mask[i] = 32'd0;
+    mask[3] = 32'h10;
+    door.backdoor_write_bytes(at, words, mask);
+    equal(door.get_bits(63), 64'hff_00000077, {what, ": a mask of bytes"});
+    status = door.try_backdoor_write(at, mask, message);
+    equal(64'(status), 64'(TD_ARGUMENT), {what, ": too few words"});
+    status = door.try_backdoor_write_bits(at, words, mask, message);
+    equal(64'(status), 64'(TD_ARGUMENT), {what, ": too short a mask"});
+    at[2] = 192;
+    words[0] = 32'd5;
+    status = door.try_backdoor_write(at, words, message);
+    ok(status == TD_RANGE && door.get_bits(0) == 64'h22_00000011, {what, ": a word past the last is refused whole"});
+    status = door.try_get_bits(192, words_bits, message);
+    equal(64'(status), 64'(TD_RANGE), {what, ": and cannot be read"});
+
+    door.fill("one", 60, 70);
+    bad = 0;
+    for (longint unsigned i = 0; i < 192; i++)
+      if (i >= 60 && i < 130 ? door.get_bits(i) != 64'hff_ffffffff : door.get_bits(i) == 64'hff_ffffffff) bad++;
+    equal(64'(bad), 0, {what, ": a filling"});
+    status = door.try_fill("one", 190, 3, message);
+    equal(64'(status), 64'(TD_RANGE), {what, ": a filling past the last word"});
+
+    t = td_tensor::create("u20", "100 2");
+    u = td_tensor::create("u20", "100 2");
+    t.fill_ramp(1, 1);
+    door.backdoor_load_matrix(t, 50, 150);
+    ok(door.get_bits(50) == {24'd0, 20'd2, 20'd1} && door.get_bits(149) == {24'd0, 20'd200, 20'd199} &&
+       door.get_bits(150) == 0, {what, ": a matrix"});
+    door.backdoor_dump_matrix(u, 50, 150);
+    ok(u.get_bits(0) == 1 && u.get_bits(30) == 31 && u.get_bits(199) == 200, {what, ": and back"});
+    status = door.try_backdoor_load_matrix(t, 50, 151, message);
+    ok(status != TD_OK && door.get_bits(150) == 0, {what, ": a matrix with too few rows"});
+
+    door.save_file("either.hex", 60, 80);
+    door.clear();
+    door.set_bits(59, 59);
+    door.load_file("either.hex");
+    bad = 0;
+    for (longint unsigned i = 60; i < 140; i++) if (20'(door.get_bits(i)) != 20'(2 * (i - 50) + 1)) bad++;
+    equal(64'(bad), 0, {what, ": a file of words"});
+    ok(door.get_bits(59) == 59 && door.get_bits(140) == 0, {what, ": which writes what it names"});
+    status = door.try_load_file("nowhere.hex", message);
+    equal(64'(status), 64'(TD_FILE), {what, ": no such file"});
+    t.destroy();
+    u.destroy();
+  endtask
+
+  longint unsigned words_bits;
+
+  task automatic both();
+    td_memory   one;
+    td_bank_set three;
+    td_bank_set uneven;
+    td_memory   inside_0;
+    td_memory   library_1;
+    td_memory   library_2;
+    td_backdoor door;
+    td_status_e status;
+    string      message;
+    one = td_memory::create("one", 40, 192);
+    door = one;
+    either(door, "a memory");
+    inside_0 = thin_mem::create("thin");
+    library_1 = td_memory::create("l1", 40, 64);
+    library_2 = td_memory::create("l2", 40, 64);
+    three = new("three");
+    three.add(inside_0);
+    three.add(library_1);
+    three.add(library_2);
+    door = three;
+    either(door, "a set of banks");
+    ok(u_thin.mem[60] == {20'd22, 20'd21} && u_thin.mem[59] == 59 && library_1.get_bits(0) == {24'd0, 20'd30, 20'd29},
+       "whose words are those of the banks");
+    status = three.try_fill("one", 190, 3, message);
+    refused(status, TD_RANGE, message,
+            "memory_fill \"three\": words 0xbe to 0xc0 are past the 3 banks of 64 words; the last address is 0xbf",
+            "what is past the banks");
+    status = three.try_fill("ones", 0, 3, message);
+    equal(64'(status), 64'(TD_OPTION), "a filling that there is not");
+    uneven = new;
+    uneven.add(library_1);
+    uneven.add(one);
+    status = uneven.try_set_bits(0, 1, message);
+    refused(status, TD_ARGUMENT, message,
+            "backdoor_write \"banks\": addresses in a set of banks need banks of one depth; add such banks",
+            "banks of two depths");
+    three.destroy();
+    uneven.destroy();
+    one.destroy();
+    inside_0.destroy();
+    library_1.destroy();
+    library_2.destroy();
+  endtask
+
   // ---- refusals: those of td_memory, and nothing has changed
 
   task automatic refusals();
     td_memory   m;
-    longint unsigned handle;
+    td_memory   none;
+    td_design_memory wrong;
+    td_mem           wide;  // the old name
     td_tensor   t;
     td_tensor   gone;
     td_layout   l;
     td_status_e status;
     string      message;
-    status = td_mem::make_copy("wrong", 12, 11, 10, handle, message);
+    wrong = new("wrong", 12, 11, 10);
+    status = wrong.try_open(none, message);
     refused(status, TD_ARGUMENT, message, "TD_MEM_CLASS \"wrong\": a width of 12 bits for words of 11; pass 11",
             "a width that is not the array's");
-    status = td_mem::make_copy("wide", 20000, 20000, 10, handle, message);
+    wide = new("wide", 20000, 20000, 10);
+    status = wide.try_open(none, message);
     refused(status, TD_ARGUMENT, message,
             "TD_MEM_CLASS \"wide\": words of 20000 bits; a memory in the design has at most 16288",
             "words that no chunk holds");
@@ -415,6 +554,7 @@ module tb_mem;
     many();
     operations();
     banks();
+    both();
     refusals();
     finish();
   end

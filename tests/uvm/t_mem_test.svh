@@ -91,9 +91,14 @@ class t_mem_test extends t_base;
     said(matched("uvm_test_top.env.tiles", "tiles[0]"), "banks");
     equal(env.tiles.banks().bank(3).get_bits(1), 64'h001f001e001d001c, "have their words");
     addresses = new[1];
+    addresses[0] = 3 * 64 + 1;
     env.tiles.backdoor_read(addresses, words);
-    said({"UVM_ERROR uvm_test_top.env.tiles [TD/HANDLE] backdoor_read: a set of banks is in this component; call it on ",
-          "one of banks()"}, "a word of banks");
+    ok(words.size() == 2 && words[0] == 'h001d001c && words[1] == 'h001f001e, "a word of banks");
+    said("", "one bank after another");
+    addresses[0] = 256;
+    env.tiles.backdoor_read(addresses, words);
+    said({"UVM_ERROR uvm_test_top.env.tiles [TD/RANGE] backdoor_read \"tiles\": words 0x100 to 0x100 are past the 4 banks ",
+          "of 64 words; the last address is 0xff"}, "and none past the last");
     addresses[0] = 'h17;
     env.abuf.backdoor_read(addresses, words);
     equal(64'(words.size()), 2, "a word of a memory");
@@ -106,5 +111,6 @@ class t_mem_test extends t_base;
     said({"UVM_ERROR uvm_test_top.env.abuf [TD/RANGE] backdoor_write \"abuf\": address 0x100 (entry 0) is past the memory ",
           "of 256 words; the last address is 0xff"}, "a word past the end");
     ok(env.tiles.memory() == null && env.abuf.banks() == null, "a component wraps one or the other");
+    ok(env.tiles.backdoor() != null && env.abuf.backdoor() != null, "and gives either");
   endtask
 endclass

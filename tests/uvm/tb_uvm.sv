@@ -43,7 +43,7 @@ module tb;
     td_uvm_mem::put("*.env.sram", sram_mem::create("sram"));
     td_uvm_mem::put("*.env.wide", td_memory::create("wide", 128, 256));
     td_uvm_mem::put("*.env.odd", td_memory::create("odd", 24, 16));
-    td_uvm_mem::put_banks("*.env.tiles", td_bank_set::create("tiles", 4, 64, 64));
+    td_uvm_mem::put("*.env.tiles", td_bank_set::create("tiles", 4, 64, 64));
     top = uvm_root::get();
     top.set_finish_on_completion(1'b0);
     run_test();

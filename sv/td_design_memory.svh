@@ -1,64 +1,143 @@
-// A memory that is an array in the design. The macros in td_macros.svh make a class of each from this one, and its
-// `create` makes the object; it is then used as any td_memory. The library holds a copy: an operation brings in the
-// words that it looks at, works on the copy, and takes out the words that it has changed. No other word of the array
-// is read or written.
-class td_mem extends td_memory;
-  // What crosses DPI at once, for the macros. Members, so that no call has to clear them.
-  // verilator lint_off UNUSEDSIGNAL
-  protected td_dpi_pkg::stage_t m_chunk;
-  protected td_dpi_pkg::stage_t m_mask;
-  protected longint unsigned m_borrowed = 0;  // the tensor whose own words cross, or 0
-  // verilator lint_on UNUSEDSIGNAL
+// A memory that is an array in the design. The macros of td_macros.svh make one class of each array from this one;
+// `wbuf_mem::create("wbuf")` of such a class, anywhere in the testbench, makes the object, which is then used as any
+// td_memory. (td_memory itself is a memory of the library's own, and td_uvm_mem a UVM component around a memory of
+// either kind.)
+//
+// The library holds a copy: an operation brings in the words that it looks at, works on the copy, and takes out the
+// words that it has changed. No other word of the array is read or written.
+class td_design_memory extends td_memory;
+  // What crosses DPI at once. Members, so that no call has to clear them.
+  protected td_dpi_pkg::chunk_t m_chunk;
+  protected td_dpi_pkg::chunk_t m_mask;  // 1 for a bit that is x or z
+  protected logic [31:0]        m_word[0:td_dpi_pkg::ChunkWords-1];  // one word, in four states
+  local longint unsigned        m_borrowed = 0;  // the tensor whose own words cross, or 0
+  local longint unsigned        m_found;         // the width of the array's elements
+  local int                     m_per;           // 32-bit words of one word
 
   // The widest word that a chunk holds.
-  localparam int unsigned MaxWidth = (td_dpi_pkg::StageWords - td_dpi_pkg::StageHead) * 32;
+  localparam int unsigned MaxWidth = (td_dpi_pkg::ChunkWords - td_dpi_pkg::ChunkHead) * 32;
 
-  function new(input string name, input longint unsigned width, input longint unsigned depth,
-               input longint unsigned handle);
-    super.new(name, width, depth, handle);
+  // `width` is what the macro was given, `found` what an element of the array has.
+  function new(input string name, input longint unsigned width, input longint unsigned found,
+               input longint unsigned depth);
+    super.new(name, width, depth);
+    m_found = found;
+    m_per = words_per_word();
   endfunction
 
-  // ---- what the macros add
+  // ---- what the macros add, because only there the path is known
 
-  // Every chunk of the transfer from the array to the copy; returns a status number.
-  virtual function int collect();
-    return int'(TD_HANDLE);
+  // Words of the array into m_chunk: `count` of them from word `at` on, each `step` after the one before it, from
+  // m_chunk[c] on. With a step of 0 each word has its address in front of it in m_chunk. Returns whether a bit of
+  // them is x or z.
+  // verilator lint_off UNUSEDSIGNAL
+  virtual function bit collect_run(input int at, input int count, input int step, input int c);
+    return 1'b0;
   endfunction
 
-  // Every chunk of the transfer from the copy to the array.
-  virtual function int deposit();
-    return int'(TD_HANDLE);
+  // The other direction.
+  virtual function void deposit_run(input int at, input int count, input int step, input int c);
   endfunction
 
-  // The copy, for the macros' create. The declared width is compared with that of the array.
-  static function td_status_e make_copy(input string name, input longint unsigned width, input longint unsigned found,
-                                        input longint unsigned depth, output longint unsigned handle,
-                                        output string message);
-    handle = 0;
-    if (width != found) begin
-      message = $sformatf("TD_MEM_CLASS \"%s\": a width of %0d bits for words of %0d; pass %0d", name, width, found, found);
+  // One word of the array into m_word, and back, where some of its bits are x or z.
+  virtual function void collect_word(input int at);
+  endfunction
+
+  virtual function void deposit_word(input int at);
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  // ---- for `create` of the macros
+
+  // Makes the library's copy; `memory` is this object, or null when it is refused.
+  function td_status_e try_open(output td_memory memory, output string message);
+    longint unsigned handle;
+    td_status_e      status;
+    memory = null;
+    if (width() != m_found) begin
+      message = $sformatf("TD_MEM_CLASS \"%s\": a width of %0d bits for words of %0d; pass %0d", name(), width(),
+                          m_found, m_found);
       return TD_ARGUMENT;
     end
-    if (width > 64'(MaxWidth)) begin
-      message = $sformatf("TD_MEM_CLASS \"%s\": words of %0d bits; a memory in the design has at most %0d", name, width,
-                          MaxWidth);
+    if (width() > 64'(MaxWidth)) begin
+      message = $sformatf("TD_MEM_CLASS \"%s\": words of %0d bits; a memory in the design has at most %0d", name(),
+                          width(), MaxWidth);
       return TD_ARGUMENT;
     end
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_create(name, width, depth, handle, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_memory_create(name(), width(), depth(), handle, message));
+    m_handle = handle;
+    if (status == TD_OK) memory = this;
+    return status;
   endfunction
 
-  // ---- the two directions, with a message
+  // The same, loud.
+  function td_memory open();
+    td_memory   memory;
+    string      message;
+    td_status_e status;
+    status = try_open(memory, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return memory;
+  endfunction
+
+  // ---- the two directions, chunk by chunk
 
   virtual function bit lies_elsewhere();
     return 1'b1;
   endfunction
 
   virtual function td_status_e do_bring_in(output string message);
-    return explain(collect(), message);
+    int runs;
+    int status;
+    bit unknown;
+    int c;
+    status = 0;
+    forever begin
+      runs = next_chunk(td_dpi_pkg::BringIn);
+      if (runs <= 0) break;
+      unknown = 1'b0;
+      c = 0;
+      for (int r = 0; r < runs; r++) begin
+        if (collect_run(int'(m_chunk[c]), int'(m_chunk[c+1]), int'(m_chunk[c+2]), c + int'(td_dpi_pkg::ChunkHead)))
+          unknown = 1'b1;
+        c = after_run(c);
+      end
+      if (unknown) status = collect_unknown(runs);
+      if (status != 0) break;
+    end
+    return explain(status != 0 ? status : -runs, message);
   endfunction
 
   virtual function td_status_e do_take_out(output string message);
-    return explain(deposit(), message);
+    int runs;
+    int status;
+    int c;
+    status = 0;
+    forever begin
+      runs = next_chunk(td_dpi_pkg::TakeOut);
+      if (runs <= 0) break;
+      if (runs > int'(td_dpi_pkg::ChunkUnknown)) begin
+        status = deposit_unknown(runs - int'(td_dpi_pkg::ChunkUnknown));
+        if (status != 0) break;
+        continue;
+      end
+      c = 0;
+      for (int r = 0; r < runs; r++) begin
+        deposit_run(int'(m_chunk[c]), int'(m_chunk[c+1]), int'(m_chunk[c+2]), c + int'(td_dpi_pkg::ChunkHead));
+        c = after_run(c);
+      end
+    end
+    return explain(status != 0 ? status : -runs, message);
+  endfunction
+
+  // The next chunk: the number of its runs, or a negative status.
+  local function int next_chunk(input td_dpi_pkg::transfer_e direction);
+    return td_dpi_pkg::td_dpi_transfer_chunk(m_handle, m_borrowed, int'(direction), m_chunk);
+  endfunction
+
+  // Where the run after the one at m_chunk[c] begins.
+  local function int after_run(input int c);
+    return c + int'(td_dpi_pkg::ChunkHead) + int'(m_chunk[c+1]) * (m_chunk[c+2] == 0 ? m_per + 1 : m_per);
   endfunction
 
   local function td_status_e explain(input int status, output string message);
@@ -67,7 +146,65 @@ class td_mem extends td_memory;
     return td_status_e'(status);
   endfunction
 
-  // ---- the operations
+  // The masks of a chunk that has brought in words with x or z.
+  local function int collect_unknown(input int runs);
+    int at;
+    int step;
+    int c;
+    int last;
+    c = 0;
+    for (int r = 0; r < runs; r++) begin
+      at = int'(m_chunk[c]);
+      step = int'(m_chunk[c+2]);
+      last = after_run(c);
+      c += int'(td_dpi_pkg::ChunkHead);
+      while (c < last) begin
+        if (step == 0) begin
+          at = int'(m_chunk[c]);
+          c += 1;
+        end
+        collect_word(at);
+        for (int k = 0; k < m_per; k++)
+          for (int b = 0; b < 32; b++) m_mask[c+k][b] = $isunknown(m_word[k][b]);
+        at += step;
+        c += m_per;
+      end
+    end
+    return -td_dpi_pkg::td_dpi_transfer_chunk(m_handle, m_borrowed, int'(td_dpi_pkg::UnknownIn), m_mask);
+  endfunction
+
+  // A chunk on its way out, some of whose bits stay as they are in the array, because they are x or z there.
+  local function int deposit_unknown(input int runs);
+    int status;
+    int at;
+    int step;
+    int c;
+    int last;
+    status = td_dpi_pkg::td_dpi_transfer_chunk(m_handle, m_borrowed, int'(td_dpi_pkg::UnknownOut), m_mask);
+    if (status < 0) return -status;
+    c = 0;
+    for (int r = 0; r < runs; r++) begin
+      at = int'(m_chunk[c]);
+      step = int'(m_chunk[c+2]);
+      last = after_run(c);
+      c += int'(td_dpi_pkg::ChunkHead);
+      while (c < last) begin
+        if (step == 0) begin
+          at = int'(m_chunk[c]);
+          c += 1;
+        end
+        collect_word(at);
+        for (int k = 0; k < m_per; k++)
+          for (int b = 0; b < 32; b++) if (!m_mask[c+k][b]) m_word[k][b] = m_chunk[c+k][b];
+        deposit_word(at);
+        at += step;
+        c += m_per;
+      end
+    end
+    return 0;
+  endfunction
+
+  // ---- the operations of td_backdoor, with the transfers around them
 
   virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words,
                                        output string message);
@@ -214,3 +351,6 @@ class td_mem extends td_memory;
     return status;
   endfunction
 endclass
+
+// The name of this class until 0.1; it goes with the release after.
+typedef td_design_memory td_mem;
