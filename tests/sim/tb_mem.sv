@@ -370,6 +370,7 @@ module tb_mem;
     td_words_t     back;
     td_tensor      t;
     td_tensor      u;
+    longint unsigned bits;
     td_status_e    status;
     string         message;
     int            bad;
@@ -411,7 +412,7 @@ module tb_mem;
     words[0] = 32'd5;
     status = door.try_backdoor_write(at, words, message);
     ok(status == TD_RANGE && door.get_bits(0) == 64'h22_00000011, {what, ": a word past the last is refused whole"});
-    status = door.try_get_bits(192, words_bits, message);
+    status = door.try_get_bits(192, bits, message);
     equal(64'(status), 64'(TD_RANGE), {what, ": and cannot be read"});
 
     door.fill("one", 60, 70);
@@ -446,8 +447,6 @@ module tb_mem;
     t.destroy();
     u.destroy();
   endtask
-
-  longint unsigned words_bits;
 
   task automatic both();
     td_memory   one;
