@@ -7,37 +7,16 @@ td_sid_packages=verilator,g++,gcc,make,meson,ninja-build,pkg-config,zlib1g-dev,l
 
 # td_sid_make: the container.
 td_sid_make() {
-  test "$(id -u)" = 0 || td_skip "a container is made by root"
-  test ! -e "$td_sid/usr/bin/verilator" || return 0
-  command -v mmdebstrap >/dev/null || {
-    echo "installing what is missing: mmdebstrap"
-    apt-get install -y --no-install-recommends -q mmdebstrap >/dev/null || td_skip "mmdebstrap is not installed"
-  }
-  echo "making a container of Debian sid in $td_sid"
-  mkdir -p "$td_cache"
-  rm -rf "$td_sid.new"
-  mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include=$td_sid_packages sid "$td_sid.new" \
-    >"$td_sid.log" 2>&1 || td_skip "no container: $(tail -1 "$td_sid.log")"
-  mv "$td_sid.new" "$td_sid"
+  td_container "$td_sid" sid $td_sid_packages usr/bin/verilator
 }
 
-# td_sid_build [MESON OPTION...]: the library, in /tensordoor/build/newest of the container. The tree is a copy, with the times of
-# the files, so that a second run of one commit builds only what has changed; another commit, or another clone of it,
-# starts anew.
+# td_sid_build [MESON OPTION...]: the library, in /tensordoor/build/newest of the container.
 td_sid_build() {
-  local copy=$td_sid/tensordoor stamp
-  stamp="$PWD $(git rev-parse HEAD)"
-  test "$(cat "$copy/build/stamp" 2>/dev/null)" = "$stamp" || rm -rf "$copy/build"
-  mkdir -p "$copy/build"
-  echo "$stamp" >"$copy/build/stamp"
-  find "$copy" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-  git ls-files -co --exclude-standard | while read -r file; do test ! -e "$file" || echo "$file"; done |
-    tar -cf - -T - | tar -xf - -C "$copy"
-
+  td_copy_tree "$td_sid/tensordoor"
   chroot "$td_sid" verilator --version
   chroot "$td_sid" sh -e -c '
     cd /tensordoor
-    test -e build/newest/build.ninja || meson setup build/newest -Dbuildtype=release >/dev/null
+    test -e build/newest/build.ninja || meson setup build/newest -Dbuildtype=release -Dtests=true >/dev/null
     test $# = 0 || meson configure build/newest "$@"
     ninja -C build/newest libtensordoor.so.0.1.0 >build/newest.log 2>&1 || { cat build/newest.log; exit 1; }' sh "$@"
 }

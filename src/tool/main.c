@@ -21,6 +21,7 @@ static const struct {
     {"presets", tool_presets, "the layouts that have a name"},
     {"convert", tool_convert, "a tensor file or a memory image into another format"},
     {"show", tool_show, "what a tensor file holds: shape, dtype, range and elements"},
+    {"flags", tool_flags, "the command lines of a simulator for this installation"},
     {"info", tool_info, "this build, or what a file holds"},
     {"bench", bench_main, "how fast loads are on this machine, beside memcpy, plain loops and NumPy"},
 };

@@ -132,5 +132,6 @@ int tool_compare(int argc, char **argv);
 int tool_diff(int argc, char **argv);
 int tool_explain(int argc, char **argv);
 int tool_presets(int argc, char **argv);
+int tool_flags(int argc, char **argv);
 
 #endif

@@ -132,7 +132,7 @@ const char *json_text(const json *object, const char *key, const char *otherwise
     return value ? value->text : otherwise;
 }
 
-long long json_integer(const json *object, const char *key, long long otherwise)
+long long json_whole(const json *object, const char *key, long long otherwise)
 {
     const json *value = json_get(object, key);
     return value ? strtoll(value->text, NULL, 10) : otherwise;

@@ -19,6 +19,6 @@ void json_close(json *root);
 /* The member of that name, or NULL. */
 const json *json_get(const json *object, const char *key);
 const char *json_text(const json *object, const char *key, const char *otherwise);
-long long json_integer(const json *object, const char *key, long long otherwise);
+long long json_whole(const json *object, const char *key, long long otherwise);
 
 #endif

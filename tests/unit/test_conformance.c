@@ -73,14 +73,14 @@ static void write_address(const json *one, const json *sizes, char *address)
     char axes[TEXT];
     snprintf(axes, sizeof axes, "%s", json_text(one, "te", ""));
     address[0] = '\0';
-    add(address, "%lld", json_integer(one, "base", 0));
+    add(address, "%lld", json_whole(one, "base", 0));
     long long product = 1;
     for (size_t i = 0; i < sizes->count; i++)
         product *= strtoll(sizes->item[i].text, NULL, 10);
     char *rest = NULL;
     for (char *axis = strtok_r(axes, " ", &rest); axis; axis = strtok_r(NULL, " ", &rest)) {
-        product /= json_integer(sizes, axis, 1);
-        add(address, " + %lld*%s", strides ? json_integer(strides, axis, 0) : product, axis);
+        product /= json_whole(sizes, axis, 1);
+        add(address, " + %lld*%s", strides ? json_whole(strides, axis, 0) : product, axis);
     }
 }
 
@@ -118,9 +118,9 @@ static td_layout *make_mapping(const json *one)
     char temporal[TEXT] = "", spatial[TEXT] = "", strides[TEXT] = "", options[TEXT] = "", axes[TEXT], *rest = NULL;
     snprintf(axes, sizeof axes, "%s", json_text(one, "te", ""));
     for (char *axis = strtok_r(axes, " ", &rest); axis; axis = strtok_r(NULL, " ", &rest)) {
-        add(temporal, "%s=%lld ", axis, json_integer(sizes, axis, 1));
+        add(temporal, "%s=%lld ", axis, json_whole(sizes, axis, 1));
         if (steps)
-            add(strides, "%s=%lld ", axis, json_integer(steps, axis, 0));
+            add(strides, "%s=%lld ", axis, json_whole(steps, axis, 0));
     }
     for (size_t i = 0; i < lanes->count; i++)
         add(spatial, "%s=%s ", lanes->item[i].key, lanes->item[i].text);
@@ -130,7 +130,7 @@ static td_layout *make_mapping(const json *one)
         add(options, " alias=last");
     td_layout *layout = NULL;
     MUST(td_layout_from_mapping(json_text(one, "sw", ""), json_text(one, "hw", ""), temporal, spatial,
-                                (uint64_t)json_integer(one, "base", 0), strides, options, &layout));
+                                (uint64_t)json_whole(one, "base", 0), strides, options, &layout));
     return layout;
 }
 
@@ -144,7 +144,7 @@ static void check_tensor_case(const json *one)
     td_tensor *tensor = make_tensor(one), *back = NULL;
     td_memory *memory = NULL;
     td_layout *layout = NULL;
-    MUST(td_memory_create("m", (uint64_t)json_integer(one, "width", 0), DEPTH, &memory));
+    MUST(td_memory_create("m", (uint64_t)json_whole(one, "width", 0), DEPTH, &memory));
     MUST(td_layout_create(pattern, options, address, &layout));
     const bool clashes = json_get(one, "final") != NULL;
     if (clashes) {
@@ -176,7 +176,7 @@ static void check_matrix_case(const json *one)
 {
     td_tensor *tensor = make_tensor(one), *back = NULL;
     td_memory *memory = NULL;
-    const uint64_t width = (uint64_t)json_integer(one, "width", 0), first = (uint64_t)json_integer(one, "base", 0);
+    const uint64_t width = (uint64_t)json_whole(one, "width", 0), first = (uint64_t)json_whole(one, "base", 0);
     const td_shape shape = td_tensor_shape(tensor);
     const size_t elem_bytes = td_tensor_elem_bytes(tensor);
     MUST(td_memory_create("m", width, DEPTH, &memory));
@@ -218,7 +218,7 @@ static void test_addresses(void **state)
     snprintf(axes, sizeof axes, "%s", json_text(one, "te", ""));
     char *rest = NULL;
     for (char *axis = strtok_r(axes, " ", &rest); axis; axis = strtok_r(NULL, " ", &rest))
-        shape.dim[shape.rank++] = (uint64_t)json_integer(dim, axis, 0);
+        shape.dim[shape.rank++] = (uint64_t)json_whole(dim, axis, 0);
     add(pattern, "%s -> (%s) ()", json_text(one, "te", ""), json_text(one, "te", ""));
     write_address(one, dim, address);
 

@@ -253,9 +253,14 @@ static td_status add_entry(json_t *root, const char *name, const td_tensor *tens
     json_t *entry = make_entry(tensor, type, begin, *next);
     if (!entry)
         return td_fail_alloc(256);
-    if (json_object_set_new(root, name, entry) != 0)
+    if (json_object_set_new(root, name, entry) == 0)
+        return TD_OK;
+    /* Jansson has one failure for a bad name and for no memory; packing the name as a string tells them apart. */
+    json_error_t error;
+    json_decref(json_pack_ex(&error, 0, "s", name));
+    if (json_error_code(&error) == json_error_invalid_utf8)
         return td_fail(TD_ARGUMENT, "the name \"%s\" is not UTF-8; use another", text);
-    return TD_OK;
+    return td_fail_alloc(256);
 }
 
 td_status td_st_header_print(const td_st_item *items, size_t count, char **text, size_t *length)
