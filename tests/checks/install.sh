@@ -1,13 +1,15 @@
-# `meson install` places header, library, sv/ and a pkg-config file, and a C program builds and runs against them.
+# README.md's first screen, without root and in a home of its own: its installation, as printed, places header, library,
+# command, sv/ and a pkg-config file; its first module builds and runs with what `tensordoor flags` prints, and a C program
+# with what pkg-config gives, both without a path to the library in the environment. The library has no path in it.
 set -eu
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-DESTDIR=$out/stage meson install -C "$2" --no-rebuild --quiet >/dev/null
-pc=$(find "$out/stage" -name tensordoor.pc)
-prefix=$(sed -n 's/^prefix=//p' "$pc")
-for file in include/tensordoor.h share/tensordoor/sv/td.f share/tensordoor/sv/td_pkg.sv bin/tensordoor; do
-  test -e "$out/stage$prefix/$file" || { echo "not installed: $prefix/$file"; exit 1; }
-done
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH
+mkdir "$out/clone" "$out/home"
+cd "$1"
+git ls-files -co --exclude-standard | while read -r file; do test ! -e "$file" || echo "$file"; done |
+  tar -cf - -T - | tar -xf - -C "$out/clone"
+
 cat >"$out/first.c" <<'C'
 #include <stdio.h>
 #include <tensordoor.h>
@@ -28,7 +30,39 @@ int main(void)
     return word != 0x0008000700060005;
 }
 C
-sed -i "s#^prefix=.*#prefix=$out/stage$prefix#" "$pc"
-export PKG_CONFIG_PATH=$(dirname "$pc")
-cc -std=c11 -Wall -Wextra -Werror "$out/first.c" -o "$out/first" $(pkg-config --cflags --libs tensordoor)
-LD_LIBRARY_PATH=$(dirname "$(find "$out/stage" -name libtensordoor.so)") "$out/first"
+
+# As a reader does it. -O0 only saves time.
+cat >"$out/reader.sh" <<'READER'
+set -eu
+export HOME=$1/home CFLAGS=-O0 CCACHE_DIR=$1/home/.ccache
+cd "$1/clone"
+sed -n 's/^    \(meson setup\|export PATH\)/\1/p' README.md >"$1/screen"
+test "$(wc -l <"$1/screen")" = 2 || { echo "README.md has another first screen:"; cat "$1/screen"; exit 1; }
+. "$1/screen" >"$1/install.log" 2>&1 || { cat "$1/install.log"; exit 1; }
+prefix=$HOME/tensordoor
+for file in include/tensordoor.h share/tensordoor/sv/td.f share/tensordoor/sv/td_pkg.sv bin/tensordoor; do
+  test -e "$prefix/$file" || { echo "not installed: $file"; exit 1; }
+done
+test -z "$(find "$1/clone/build" -name 'test_*' | head -1)" || { echo "an installation builds tests"; exit 1; }
+
+awk '/^```systemverilog first.sv/ {on = 1; next} /^```/ {on = 0} on' README.md >"$1/home/first.sv"
+cd "$1/home"
+$(tensordoor flags --verilator) -MAKEFLAGS OPT_FAST=-O0 --top first first.sv >"$1/verilator.log" 2>&1 ||
+  { cat "$1/verilator.log"; exit 1; }
+obj_dir/Vfirst | grep "^word 0x113 is 0027002600250024, element 43 came back as 43$"
+
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tensordoor.pc)")
+export PKG_CONFIG_PATH
+cc -std=c11 -Wall -Wextra -Werror "$1/first.c" -o first $(pkg-config --cflags --libs tensordoor)
+./first
+READER
+if test "$(id -u)" = 0; then
+  chmod 755 "$out"
+  chown -R 65534:65534 "$out"
+  setpriv --reuid 65534 --regid 65534 --clear-groups bash "$out/reader.sh" "$out"
+else
+  bash "$out/reader.sh" "$out"
+fi
+lib=$(find "$out/home/tensordoor" -name libtensordoor.so)
+found=$(readelf -d "$lib" | grep -E 'R(UN)?PATH' || true)
+test -z "$found" || { echo "the library has a path in it:" $found; exit 1; }
