@@ -1,12 +1,12 @@
 /* The plan: a layout compiled for one shape, one pair of dtypes and one memory geometry. Made by compile.c, kept by
  * cache.c, run by exec; load, dump and compare share it. Immutable once made.
  *
- * A plan is a list of boxes. A box is a rectangle of elements that all exist (data) or that are all padding (pads), so
- * nothing is tested per element. It is a flat nest of loops, outermost first; step i of a node moves the place by
+ * A plan is a list of boxes. A box is a rectangle of elements that all exist (data) or that are all padding (pads),
+ * so nothing is tested per element. It is a flat nest of loops, outermost first; step i of a node moves the place by
  * i * stride on both sides. A place in memory is a bit: word * (8 * word_bytes) + bit in the word.
  *
- * Selector nodes (box.selectors of them, outermost) choose the ground that the bits count from: entry sum(i * select) of
- * the table when the plan has one, bank sum(i * select) otherwise. */
+ * Selector nodes (box.selectors of them, outermost) choose the ground that the bits count from: entry sum(i * select)
+ * of the table when the plan has one, bank sum(i * select) otherwise. */
 #ifndef TD_PLAN_H
 #define TD_PLAN_H
 
@@ -80,8 +80,8 @@ typedef struct td_plan {
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load leaves the others alone */
     uint64_t elems;           /* elements moved, copies counted, padding not */
 
-    /* request.dense: where the words of the staging buffer belong, in its order: `beats` words for every step of the nodes
-     * (outermost first, bits in `memory`), or for every entry of the table. */
+    /* request.dense: where the words of the staging buffer belong, in its order: `beats` words for every step of the
+     * nodes (outermost first, bits in `memory`), or for every entry of the table. */
     td_node *place;
     size_t place_count;
     uint64_t first_place; /* the word of step 0 */
@@ -96,9 +96,9 @@ typedef struct td_plan_request {
     td_dtype tensor_dtype, memory_dtype;
     td_geometry geometry;
     bool truncate; /* the matrix operations: lanes past the word are cut off instead of refused */
-    /* For words that are staged: the boxes put word number n (times beats) at word n of a staging buffer, and the plan says
-     * apart from them where each belongs in the memory. Addresses are checked as always. Only for layouts of one bank
-     * that write every word once: no bank expression, tail=clip or alias=last. */
+    /* For words that are staged: the boxes put word number n (times beats) at word n of a staging buffer, and the
+     * plan says apart from them where each belongs in the memory. Addresses are checked as always. Only for layouts
+     * of one bank that write every word once: no bank expression, tail=clip or alias=last. */
     bool dense;
 } td_plan_request;
 
@@ -109,8 +109,20 @@ td_status td_plan_create(const td_plan_request *request, td_plan **out);
 void td_plan_hold(td_plan *plan);
 void td_plan_release(td_plan **plan);
 
-/* The plan in one line: boxes and loops, as in "load 2 boxes: 3x{16:1:64} ..."; free with td_free. */
+/* The plan in one line: boxes as [steps:elements:bits] per loop (@[steps:elements:entries] over a table, #[..] over
+ * banks), then the path of each box in both directions, as in "move [64:1:32] [32:64:8]; load transpose_x8_avx2
+ * (64x32); dump transpose_x8_avx2 (32x64)"; free with td_free. */
 td_status td_plan_describe(const td_plan *plan, char **text);
+
+/* The paths alone: "transpose_x8_avx2", "2 x converted contiguous of 64 bytes + walk". Their words:
+ *
+ *   contiguous .. of N bytes   runs of N bytes that are contiguous on both sides
+ *   transpose interleave deinterleave pick    the kernel, with the bits of its element
+ *   packed cells loose         bit rows: without gaps, in whole bytes, one by one
+ *   gather of N bytes          one run per entry of the table, or per bank
+ *   converted ..               the two dtypes differ, so values are converted on the way
+ *   walk                       the plain walker, element by element */
+td_status td_plan_paths(const td_plan *plan, bool dump, char **text);
 
 /* Moves and bit rows (move.h) for a plan that has its boxes, as comparisons make them. Fails on TD_NO_MEMORY alone. */
 td_status td_moves_create(td_plan *plan);

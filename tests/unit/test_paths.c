@@ -1,0 +1,337 @@
+/* Which kernel does a layout get? A table of layouts with the paths that a load and a dump must take, on every
+ * instruction set of this machine. Nothing else notices when a layout falls off its fast path, as the plain walker
+ * gives the same bits.
+ *
+ * The paths are those of td_plan_paths (plan/plan.h). `*` stands for the instruction set's own name; where the choice
+ * itself depends on the instruction set, {c|avx2|avx512|vbmi} has one text for each. */
+#include "support.h"
+
+#include "base/cpu.h"
+#include "memory/memory.h"
+#include "plan/plan.h"
+#include "values/as.h"
+
+typedef struct path_case {
+    const char *pattern, *options, *address;
+    td_shape shape;
+    const char *dtype, *as;
+    uint64_t width_bits, banks;
+    const char *load, *dump;
+} path_case;
+
+#define SHAPE(...)                                                                                                     \
+    {                                                                                                                  \
+        sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),                                                          \
+        {                                                                                                              \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
+
+#define SAME NULL /* as the load */
+
+static const path_case cases[] = {
+    /* contiguous: the words are the tensor's bytes */
+    {"a b -> a b", "", "", SHAPE(64, 16), "i8", "", 128, 1, "contiguous copy_* of 1024 bytes", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 16), "f16", "", 256, 1, "contiguous copy_* of 2048 bytes", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 16), "f32", "", 512, 1, "contiguous copy_* of 4096 bytes", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 8), "f64", "", 512, 1, "contiguous copy_* of 4096 bytes", SAME},
+    {"... (a b) -> (... a) b", "b=8", "", SHAPE(5, 7, 64), "i16", "", 128, 1, "contiguous copy_* of 4480 bytes", SAME},
+    /* contiguous runs: whole rows change places */
+    {"b h s d -> (b s h) d", "", "", SHAPE(2, 8, 30, 64), "i8", "", 512, 1, "contiguous copy_* of 64 bytes", SAME},
+    {"a b c -> (b a) c", "", "", SHAPE(16, 24, 32), "f32", "", 1024, 1, "contiguous copy_* of 128 bytes", SAME},
+    {"a b -> a b", "", "4*a", SHAPE(64, 16), "i8", "", 128, 1, "contiguous copy_* of 16 bytes", SAME},
+    {"a b -> a b", "fill=keep lsb=8", "", SHAPE(64, 16), "i8", "", 192, 1, "contiguous copy_* of 16 bytes", SAME},
+    /* transposed, every size of element; longer elements where neighbours stay together */
+    {"r c -> c r", "", "", SHAPE(64, 96), "i8", "", 512, 1, "transpose_x8_*", SAME},
+    {"r c -> c r", "", "", SHAPE(64, 96), "bf16", "", 1024, 1, "transpose_x16_*", SAME},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f32", "", 2048, 1, "transpose_x32_*", SAME},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f64", "", 4096, 1, "transpose_x64_*", SAME},
+    {"r c e -> c (r e)", "", "", SHAPE(64, 96, 4), "f32", "", 8192, 1, "transpose_x128_*", SAME},
+    {"r c e -> c (r e)", "", "", SHAPE(64, 96, 8), "f32", "", 16384, 1, "transpose_x256_*", SAME},
+    {"r c e -> c (r e)", "", "", SHAPE(64, 96, 2), "u8", "", 1024, 1, "transpose_x16_*", SAME},
+    {"r a c b -> (r c) (a b)", "", "", SHAPE(8, 16, 8, 16), "i8", "", 2048, 1, "transpose_x128_*", SAME},
+    {"n c h w -> (n h w) c", "", "", SHAPE(2, 64, 14, 14), "i8", "", 512, 1, "transpose_x8_*", SAME},
+    {"n h w c -> (n c h) w", "", "", SHAPE(2, 14, 32, 64), "f16", "", 512, 1, "transpose_x16_*", SAME},
+    /* interleaved and deinterleaved: few lanes */
+    {"c x -> x c", "", "", SHAPE(2, 600), "i8", "", 16, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "deinterleave_x8_{*|*|avx2|vbmi}"},
+    {"c x -> x c", "", "", SHAPE(4, 600), "i8", "", 32, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "deinterleave_x8_{*|*|avx2|vbmi}"},
+    {"c x -> x c", "", "", SHAPE(16, 600), "i8", "", 128, 1, "interleave_x8_{*|*|avx2|vbmi}", "transpose_x8_*"},
+    {"c x -> x c", "", "", SHAPE(3, 600), "i8", "", 24, 1, "transpose_x8_*", SAME},
+    {"c x -> x c", "", "", SHAPE(4, 600), "i16", "", 64, 1, "interleave_x16_*", "deinterleave_x16_*"},
+    {"c x -> x c", "", "", SHAPE(4, 600), "f32", "", 128, 1, "interleave_x32_*", "transpose_x32_*"},
+    {"c x -> x c", "", "", SHAPE(4, 600), "f64", "", 256, 1, "interleave_x64_*", "transpose_x64_*"},
+    {"x c -> c x", "", "", SHAPE(600, 4), "i8", "", 4800, 1, "deinterleave_x8_{*|*|avx2|vbmi}",
+     "interleave_x8_{*|*|avx2|vbmi}"},
+    {"x c -> c x", "", "", SHAPE(600, 3), "u16", "", 9600, 1, "deinterleave_x16_*", "interleave_x16_*"},
+    {"x c -> c x", "", "", SHAPE(600, 2), "f32", "", 19200, 1, "deinterleave_x32_*", "interleave_x32_*"},
+    /* picks: four input channels of a kernel make one element */
+    {"(o1 o0) (i1 i4 i0) h w -> (o1 i1 h w) (i4 o0 i0)", "o0=16 i4=4 i0=4", "", SHAPE(32, 32, 3, 3), "i8", "", 2048, 1,
+     "{transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x8_*"},
+    {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 4, 9), "i8", "", 512, 1,
+     "{transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x8_*"},
+    {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 2, 9), "i16", "", 512, 1,
+     "{transpose_x16_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x16_*"},
+    /* packed bits */
+    {"a b -> a b", "", "", SHAPE(64, 128), "u1", "", 128, 1, "packed 1-bit pack_x8_*", "packed 1-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 64), "i2", "", 128, 1, "packed 2-bit pack_x8_*", "packed 2-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 43), "u3", "", 129, 1, "packed 3-bit pack_x8_*", "packed 3-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "i4", "", 128, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "e2m1", "", 128, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "e3m2", "", 192, 1, "packed 6-bit pack_x8_*", "packed 6-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 10), "u12", "", 120, 1, "packed 12-bit pack_x16_{*|*|avx2|avx2}",
+     "packed 12-bit unpack_x16_{*|*|avx2|avx2}"},
+    {"a b -> a b", "", "", SHAPE(64, 10), "i24", "", 240, 1, "packed 24-bit pack_x32_{*|*|avx2|avx2}",
+     "packed 24-bit unpack_x32_{*|*|avx2|avx2}"},
+    {"a b -> a b", "", "", SHAPE(64, 10), "u48", "", 480, 1, "packed 48-bit pack_x64_{*|*|avx2|avx2}",
+     "packed 48-bit unpack_x64_{*|*|avx2|avx2}"},
+    {"a b -> b a", "", "", SHAPE(64, 32), "i4", "", 256, 1, "transposed packed 4-bit pack_x8_*",
+     "transposed packed 4-bit unpack_x8_*"},
+    {"a b c -> (b a) c", "", "", SHAPE(16, 8, 32), "u1", "", 32, 1, "packed 1-bit pack_x8_*",
+     "packed 1-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 21), "i6", "", 128, 1, "packed 6-bit pack_x8_*", "packed 6-bit unpack_x8_*"},
+    /* slots, bits from the top, beats */
+    {"a b -> a b", "slot=8", "", SHAPE(64, 16), "i4", "", 128, 1, "cells 4-bit put_x8_{*|c|*|*}",
+     "cells 4-bit get_x8_{*|c|c|c}"},
+    {"a b -> a b", "slot=16", "", SHAPE(64, 8), "u12", "", 128, 1, "cells 12-bit put_x16_{*|c|*|*}",
+     "cells 12-bit get_x16_{*|c|c|c}"},
+    {"a b -> a b", "slot=16", "", SHAPE(64, 8), "i8", "", 128, 1, "contiguous copy_* of 1 byte", SAME},
+    {"a b -> a b", "slot=9", "", SHAPE(64, 8), "i8", "", 72, 1, "loose 8-bit", SAME},
+    {"a b -> a b", "lanes=msb", "", SHAPE(64, 16), "i8", "", 128, 1, "contiguous copy_* of 1 byte", SAME},
+    {"a b -> a b", "lanes=msb", "", SHAPE(64, 32), "i4", "", 128, 1, "strided packed 4-bit pack_x8_*",
+     "strided packed 4-bit unpack_x8_*"},
+    {"a b -> a b", "beats=4", "", SHAPE(64, 64), "i8", "", 128, 1, "contiguous copy_* of 4096 bytes", SAME},
+    {"a b -> a b", "beats=2", "", SHAPE(64, 3), "i12", "", 18, 1, "walk", SAME},
+    {"a b -> a b", "beats=2", "8*a", SHAPE(64, 64), "f32", "", 1024, 1, "contiguous copy_* of 256 bytes", SAME},
+    /* ragged: padded at both ends, clipped */
+    {"a (b c) -> (a b) c", "c=16 pad=0", "", SHAPE(64, 50), "i8", "", 128, 1,
+     "contiguous copy_* of 48 bytes + contiguous copy_* of 2 bytes", SAME},
+    {"a (b c) -> (a b) c", "c=16 pad=7 pad_at=begin", "", SHAPE(64, 50), "i8", "", 128, 1,
+     "contiguous copy_* of 48 bytes + contiguous copy_* of 2 bytes", SAME},
+    {"a (b c) -> (a b) c", "c=16 tail=clip", "", SHAPE(64, 50), "i8", "", 128, 1,
+     "contiguous copy_* of 48 bytes + contiguous copy_* of 2 bytes", SAME},
+    {"(r s) (b c) -> (r b c) s", "s=16 c=16 pad=0", "", SHAPE(60, 50), "i8", "", 128, 1,
+     "2 x interleave_x8_{*|*|avx2|vbmi} + 2 x transpose_x8_*", "4 x transpose_x8_*"},
+    {"a (b c) -> (a b) c", "c=32 pad=0", "", SHAPE(64, 50), "i4", "", 128, 1, "2 x packed 4-bit pack_x8_*",
+     "2 x packed 4-bit unpack_x8_*"},
+    /* banks and tables */
+    {"c (h k) -> c h k", "k=16", "", SHAPE(4, 256), "i8", "", 128, 4, "gather of 256 bytes by bank", SAME},
+    {"(h b) w -> b h w", "b=4", "", SHAPE(64, 16), "i8", "", 128, 4, "contiguous copy_* of 16 bytes by bank", SAME},
+    {"(r b) c -> b c r", "b=4", "", SHAPE(256, 96), "i8", "", 512, 4, "transpose_x8_* by bank", SAME},
+    {"h w c -> (h w) c", "", "bank = (h + w) % 4; addr = 16*h + w", SHAPE(16, 16, 16), "i8", "", 128, 4,
+     "gather of 16 bytes by table", SAME},
+    {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "i8", "", 128, 1,
+     "gather of 16 bytes by table", SAME},
+    {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 64), "f32", "", 2048, 1,
+     "gather of 256 bytes by table", SAME},
+    {"c h w -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "i8", "", 128, 1,
+     "contiguous copy_* of 1 byte by table", SAME},
+    {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 32), "i4", "", 128, 1,
+     "packed 4-bit pack_x8_* by table", "packed 4-bit unpack_x8_* by table"},
+    {"h w c -> (h w) c", "alias=last", "h + w", SHAPE(16, 16, 16), "i8", "", 128, 1, "walk by table",
+     "cells 8-bit get_x8_{*|c|c|c} by table"},
+    /* repeats and sliding windows */
+    {"a b -> (a r) b", "r=3", "", SHAPE(64, 16), "i8", "", 128, 1, "transpose_x128_*", "contiguous copy_* of 16 bytes"},
+    {"a b -> a (b r)", "r=2", "", SHAPE(64, 16), "i8", "", 256, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "contiguous copy_* of 1 byte"},
+    {"a -> a r", "r=16", "", SHAPE(64), "i8", "", 128, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "contiguous copy_* of 1 byte"},
+    {"(x + k) c -> (x k) c", "k=3", "", SHAPE(34, 16), "i8", "", 128, 1, "contiguous copy_* of 48 bytes", SAME},
+    {"c (x + k) -> x (k c)", "k=3", "", SHAPE(16, 66), "i8", "", 384, 1, "transpose_x8_*", SAME},
+    /* converted, both ways */
+    {"a b -> a b", "", "", SHAPE(64, 16), "f32", "i8 scale=0.05", 128, 1, "converted contiguous of 1024 bytes", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 16), "f32", "bf16", 256, 1, "converted contiguous of 2048 bytes", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 16), "i8", "f32", 512, 1, "converted contiguous of 1024 bytes", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 32), "f32", "i4 scale=0.5", 128, 1, "converted packed 4-bit pack_x8_*",
+     "converted packed 4-bit unpack_x8_*"},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f32", "i8 scale=0.05", 512, 1, "converted transpose_x8_*", SAME},
+    {"r c -> c r", "", "", SHAPE(64, 96), "i8", "f32", 2048, 1, "converted transpose_x8_*", SAME},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f16", "bf16", 1024, 1, "converted transpose_x16_*", SAME},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f64", "i16", 1024, 1, "converted transpose_x16_*", SAME},
+    {"c x -> x c", "", "", SHAPE(4, 600), "f32", "i8 scale=0.05", 32, 1, "converted interleave_x8_{*|*|avx2|vbmi}",
+     "converted deinterleave_x8_{*|*|avx2|vbmi}"},
+    {"x c -> c x", "", "", SHAPE(600, 4), "f32", "f16", 9600, 1, "converted deinterleave_x16_*",
+     "converted interleave_x16_*"},
+    {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 4, 9), "f32", "i8 scale=0.05", 512, 1,
+     "converted {transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "converted transpose_x8_*"},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f32", "i4 scale=0.5", 256, 1, "converted transposed packed 4-bit pack_x8_*",
+     "converted transposed packed 4-bit unpack_x8_*"},
+    {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "f32", "i8 scale=0.05", 128, 1,
+     "converted contiguous of 16 bytes by table", SAME},
+    {"a b -> a b", "", "", SHAPE(64, 32), "f32", "e2m1", 128, 1, "converted packed 4-bit pack_x8_*",
+     "converted packed 4-bit unpack_x8_*"},
+    /* presets */
+    {"preset:row_major cs=16", "", "", SHAPE(8, 64), "i8", "", 128, 1, "contiguous copy_* of 512 bytes", SAME},
+    {"preset:nvdla_feature", "", "", SHAPE(1, 64, 14, 14), "i8", "", 256, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "transpose_x8_*"},
+    {"preset:nvdla_weight", "", "", SHAPE(64, 128, 3, 3), "i8", "", 8, 1, "gather of 1 byte by table", SAME},
+    {"preset:vta_activation", "", "", SHAPE(1, 64, 14, 14), "i8", "", 128, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "transpose_x8_*"},
+    {"preset:vta_weight", "", "", SHAPE(64, 64, 3, 3), "i8", "", 2048, 1, "transpose_x8_*", SAME},
+    {"preset:nhcwb16", "", "", SHAPE(1, 14, 14, 64), "i8", "", 128, 1, "transpose_x128_*", SAME},
+    {"preset:nc1hwc0 c0=32", "", "", SHAPE(1, 64, 14, 14), "i8", "", 256, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "transpose_x8_*"},
+    {"preset:fractal_nz n0=32", "", "", SHAPE(64, 128), "i8", "", 256, 1, "transpose_x256_*", SAME},
+    {"preset:fractal_z c0=32", "", "", SHAPE(64, 64, 3, 3), "i8", "", 256, 1, "transpose_x8_*", SAME},
+    {"preset:nchw16c", "", "", SHAPE(1, 64, 14, 14), "f32", "", 512, 1, "transpose_x32_*", SAME},
+    {"preset:oihw4i16o4i", "", "", SHAPE(64, 64, 3, 3), "i8", "", 2048, 1,
+     "{transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x8_*"},
+    {"preset:vnni", "", "", SHAPE(64, 64), "i8", "", 2048, 1, "transpose_x8_*", SAME},
+    {"preset:amx_b", "", "", SHAPE(64, 64), "i8", "", 512, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "deinterleave_x8_{*|*|avx2|vbmi}"},
+    {"preset:tpu", "", "", SHAPE(64, 256), "f32", "", 8192, 1, "interleave_x32_*", "deinterleave_x32_*"},
+    {"preset:tenstorrent", "", "", SHAPE(64, 64), "bf16", "", 256, 1, "transpose_x256_*", SAME},
+    {"preset:hexagon", "", "", SHAPE(1, 64, 64, 64), "i8", "", 1024, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "deinterleave_x8_{*|*|avx2|vbmi}"},
+    {"preset:int4_onnx", "", "", SHAPE(64, 64), "i4", "", 8, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
+    {"preset:int4_ggml", "", "", SHAPE(64, 64), "u4", "", 128, 1, "transposed packed 4-bit pack_x8_*",
+     "transposed packed 4-bit unpack_x8_*"},
+    {"preset:mx_scale", "", "", SHAPE(64, 4), "e8m0", "", 8, 1, "walk by table",
+     "cells 8-bit get_x8_{*|c|c|c} by table"},
+    {"preset:nvfp4_scale", "", "", SHAPE(128, 16), "e4m3", "", 8, 1, "walk by table",
+     "cells 8-bit get_x8_{*|c|c|c} by table"},
+    {"preset:scale_128x4", "", "", SHAPE(256, 16), "e8m0", "", 128, 1, "transpose_x32_*", SAME},
+    {"preset:sparse24_values", "", "", SHAPE(64, 32), "f16", "", 32, 1, "contiguous copy_* of 4096 bytes", SAME},
+    {"preset:sparse24_index", "", "", SHAPE(64, 32), "u2", "", 16, 1, "packed 2-bit pack_x8_*",
+     "packed 2-bit unpack_x8_*"},
+    {"preset:xor_swizzle b=3 m=3 s=3", "", "", SHAPE(64, 64), "f16", "", 128, 1, "gather of 2 bytes by table", SAME},
+    {"preset:bank_interleave banks=8", "", "", SHAPE(256, 16), "i8", "", 128, 8, "gather of 1 byte by table", SAME},
+    {"preset:bank_rows", "", "", SHAPE(4096), "i8", "", 128, 8, "contiguous copy_* of 4 bytes by bank", SAME},
+    {"preset:fft_bitrev bits=8", "", "", SHAPE(256), "f32", "", 32, 1, "gather of 4 bytes by table", SAME},
+    {"preset:morton", "", "", SHAPE(16, 16), "i8", "", 8, 1, "gather of 1 byte by table", SAME},
+    {"preset:rnn_gates", "", "", SHAPE(256, 64), "i8", "", 32, 1, "interleave_x8_{*|*|avx2|vbmi}",
+     "deinterleave_x8_{*|*|avx2|vbmi}"},
+    {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1, "contiguous copy_* of 3 bytes", SAME},
+};
+#define CASES (sizeof cases / sizeof cases[0])
+
+static const struct {
+    const char *name; /* of the kernels that it has of its own, for `*` */
+    unsigned flags;
+} isas[] = {
+    {"c", TD_CPU_C},
+    {"avx2", TD_CPU_AVX2},
+    {"avx512", TD_CPU_AVX2 | TD_CPU_AVX512},
+    {"avx512", TD_CPU_AVX2 | TD_CPU_AVX512 | TD_CPU_VBMI},
+};
+
+/* The text for one instruction set. */
+static const char *expand(const char *text, size_t isa)
+{
+    static char out[512];
+    size_t used = 0, choice = 0;
+    bool choosing = false;
+    for (; *text; text++) {
+        if (*text == '{' || *text == '}') {
+            choosing = *text == '{';
+            choice = 0;
+        } else if (choosing && *text == '|')
+            choice++;
+        else if (!choosing || choice == isa)
+            used += (size_t)snprintf(out + used, sizeof out - used, *text == '*' ? "%s" : "%.1s",
+                                     *text == '*' ? isas[isa].name : text);
+        assert_true(used < sizeof out);
+    }
+    out[used] = '\0';
+    return out;
+}
+
+/* Prints what differs, and returns how much. */
+static int check_case(const path_case *c, size_t isa)
+{
+    td_layout *layout = NULL;
+    td_plan_request request = {.shape = &c->shape};
+    td_plan *plan = NULL;
+    td_as as;
+    int wrong = 0;
+    ASSERT_OK(td_layout_create(c->pattern, c->options, c->address, &layout));
+    request.layout = layout;
+    ASSERT_OK(td_dtype_parse(c->dtype, &request.tensor_dtype));
+    ASSERT_OK(td_as_parse(c->as ? c->as : "", request.tensor_dtype, &as));
+    request.memory_dtype = as.dtype;
+    request.geometry = (td_geometry){.width_bits = c->width_bits,
+                                     .depth_words = (uint64_t)1 << 24,
+                                     .banks = c->banks ? c->banks : 1,
+                                     .word_bytes = td_word_bytes(c->width_bits)};
+    ASSERT_OK(td_plan_create(&request, &plan));
+    for (int dump = 0; dump < 2; dump++) {
+        char *found = NULL;
+        ASSERT_OK(td_plan_paths(plan, dump, &found));
+        const char *expected = expand(dump && c->dump ? c->dump : c->load, isa);
+        if (strcmp(found, expected) != 0) {
+            print_error("a %s of %s by \"%s\" (options \"%s\", address \"%s\") on %s takes \"%s\", not \"%s\"\n",
+                        dump ? "dump" : "load", c->dtype, c->pattern, c->options, c->address, isas[isa].name, found,
+                        expected);
+            wrong++;
+        }
+        td_free(found);
+    }
+    td_plan_release(&plan);
+    td_layout_destroy(&layout);
+    return wrong;
+}
+
+static void every_layout_gets_its_kernel(void **state)
+{
+    (void)state;
+    td_cpu_mask(TD_CPU_ALL);
+    const unsigned machine = td_cpu_flags();
+    int wrong = 0;
+    for (size_t isa = 0; isa < sizeof isas / sizeof isas[0]; isa++) {
+        if ((machine & isas[isa].flags) != isas[isa].flags)
+            continue;
+        td_cpu_mask(isas[isa].flags);
+        for (size_t i = 0; i < CASES; i++)
+            wrong += check_case(&cases[i], isa);
+    }
+    td_cpu_mask(TD_CPU_ALL);
+    assert_int_equal(wrong, 0);
+}
+
+static void check_line(const char *pattern, const char *options, const char *address, const char *expected)
+{
+    td_layout *layout = NULL;
+    td_plan *plan = NULL;
+    char *line = NULL;
+    const td_shape shape = SHAPE(6, 10);
+    td_plan_request request = {.shape = &shape,
+                               .geometry = {.width_bits = 64, .depth_words = 256, .banks = 1, .word_bytes = 8}};
+    ASSERT_OK(td_layout_create(pattern, options, address, &layout));
+    ASSERT_OK(td_dtype_parse("i8", &request.tensor_dtype));
+    request.memory_dtype = request.tensor_dtype;
+    request.layout = layout;
+    ASSERT_OK(td_plan_create(&request, &plan));
+    ASSERT_OK(td_plan_describe(plan, &line));
+    assert_string_equal(line, expected);
+    td_free(line);
+    td_plan_release(&plan);
+    td_layout_destroy(&layout);
+}
+
+/* The whole line: boxes with their loops, padding, cleared words and tables, and both paths with their loops. */
+static void the_line_says_everything(void **state)
+{
+    (void)state;
+    td_cpu_mask(TD_CPU_C);
+    check_line("r c -> c r", "", "",
+               "move [10:1:64][6:10:8]; clear [10:0:64]; load transpose_x8_c (6x10); dump transpose_x8_c (10x6)");
+    check_line("r (c d) -> (r c) d", "d=4 pad=0", "",
+               "move [6:10:192][2:4:64][4:1:8] + [6:10:192][2:1:8]; pad [6:10:192][2:1:8]; clear [18:0:64]; load "
+               "contiguous copy_c of 4 bytes (2x4 around 6) + contiguous copy_c of 2 bytes (6x2); dump contiguous "
+               "copy_c of 4 bytes (2x4 around 6) + contiguous copy_c of 2 bytes (6x2)");
+    check_line("r c -> (r c) 1", "", "16*r + (r ^ c)",
+               "move @[60:1:1]; clear @[60:0:1]; table of 60 words; load gather of 1 byte by table (1x1); dump gather "
+               "of 1 byte by table (1x1)");
+    check_line("r c -> (r c) 1", "alias=last", "c",
+               "move @[6:10:10]@[10:1:1]; clear @[6:0:10]@[10:0:1]; table of 60 words, in order; load walk by table; "
+               "dump cells 8-bit get_x8_c by table");
+    td_cpu_mask(TD_CPU_ALL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_layout_gets_its_kernel),
+                                       cmocka_unit_test(the_line_says_everything)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
