@@ -207,6 +207,15 @@ static td_status begin_data(const td_call *c, td_call_state *s)
     return TD_OK;
 }
 
+/* Some bits of these memories are x or z. */
+static bool has_x(const td_call *c)
+{
+    for (size_t i = 0; i < c->banks; i++)
+        if (c->bank[i]->unknown_any)
+            return true;
+    return false;
+}
+
 td_status td_call_begin(const td_call *c, td_call_state *s)
 {
     s->run = (td_run){0};
@@ -220,7 +229,7 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     s->memory_dtype = c->tensor->dtype;
     s->run.tensor = c->tensor->data;
     status = begin_conversion(c, s);
-    if (!status && td_x_here(c)) {
+    if (!status && has_x(c)) {
         s->has_x = true;
         status = td_x_begin(c, s->memory_dtype, &s->x);
         s->run.loose = s->x.flags;

@@ -11,10 +11,8 @@
 static td_status fail_clash(const td_call *c, const td_clash *clash)
 {
     char at[TD_SHAPE_TEXT_BYTES];
-    td_shape coordinate = {.rank = c->tensor->shape.rank};
-    uint64_t rest = clash->elem;
-    for (size_t d = coordinate.rank; d-- > 0; rest /= c->tensor->shape.dim[d])
-        coordinate.dim[d] = rest % c->tensor->shape.dim[d];
+    td_shape coordinate;
+    td_shape_at(&c->tensor->shape, clash->elem, &coordinate);
     return td_fail(TD_DISAGREE,
                    "the copies of element %s differ: 0x%" PRIx64 " in one, 0x%" PRIx64 " at bank %" PRIu64
                    ", address %" PRIu64 ", bit %" PRIu64

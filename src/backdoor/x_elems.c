@@ -13,14 +13,6 @@
 
 #define LISTED 8 /* elements that a message names */
 
-bool td_x_here(const td_call *c)
-{
-    for (size_t i = 0; i < c->banks; i++)
-        if (c->bank[i]->unknown_any)
-            return true;
-    return false;
-}
-
 /* A call on the planes with a tensor of the memory's own dtype, which moves bits as they are. */
 typedef struct planes {
     td_call call;
@@ -72,14 +64,6 @@ uint64_t td_x_bits(const td_x_elems *x, uint64_t elem)
     return bits;
 }
 
-static td_shape coordinate(const td_shape *shape, uint64_t elem)
-{
-    td_shape at = {.rank = shape->rank};
-    for (size_t d = shape->rank; d-- > 0; elem /= shape->dim[d])
-        at.dim[d] = elem % shape->dim[d];
-    return at;
-}
-
 static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_dtype)
 {
     const td_tensor *tensor = c->tensor;
@@ -90,7 +74,8 @@ static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_d
             count++;
             first = i;
         }
-    td_shape at = coordinate(&tensor->shape, first);
+    td_shape at;
+    td_shape_at(&tensor->shape, first, &at);
     char text[TD_SHAPE_TEXT_BYTES];
     td_fail(TD_X_STATE,
             "element %s is x or z in bits 0x%" PRIx64 " of its %u, %" PRIu64 " of %" PRIu64
@@ -99,7 +84,7 @@ static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_d
     for (uint64_t i = first + 1, listed = 1; i < tensor->elems && listed < LISTED; i++) {
         if (!td_x_bits(x, i))
             continue;
-        at = coordinate(&tensor->shape, i);
+        td_shape_at(&tensor->shape, i, &at);
         td_fail_append("%s%s", listed == 1 ? "\nalso " : ", ", td_shape_print(&at, text));
         listed++;
     }
@@ -110,7 +95,7 @@ static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_d
 static void or_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
     static const td_piece whole = {0};
-    const unsigned char *ground = td_ground_at(run, at.select);
+    const unsigned char *ground = td_ground_at(run->plan, run->bank, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
     const size_t lanes = box->piece_count ? box->piece_count : 1;

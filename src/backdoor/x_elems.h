@@ -1,5 +1,5 @@
 /* Elements with bits that are x or z, in memories whose words came from elsewhere (section 11 of the public header). call.c asks
- * here around every load, dump and comparison; without such bits that costs one test. */
+ * here around a load, dump or comparison of memories that have such bits. */
 #ifndef TD_X_ELEMS_H
 #define TD_X_ELEMS_H
 
@@ -13,9 +13,6 @@ typedef struct td_x_elems {
     unsigned bytes;       /* of a container */
     unsigned char *saved; /* x=keep: the tensor before a dump */
 } td_x_elems;
-
-/* Some bits of these memories are x or z. */
-bool td_x_here(const td_call *c);
 
 /* Before a dump or a comparison: TD_X_STATE with the elements, when the policy of bank 0 is x=error. Nothing for a load. */
 td_status td_x_begin(const td_call *c, td_dtype memory_dtype, td_x_elems *out);

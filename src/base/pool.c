@@ -5,12 +5,13 @@
  * between calls. After a fork the child has no workers and starts its own when it needs them. */
 #include "base/pool.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MAX_WORKERS 15
 #define ALWAYS_SMALL ((uint64_t)256 << 10) /* below this no machine that was measured gains */
@@ -189,20 +190,13 @@ __attribute__((destructor)) static void stop_workers(void)
 
 /* -- a job -------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Until nobody is inside. The last piece ends soon: a caller that went to sleep for it would be woken later than that, and
  * perhaps on the worker's CPU. */
 static void wait_for_workers(void)
 {
     if (!atomic_load_explicit(&pool.busy, memory_order_acquire))
         return;
-    for (const uint64_t start = now_ns(); now_ns() - start < PATIENCE_NS;) {
+    for (const uint64_t start = td_now_ns(); td_now_ns() - start < PATIENCE_NS;) {
         if (!atomic_load_explicit(&pool.busy, memory_order_acquire))
             return;
         sched_yield();
@@ -279,7 +273,7 @@ static void meet(void *context, unsigned begin, unsigned end)
         atomic_store(&m->met, true);
         return;
     }
-    for (const uint64_t start = now_ns(); !atomic_load(&m->met) && now_ns() - start < PATIENCE_NS;)
+    for (const uint64_t start = td_now_ns(); !atomic_load(&m->met) && td_now_ns() - start < PATIENCE_NS;)
         sched_yield();
 }
 
@@ -297,11 +291,11 @@ static uint64_t time_meeting(void)
     size_t runs = 0;
     if (!start_workers(1))
         return TIMING_LIMIT_NS;
-    for (const uint64_t first = now_ns(); runs <= TIMED_RUNS && now_ns() - first < TIMING_LIMIT_NS;) {
+    for (const uint64_t first = td_now_ns(); runs <= TIMED_RUNS && td_now_ns() - first < TIMING_LIMIT_NS;) {
         meeting m = {.caller = pthread_self()};
-        const uint64_t start = now_ns();
+        const uint64_t start = td_now_ns();
         run_shared(&(job){.work = meet, .context = &m, .pieces = 2, .threads = 2}, 0);
-        taken[runs++] = atomic_load(&m.met) ? now_ns() - start : TIMING_LIMIT_NS;
+        taken[runs++] = atomic_load(&m.met) ? td_now_ns() - start : TIMING_LIMIT_NS;
     }
     qsort(taken, runs, sizeof taken[0], compare);
     return taken[runs / 2] > LEAST_MEETING_NS ? taken[runs / 2] : LEAST_MEETING_NS;
@@ -313,11 +307,11 @@ static bool pays(uint64_t left_ns)
         return false;
     uint64_t known = atomic_load_explicit(&meeting_ns, memory_order_relaxed);
     const bool again = known > SLOW_MEETING_NS && left_ns >= (uint64_t)WORTH_MEETINGS * SLOW_MEETING_NS &&
-                       now_ns() - atomic_load_explicit(&timed_at_ns, memory_order_relaxed) > TIME_AGAIN_NS;
+                       td_now_ns() - atomic_load_explicit(&timed_at_ns, memory_order_relaxed) > TIME_AGAIN_NS;
     if ((!known || again) && pthread_mutex_trylock(&turn) == 0) {
         known = time_meeting();
         atomic_store_explicit(&meeting_ns, known, memory_order_relaxed);
-        atomic_store_explicit(&timed_at_ns, now_ns(), memory_order_relaxed);
+        atomic_store_explicit(&timed_at_ns, td_now_ns(), memory_order_relaxed);
         pthread_mutex_unlock(&turn);
     }
     return known && left_ns >= WORTH_MEETINGS * known;
@@ -353,9 +347,9 @@ void td_pool_run(unsigned pieces, td_pool_work *work, void *context)
         share(work, context, 0, pieces);
         return;
     }
-    const uint64_t start = now_ns();
+    const uint64_t start = td_now_ns();
     work(context, 0, 1);
-    if (pays((now_ns() - start) * (pieces - 1)))
+    if (pays((td_now_ns() - start) * (pieces - 1)))
         share(work, context, 1, pieces);
     else
         work(context, 1, pieces);

@@ -143,8 +143,7 @@ void td_slab_find(const td_slabs *s, uint64_t number, td_slab *out)
         out->select += step * s->node[i].select;
     }
     if (s->way != TD_SLAB_TAKEN) {
-        const td_run run = {.plan = s->plan, .bank = s->bank};
-        out->stored = (s->plan ? td_ground_at(&run, out->select) : s->bank[0]) + out->memory / 8;
+        out->stored = (s->plan ? td_ground_at(s->plan, s->bank, out->select) : s->bank[0]) + out->memory / 8;
     }
 }
 
@@ -173,10 +172,9 @@ void td_slab_take(td_slab_taker *t, unsigned char *buffer, td_slab *slab)
 void td_slab_prefetch(const td_slab *slab)
 {
     const td_slabs *s = slab->of;
-    const td_run run = {.plan = s->plan, .bank = s->bank};
     if (!s->run_bytes)
         return;
-    const unsigned char *from = td_ground_at(&run, slab->select) + (slab->memory + s->run_bit) / 8;
+    const unsigned char *from = td_ground_at(s->plan, s->bank, slab->select) + (slab->memory + s->run_bit) / 8;
     td_walk w;
     for (td_walk_begin(&w, s->run_node, s->run_nodes, (td_at){0}); w.more; td_walk_next(&w))
         for (size_t at = 0; at < s->run_bytes; at += 64)

@@ -108,7 +108,7 @@ static void move_ground(const td_run *run, size_t b, bool dump, bool alone, td_a
 {
     const td_plan *plan = run->plan;
     const td_move *move = &plan->move[2 * b + dump];
-    unsigned char *ground = td_ground_at(run, at.select), *place = ground + at.memory / 8,
+    unsigned char *ground = td_ground_at(run->plan, run->bank, at.select), *place = ground + at.memory / 8,
                   *elems = run->tensor + at.tensor * plan->tensor_dtype.bytes;
     const td_move_values values = {.convert = run->convert, .tensor = run->tensor};
     if (move->kind == TD_MOVE_NONE || (run->convert && !td_move_converts(move, run->convert)))
@@ -198,7 +198,8 @@ static void pad_all(const td_run *run)
             td_plain_run(run, &plan->pads[b], 1, td_pad_row);
         else
             for (td_walk_grounds(&w, plan, &plan->pads[b]); w.more; td_walk_next(&w))
-                td_rows_run(&plan->pad_rows[b], &pad, false, true, td_ground_at(run, w.at.select), w.at.memory, 0);
+                td_rows_run(&plan->pad_rows[b], &pad, false, true, td_ground_at(run->plan, run->bank, w.at.select),
+                            w.at.memory, 0);
 }
 
 void td_exec_load(const td_run *run)

@@ -16,13 +16,6 @@ typedef struct td_run {
     const unsigned char *loose;
 } td_run;
 
-/* What the bits of a place count from. */
-static inline unsigned char *td_ground_at(const td_run *run, int64_t select)
-{
-    const td_ground ground = td_ground_of(run->plan, select);
-    return run->bank[ground.bank] + ground.word * run->plan->geometry.word_bytes;
-}
-
 void td_exec_load(const td_run *run);
 void td_exec_dump(const td_run *run);
 

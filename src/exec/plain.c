@@ -148,7 +148,7 @@ uint64_t td_tensor_value(const td_run *run, uint64_t bits, int64_t elem)
 
 void td_load_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    unsigned char *const ground = td_ground_at(run, at.select);
+    unsigned char *const ground = td_ground_at(run->plan, run->bank, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     if (box->piece_count) {
         const td_piece *piece = run->plan->piece + box->first_piece;
@@ -166,7 +166,7 @@ void td_load_row(const td_run *run, const td_box *box, const td_node *row, td_at
 
 void td_dump_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    unsigned char *const ground = td_ground_at(run, at.select);
+    unsigned char *const ground = td_ground_at(run->plan, run->bank, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     if (box->piece_count) {
         const td_piece *piece = run->plan->piece + box->first_piece;
@@ -185,7 +185,7 @@ void td_dump_row(const td_run *run, const td_box *box, const td_node *row, td_at
 
 void td_pad_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    unsigned char *const ground = td_ground_at(run, at.select);
+    unsigned char *const ground = td_ground_at(run->plan, run->bank, at.select);
     const td_piece whole = {.bits = run->plan->memory_dtype.bits};
     const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
     const size_t count = box->piece_count ? box->piece_count : 1;
@@ -198,7 +198,7 @@ void td_pad_row(const td_run *run, const td_box *box, const td_node *row, td_at 
 
 void td_clear_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    unsigned char *const ground = td_ground_at(run, at.select);
+    unsigned char *const ground = td_ground_at(run->plan, run->bank, at.select);
     const unsigned char *mask = run->plan->lane_mask + run->plan->geometry.word_bytes * box->beat;
     const size_t bytes = run->plan->geometry.word_bytes * box->beats;
     for (uint64_t i = 0; i < row->extent; i++, at.memory += row->memory) {

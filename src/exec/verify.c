@@ -7,7 +7,7 @@
 
 static td_status check_whole_row(const td_run *run, const td_node *row, td_at at)
 {
-    const unsigned char *ground = td_ground_at(run, at.select);
+    const unsigned char *ground = td_ground_at(run->plan, run->bank, at.select);
     td_convert_scratch s;
     td_status status = TD_OK;
     size_t bad = 0;
@@ -22,7 +22,7 @@ static td_status check_whole_row(const td_run *run, const td_node *row, td_at at
 
 static td_status check_pieces_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
-    const unsigned char *ground = td_ground_at(run, at.select);
+    const unsigned char *ground = td_ground_at(run->plan, run->bank, at.select);
     const td_piece *piece = run->plan->piece + box->first_piece;
     td_status status = TD_OK;
     size_t bad = 0;
@@ -60,7 +60,7 @@ static bool is_loose(const td_run *run, int64_t elem)
 static bool equal_row(const td_run *run, const td_box *box, const td_node *row, td_at at, td_clash *clash)
 {
     static const td_piece whole = {0};
-    const unsigned char *ground = td_ground_at(run, at.select);
+    const unsigned char *ground = td_ground_at(run->plan, run->bank, at.select);
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
     const size_t lanes = box->piece_count ? box->piece_count : 1;
@@ -95,7 +95,8 @@ bool td_exec_equals(const td_run *run, td_clash *clash)
 static bool copies_equal(const td_run *run, const td_box *box, td_at first, td_at other, td_clash *clash)
 {
     static const td_piece whole = {0};
-    const unsigned char *ground = td_ground_at(run, first.select), *other_ground = td_ground_at(run, other.select);
+    const unsigned char *ground = td_ground_at(run->plan, run->bank, first.select),
+                        *other_ground = td_ground_at(run->plan, run->bank, other.select);
     const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
     const size_t lanes = box->piece_count ? box->piece_count : 1;
     for (size_t k = 0, used = 0; k < lanes; k += used) {

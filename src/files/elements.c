@@ -3,6 +3,8 @@
  * order or packed bits are moved once into an owned tensor. It refuses values that the dtype does not hold. */
 #include "files/elements.h"
 
+#include "kernels/bits.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,13 +12,6 @@
 
 /* The side of a tile that is transposed in cache: 64 columns of 64 elements of up to 8 bytes are 32 KiB. */
 #define TILE 64
-
-INLINE uint64_t load_elem(const unsigned char *at, size_t bytes)
-{
-    uint64_t value = 0;
-    memcpy(&value, at, bytes);
-    return value;
-}
 
 /* A dtype narrower than its bytes holds only some values; the kernels rely on the bits above being its extension. */
 static td_status check_values(const unsigned char *data, uint64_t elems, td_dtype dtype)
@@ -26,7 +21,7 @@ static td_status check_values(const unsigned char *data, uint64_t elems, td_dtyp
     uint64_t mask = td_dtype_mask(dtype);
     uint64_t whole = dtype.bytes == 8 ? UINT64_MAX : ((uint64_t)1 << (8u * dtype.bytes)) - 1;
     for (uint64_t i = 0; i < elems; i++) {
-        uint64_t bits = load_elem(data + (size_t)i * dtype.bytes, dtype.bytes);
+        uint64_t bits = td_get_elem(data + (size_t)i * dtype.bytes, dtype.bytes);
         if (bits == (td_dtype_extend(dtype, bits & mask) & whole))
             continue;
         char name[TD_DTYPE_NAME_BYTES];
@@ -48,7 +43,7 @@ INLINE void copy_run(unsigned char *dst, const unsigned char *src, uint64_t coun
                      bool swap)
 {
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t value = load_elem(src + (size_t)i * src_step, bytes);
+        uint64_t value = td_get_elem(src + (size_t)i * src_step, (unsigned)bytes);
         value = swap ? swapped(value, bytes) : value;
         memcpy(dst + (size_t)i * bytes, &value, bytes);
     }

@@ -1,5 +1,6 @@
 /* Fills words of a memory with a pattern that says where a word came from, or that nobody mistakes for data. Called by the
  * facade and the DPI layer. The text is read whole before a word is written. */
+#include "base/random.h"
 #include "memory/memory.h"
 
 #include <inttypes.h>
@@ -89,14 +90,6 @@ static td_status read_filling(const td_memory *memory, const char *what, filling
     return TD_OK;
 }
 
-/* splitmix64, as in fill.c: a word hangs on the seed and its address alone. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static void clear_excess(const td_memory *memory, unsigned char *word)
 {
     for (size_t b = (size_t)(memory->width_bits / 8); b < memory->word_bytes; b++)
@@ -116,8 +109,7 @@ static void fill_word(const td_memory *memory, const filling *f, uint64_t addres
         break;
     case RANDOM:
         for (size_t b = 0; b < bytes; b += 8) {
-            const uint64_t bits =
-                mix(mix(f->seed + (address + 1) * 0x9e3779b97f4a7c15u) + (b / 8) * 0x9e3779b97f4a7c15u);
+            const uint64_t bits = td_random_mix(td_random_at(f->seed, address) + (b / 8) * TD_RANDOM_STEP);
             memcpy(word + b, &bits, bytes - b < 8 ? bytes - b : 8);
         }
         break;

@@ -1,11 +1,11 @@
 /* The order of a move's loops by the clock, for layouts that say tune=on. Called by compile.c. A climb: from the order that the estimate chose, every loop is tried in every other place,
  * the fastest of those orders is the next to begin from, and so on until none is better. The estimate is good, so a few
  * rounds reach the end; all orders of six loops would be 720. */
+#include "base/clock.h"
 #include "base/pages.h"
 #include "plan/passes.h"
 
 #include <string.h>
-#include <time.h>
 
 #define TUNE_NS ((uint64_t)1000000000)            /* for all boxes in one direction */
 #define SMALL_BYTES ((uint64_t)64 << 10)          /* below, the order hardly matters */
@@ -23,13 +23,6 @@ typedef struct trial {
     side dst, src;
     uint64_t end_ns;
 } trial;
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* -- room for both sides ------------------------------------------------------------------------------------------------ */
 
@@ -89,11 +82,11 @@ static uint64_t time_move(const td_move *m, const trial *t, uint64_t best)
     td_move ready = *m;
     uint64_t least = UINT64_MAX;
     td_move_take_rows(&ready);
-    const uint64_t first = now_ns();
+    const uint64_t first = td_now_ns();
     for (unsigned runs = 0;; runs++) {
-        const uint64_t start = now_ns();
+        const uint64_t start = td_now_ns();
         td_move_run(&ready, NULL, true, t->dst.first, t->src.first);
-        const uint64_t end = now_ns();
+        const uint64_t end = td_now_ns();
         least = end - start < least ? end - start : least;
         if (!CAN_WIN(least, best) || (runs && end - first > TIMED_NS))
             return least;
@@ -116,7 +109,7 @@ static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
     const td_move from = *best;
     bool better = false;
     for (size_t i = 0; i < from.loops; i++)
-        for (size_t to = 0; to < from.loops && now_ns() < t->end_ns; to++) {
+        for (size_t to = 0; to < from.loops && td_now_ns() < t->end_ns; to++) {
             td_move other = from;
             if (to == i || to + 1 == i) /* one place down is the next loop one place up */
                 continue;
@@ -134,23 +127,23 @@ static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
 /* Takes from `left_ns` the time that it needed, and stops when that is used up. */
 static void tune_move(td_move *m, uint64_t *left_ns)
 {
-    const uint64_t start = now_ns();
+    const uint64_t start = td_now_ns();
     trial t = {.end_ns = start + *left_ns};
     if (m->kind == TD_MOVE_NONE || m->loops == 0 || m->bytes < SMALL_BYTES || !*left_ns)
         return;
     if (make_side(m, true, &t.dst) && make_side(m, false, &t.src)) {
         uint64_t best = time_move(m, &t, UINT64_MAX);
-        while (climb(&t, m, &best) && now_ns() < t.end_ns)
+        while (climb(&t, m, &best) && td_now_ns() < t.end_ns)
             continue;
         td_move kept = *m;
         kept.stream = false;
-        if (m->stream && now_ns() < t.end_ns && time_move(&kept, &t, best) < WORTH(best))
+        if (m->stream && td_now_ns() < t.end_ns && time_move(&kept, &t, best) < WORTH(best))
             *m = kept;
         m->tuned = true;
     }
     free_side(&t.dst);
     free_side(&t.src);
-    const uint64_t taken = now_ns() - start;
+    const uint64_t taken = td_now_ns() - start;
     *left_ns -= taken < *left_ns ? taken : *left_ns;
 }
 

@@ -94,6 +94,13 @@ static inline td_ground td_ground_of(const td_plan *plan, int64_t select)
     return (td_ground){.bank = TD_TABLE_BANK(entry), .word = TD_TABLE_WORD(entry)};
 }
 
+/* Its first byte, in the storage of the banks. */
+static inline unsigned char *td_ground_at(const td_plan *plan, unsigned char *const *bank, int64_t select)
+{
+    const td_ground ground = td_ground_of(plan, select);
+    return bank[ground.bank] + ground.word * plan->geometry.word_bytes;
+}
+
 /* A place in memory: the bits [lsb, msb] of a word. */
 typedef struct td_place {
     uint64_t bank, address, lsb, msb;

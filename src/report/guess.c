@@ -105,7 +105,7 @@ static bool move_to(const td_report *r, uint64_t elem, const td_tally *a, uint64
                     uint64_t step_b, uint64_t *out)
 {
     td_shape at;
-    td_report_at(r, elem, &at);
+    td_shape_at(&r->shape, elem, &at);
     const td_tally *axis[2] = {a, b};
     const uint64_t to[2] = {step_a, step_b};
     for (int i = 0; i < 2; i++) {

@@ -47,7 +47,7 @@ static void add_value(const td_report *r, td_text *out, uint64_t bits)
 static void add_entry(const td_report *r, td_text *out, const td_entry *e)
 {
     td_shape at;
-    td_report_at(r, e->elem, &at);
+    td_shape_at(&r->shape, e->elem, &at);
     td_text_add(out, "{\"at\": [");
     for (size_t d = 0; d < at.rank; d++)
         td_text_add(out, "%s%" PRIu64, d ? ", " : "", at.dim[d]);

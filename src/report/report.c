@@ -145,20 +145,13 @@ static void make_ready(td_report *r, const td_report_source *source)
 
 /* -- one mismatch -------------------------------------------------------------------------------------------------- */
 
-void td_report_at(const td_report *r, uint64_t elem, td_shape *at)
-{
-    at->rank = r->shape.rank;
-    for (size_t d = at->rank; d-- > 0; elem /= r->shape.dim[d])
-        at->dim[d] = elem % r->shape.dim[d];
-}
-
-/* The same for the mismatch at hand. */
+/* The coordinates of the mismatch at hand. */
 static const td_shape *find_next(td_report *r, uint64_t elem)
 {
     td_shape *at = &r->last_at;
     size_t d = at->rank;
     if (elem != r->last_elem + 1 || !d)
-        td_report_at(r, elem, at);
+        td_shape_at(&r->shape, elem, at);
     else
         while (d-- > 0 && ++at->dim[d] == r->shape.dim[d])
             at->dim[d] = 0;
@@ -275,7 +268,7 @@ void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t e
 uint64_t td_report_step(const td_report *r, const td_tally *t, uint64_t elem)
 {
     td_shape at;
-    td_report_at(r, elem, &at);
+    td_shape_at(&r->shape, elem, &at);
     return t->dim < 0 ? 0 : step_of(t, at.dim[t->dim]);
 }
 
@@ -371,7 +364,7 @@ td_status td_report_first(const td_report *r, size_t number, td_mismatch *out)
                          .msb = e->place.msb,
                          .lsb = e->place.lsb,
                          .lane = e->lane};
-    td_report_at(r, e->elem, &out->at);
+    td_shape_at(&r->shape, e->elem, &out->at);
     return TD_OK;
 }
 

@@ -115,7 +115,6 @@ static inline void td_report_worst(td_report *r, td_verdict v)
 void td_report_sort(td_report *report);
 
 uint64_t td_report_step(const td_report *report, const td_tally *tally, uint64_t elem);
-void td_report_at(const td_report *report, uint64_t elem, td_shape *at);
 
 /* guess.c: words for what the mismatches have in common. `read` gives the element that lies `words` words and
  * `lanes` lanes from a place, and false where there is none; NULL between two tensors. */

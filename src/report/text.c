@@ -116,7 +116,7 @@ char *td_report_make_line(const td_report *r)
     if (r->first_count) {
         const td_entry *e = &r->first[0];
         td_shape where;
-        td_report_at(r, e->elem, &where);
+        td_shape_at(&r->shape, e->elem, &where);
         td_text_add(&out, "; first at %s: expected %s, got %s", td_shape_print(&where, at),
                     with_hex(r, e->expected, expected), actual_text(r, e, actual));
         if (r->memory) {
@@ -143,7 +143,7 @@ enum { AT, EXPECTED, ACTUAL, ULP, ADDRESS, BANK, LANE, BITS, COLUMNS };
 static void fill_row(const td_report *r, const td_entry *e, char (*cell)[TD_SHAPE_TEXT_BYTES])
 {
     td_shape at;
-    td_report_at(r, e->elem, &at);
+    td_shape_at(&r->shape, e->elem, &at);
     td_shape_print(&at, cell[AT]);
     with_hex(r, e->expected, cell[EXPECTED]);
     actual_text(r, e, cell[ACTUAL]);

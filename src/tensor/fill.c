@@ -1,5 +1,6 @@
 /* The generators of tensor data: a ramp, random bits from a seed, and coordinates. Testbenches call them for stimulus,
  * from C and through DPI. They give the same tensor on every machine, and refuse tensors that are mapped read-only. */
+#include "base/random.h"
 #include "tensor/tensor.h"
 
 #include <math.h>
@@ -62,14 +63,6 @@ td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step)
     return TD_OK;
 }
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014): element i depends only on the seed and on i. */
-static inline uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed)
 {
     td_status status = td_tensor_check_writable("tensor_fill_random", tensor);
@@ -82,9 +75,9 @@ td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed)
     uint64_t magnitude = dtype.kind == TD_KIND_FLOAT && dtype.flavor != TD_FLAVOR_SCALE ? mask >> 1 : mask;
     uint64_t largest = dtype.kind == TD_KIND_FLOAT ? td_dtype_max_bits(dtype) : mask;
     for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
-        uint64_t bits = mix(seed + (i + 1) * 0x9e3779b97f4a7c15u);
+        uint64_t bits = td_random_at(seed, i);
         while ((bits & magnitude) > largest)
-            bits = mix(bits + 0x9e3779b97f4a7c15u);
+            bits = td_random_mix(bits + TD_RANDOM_STEP);
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, bits & mask));
     }
     return TD_OK;
@@ -115,11 +108,13 @@ td_status td_tensor_fill_coordinates(td_tensor *tensor)
             "tensor_fill_coordinates: the coordinates take %u bits, an element of %s has %u; use a wider dtype", needed,
             tensor->dtype_name, dtype.bits);
     unsigned char *at = tensor->data;
+    td_shape coordinate;
     for (uint64_t i = 0; i < tensor->elems; i++, at += dtype.bytes) {
-        uint64_t rest = i, code = 0;
+        td_shape_at(shape, i, &coordinate);
+        uint64_t code = 0;
         unsigned shift = 0;
-        for (size_t d = shape->rank; d-- > 0; rest /= shape->dim[d]) {
-            code |= rest % shape->dim[d] << shift;
+        for (size_t d = shape->rank; d-- > 0;) {
+            code |= coordinate.dim[d] << shift;
             shift += bits_for(shape->dim[d]);
         }
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, code));

@@ -17,6 +17,13 @@ const char *td_shape_print(const td_shape *shape, char *text)
     return text;
 }
 
+void td_shape_at(const td_shape *shape, uint64_t elem, td_shape *at)
+{
+    at->rank = shape->rank;
+    for (size_t d = shape->rank; d-- > 0; elem /= shape->dim[d])
+        at->dim[d] = elem % shape->dim[d];
+}
+
 td_status td_shape_parse(const char *text, td_shape *out)
 {
     if (!text || !out)

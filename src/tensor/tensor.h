@@ -23,6 +23,9 @@ td_status td_shape_check(const td_shape *shape, td_dtype dtype, uint64_t *elems,
 #define TD_SHAPE_TEXT_BYTES 768
 const char *td_shape_print(const td_shape *shape, char *text);
 
+/* The coordinates of the element with this row-major number. */
+void td_shape_at(const td_shape *shape, uint64_t elem, td_shape *at);
+
 /* A tensor over bytes that a file mapping holds; it takes the mapping over, also when it fails. */
 td_status td_tensor_adopt_map(td_dtype dtype, const td_shape *shape, void *map, size_t map_bytes, size_t data_offset,
                               td_tensor **out);

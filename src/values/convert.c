@@ -4,6 +4,7 @@
 #include "values/convert_choose.h"
 
 #include "base/fp_mode.h"
+#include "kernels/bits.h"
 #include "kernels/move.h"
 
 #include <inttypes.h>
@@ -17,18 +18,6 @@
 #define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
 #define LINE 64
 #define LONG_ROW_BYTES 512 /* off the lines, but worth streaming between its ends */
-
-static uint64_t load_elem(const void *src, size_t i, unsigned bytes)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, (const char *)src + i * bytes, bytes);
-    return bits;
-}
-
-static void store_elem(void *dst, size_t i, unsigned bytes, uint64_t bits)
-{
-    memcpy((char *)dst + i * bytes, &bits, bytes);
-}
 
 static td_status check_axis(const td_as *as, const td_convert *c)
 {
@@ -119,7 +108,9 @@ static void run_exact(const td_convert *c, void *dst, const void *src, size_t n,
 {
     for (size_t i = 0; i < n; i++) {
         const uint64_t elem = first + (uint64_t)step * i;
-        store_elem(dst, i, c->dst.bytes, td_convert_one(c, load_elem(src, i, c->src.bytes), elem, NULL));
+        td_put_elem(
+            (unsigned char *)dst + i * c->dst.bytes, c->dst.bytes,
+            td_convert_one(c, td_get_elem((const unsigned char *)src + i * c->src.bytes, c->src.bytes), elem, NULL));
     }
 }
 

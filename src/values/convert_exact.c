@@ -1,27 +1,13 @@
 /* The rule itself: one element by integer arithmetic, whatever the two types, the scale and the rounding; and the look
  * at all elements before a call in `error` mode. convert.c runs it where no faster path has the same bits, and the
  * tests hold the others against it. */
+#include "base/random.h"
+#include "kernels/bits.h"
 #include "values/convert_choose.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t load_elem(const void *src, size_t i, unsigned bytes)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, (const char *)src + i * bytes, bytes);
-    return bits;
-}
-
-/* 64 bits of luck from the seed and the element's number alone (splitmix64), so that no order of work changes them. */
-static uint64_t luck(uint64_t seed, uint64_t elem)
-{
-    uint64_t z = seed + (elem + 1) * 0x9e3779b97f4a7c15U;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
-}
 
 uint64_t td_convert_index(const td_convert *c, uint64_t elem)
 {
@@ -84,7 +70,7 @@ uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool 
     const double scale = td_convert_scale_at(c, k);
     const int64_t zero = td_convert_zero_at(c, k);
     if (rounding.round == TD_ROUND_STOCHASTIC)
-        rounding.random = luck(c->seed, elem);
+        rounding.random = td_random_at(c->seed, elem);
 
     td_num num = td_num_from_bits(c->src, bits);
     if (c->ftz && is_subnormal(c->src, bits))
@@ -108,7 +94,8 @@ td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint6
         return TD_OK;
     for (size_t i = 0; i < n; i++) {
         const uint64_t elem = first + (uint64_t)step * i;
-        const uint64_t bits = load_elem(src, i, c->src.bytes) & td_dtype_mask(c->src);
+        const uint64_t bits =
+            td_get_elem((const unsigned char *)src + i * c->src.bytes, c->src.bytes) & td_dtype_mask(c->src);
         bool in_range = true;
         (void)td_convert_one(c, bits, elem, &in_range);
         if (in_range)

@@ -1,17 +1,16 @@
 /* A case made ready, and the three ways to run it that need no other process: this library, memcpy, plain loops. */
 #include "tool/bench/bench.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 double bench_now_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+    return (double)td_now_ns();
 }
 
 static void parse_case(const bench_case *c, bench_job *job)
