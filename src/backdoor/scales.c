@@ -1,5 +1,5 @@
 /* See scales.h. Registered values are copied in and out under one lock, so nobody has to keep a tensor alive for a
- * name. */
+ * name. td_tensor_convert is here because it needs scales and no memory. */
 #include "backdoor/scales.h"
 
 #include "base/suggest.h"
@@ -309,4 +309,44 @@ void td_scales_give(td_scales *scales, td_convert *convert)
     convert->owned[0] = scales->scale;
     convert->owned[1] = scales->zero;
     memset(scales, 0, sizeof *scales);
+}
+
+/* -- a tensor of other values ------------------------------------------------------------------------------------------ */
+
+static td_status convert_into(const td_tensor *tensor, td_as *as, td_tensor **out)
+{
+    td_convert *convert = malloc(sizeof *convert); /* with its table too large for a stack that DPI shares */
+    td_scales scales = {0};
+    td_tensor *made = NULL;
+    char name[TD_DTYPE_NAME_BYTES];
+    size_t bad = 0;
+    td_status status = convert ? td_scales_find(as, NULL, &tensor->shape, &scales) : td_fail_alloc(sizeof *convert);
+    if (!status)
+        status = td_convert_bind(as, tensor->dtype, TD_TO_MEMORY, &scales.axis, convert);
+    if (!status)
+        status = td_convert_check(convert, tensor->data, (size_t)tensor->elems, 0, 1, &bad);
+    td_dtype_print(as->dtype, name);
+    if (!status)
+        status = td_tensor_create(name, tensor->shape, &made);
+    if (!status) {
+        td_convert_run(convert, made->data, tensor->data, (size_t)tensor->elems, 0, 1);
+        *out = made;
+    }
+    td_scales_free(&scales);
+    free(convert);
+    return status;
+}
+
+td_status td_tensor_convert(const td_tensor *tensor, const char *as_text, td_tensor **out)
+{
+    td_as as;
+    if (!tensor || !out)
+        return td_fail(TD_ARGUMENT, "tensor_convert: the %s is NULL; pass a tensor and a place for the new one",
+                       tensor ? "output" : "tensor");
+    td_status status = td_as_parse(as_text, tensor->dtype, &as);
+    if (!status)
+        status = convert_into(tensor, &as, out);
+    if (status)
+        td_fail_prefix("tensor_convert: ");
+    return status;
 }

@@ -1,8 +1,9 @@
 /* What a comparison looks at beside the elements: the padding, and the bits that belong to neither. Called by
  * compare.c. */
-#ifndef TD_OUTSIDE_H
-#define TD_OUTSIDE_H
+#ifndef TD_PADDING_H
+#define TD_PADDING_H
 
+#include "exec/exec.h"
 #include "memory/memory.h"
 #include "report/report.h"
 

@@ -8,9 +8,9 @@
 #ifndef TD_TOLERANCE_H
 #define TD_TOLERANCE_H
 
-#include "compare/policy.h"
 #include "kernels/tolerance.h"
 #include "values/convert.h"
+#include "values/judge.h"
 
 #define TD_TOLERANCE_ELEMS 2048
 

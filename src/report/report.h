@@ -1,5 +1,5 @@
-/* What a comparison found. compare.c fills it pair by pair, guess.c looks for a pattern in it, and report_text.c,
- * report_json.c and report_html.c show it. Its size is bounded whatever the size of the tensor: counts per coordinate,
+/* What a comparison found. compare/ fills it pair by pair, guess.c looks for a pattern in it, and text.c, json.c and html.c show
+ * it. Its size is bounded whatever the size of the tensor: counts per coordinate,
  * per bank and per lane (in buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a
  * sample of all. Everything but the counters is made at the first mismatch: a comparison that passes costs no memory.
  */
@@ -8,11 +8,10 @@
 
 #include "base/divisor.h"
 #include "base/text.h"
-#include "compare/policy.h"
-#include "compare/slab.h"
 #include "layout/layout.h"
-#include "plan/plan.h"
+#include "plan/walk.h"
 #include "tensor/tensor.h"
+#include "values/judge.h"
 
 #include <stdatomic.h>
 
@@ -122,7 +121,7 @@ typedef bool td_guess_read(void *context, const td_entry *entry, int64_t words, 
 void td_report_guess_all(td_report *report, const td_tensor *golden, td_guess_read *read, void *context);
 void td_report_say(td_report *report, const char *fmt, ...) TD_PRINTF(2, 3);
 
-/* report_text.c: a value as people write it: integers whole, floats short and exact. */
+/* text.c: a value as people write it: integers whole, floats short and exact. */
 #define TD_VALUE_BYTES 40
 const char *td_report_value(const td_report *report, uint64_t bits, char *text);
 char *td_report_make_line(const td_report *report); /* NULL without memory */

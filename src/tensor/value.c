@@ -1,11 +1,8 @@
-/* Tensors by value: single elements as numbers, and a whole tensor in another dtype. The facade of convert.h for
- * tensors without a memory. */
-#include "backdoor/scales.h"
+/* Tensors by value: single elements as numbers. Part of the public header; a whole tensor in another dtype is
+ * td_tensor_convert in backdoor/scales.c. */
 #include "tensor/tensor.h"
-#include "values/convert.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static td_status check_elem(const char *operation, const td_tensor *tensor, uint64_t elem)
@@ -53,42 +50,4 @@ td_status td_tensor_set_real(td_tensor *tensor, uint64_t elem, double value)
     bits = td_dtype_extend(tensor->dtype, bits);
     memcpy(tensor->data + elem * tensor->dtype.bytes, &bits, tensor->dtype.bytes);
     return TD_OK;
-}
-
-static td_status convert_into(const td_tensor *tensor, td_as *as, td_tensor **out)
-{
-    td_convert *convert = malloc(sizeof *convert); /* with its table too large for a stack that DPI shares */
-    td_scales scales = {0};
-    td_tensor *made = NULL;
-    char name[TD_DTYPE_NAME_BYTES];
-    size_t bad = 0;
-    td_status status = convert ? td_scales_find(as, NULL, &tensor->shape, &scales) : td_fail_alloc(sizeof *convert);
-    if (!status)
-        status = td_convert_bind(as, tensor->dtype, TD_TO_MEMORY, &scales.axis, convert);
-    if (!status)
-        status = td_convert_check(convert, tensor->data, (size_t)tensor->elems, 0, 1, &bad);
-    td_dtype_print(as->dtype, name);
-    if (!status)
-        status = td_tensor_create(name, tensor->shape, &made);
-    if (!status) {
-        td_convert_run(convert, made->data, tensor->data, (size_t)tensor->elems, 0, 1);
-        *out = made;
-    }
-    td_scales_free(&scales);
-    free(convert);
-    return status;
-}
-
-td_status td_tensor_convert(const td_tensor *tensor, const char *as_text, td_tensor **out)
-{
-    td_as as;
-    if (!tensor || !out)
-        return td_fail(TD_ARGUMENT, "tensor_convert: the %s is NULL; pass a tensor and a place for the new one",
-                       tensor ? "output" : "tensor");
-    td_status status = td_as_parse(as_text, tensor->dtype, &as);
-    if (!status)
-        status = convert_into(tensor, &as, out);
-    if (status)
-        td_fail_prefix("tensor_convert: ");
-    return status;
 }

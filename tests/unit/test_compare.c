@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "base/cpu.h"
-#include "compare/policy.h"
+#include "values/judge.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
  * independent rule: the number of values of the dtype that lie between two, counted in a sorted list of all of them. */
 #include "support.h"
 
-#include "compare/policy.h"
 #include "rule.h"
+#include "values/judge.h"
 
 static const struct {
     const char *text, *message;
