@@ -174,7 +174,7 @@ static td_plan_request request_of(const td_call *c, td_dtype memory_dtype)
                                           .banks = c->banks,
                                           .word_bytes = c->bank[0]->word_bytes},
                              .truncate = c->truncate,
-                             .dense = c->dense};
+                             .dense = c->staged_words > 0};
 }
 
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)

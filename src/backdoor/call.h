@@ -20,7 +20,8 @@ typedef struct td_call {
     bool writes_tensor;
     bool compares; /* memory values are converted as in a dump, and nothing is written */
     bool truncate;
-    bool dense; /* the memory's data is a staging buffer (td_plan_request) */
+    uint64_t
+        staged_words; /* of the staging buffer that the memory's data is (td_plan_request.dense); 0: it is its own */
 } td_call;
 
 #define TD_CALL_FEW_BANKS 64

@@ -69,6 +69,10 @@ td_status td_call_run(const td_call *c)
 {
     td_call_state s;
     td_status status = td_call_begin(c, &s);
+    if (!status && s.run.plan->dense_words != c->staged_words)
+        status =
+            td_fail(TD_ARGUMENT, "%" PRIu64 " words for a transfer of %" PRIu64 "; pass what td_transfer_tensor got",
+                    s.run.plan->dense_words, c->staged_words);
     if (!status)
         status = c->writes_tensor ? dump(c, &s.run) : load(c, &s.run);
     return td_call_end(c, &s, status);

@@ -184,7 +184,7 @@ static size_t done(struct td_transfer *t, size_t parts)
 static storage words_of(const td_memory *memory)
 {
     const struct td_transfer *t = memory->transfer;
-    return t->ordered ? (storage){t->ordered, true} : (storage){memory->data, false};
+    return t->staged ? (storage){t->staged, true} : (storage){memory->data, false};
 }
 
 static storage plane_of(const td_memory *memory)

@@ -1,17 +1,26 @@
-/* Words on their way between a memory and the one that it is a copy of, which lies elsewhere: an array in a simulated design.
- * The DPI layer calls it around every operation on such a memory. A transfer is a list of runs; it never judges an operation:
- * what the operation will refuse moves no word here, and the operation says why. */
+/* Which words an operation is about, on a memory that is the copy of one that lies elsewhere: an array in a simulated design.
+ * A bridge (tensordoor_bridge.h; ours is dpi/transfer.c) calls it before every operation on such a memory. The words are a
+ * list of runs. It never judges an operation: words that the operation will refuse are left out, and the operation says
+ * why. */
 #include "design/transfer.h"
 
+#include "backdoor/call.h"
+#include "base/pages.h"
 #include "layout/layout.h"
-#include "plan/cache.h"
 #include "plan/walk.h"
-#include "tensor/tensor.h"
 #include "values/as.h"
 
 #include <stdlib.h>
 
 /* -- the list of runs -------------------------------------------------------------------------------------------------- */
+
+static void free_transfer(struct td_transfer *t)
+{
+    td_plan_release(&t->listed);
+    td_pages_unmap(t->buffer, t->buffer_bytes);
+    free(t->run);
+    free(t);
+}
 
 td_status td_transfer_begin(td_memory *memory)
 {
@@ -19,17 +28,34 @@ td_status td_transfer_begin(td_memory *memory)
         memory->transfer = calloc(1, sizeof *memory->transfer);
         if (!memory->transfer)
             return td_fail_alloc(sizeof *memory->transfer);
+        memory->transfer_free = free_transfer;
     }
     struct td_transfer *t = memory->transfer;
     t->count = 0;
     t->words = 0;
-    t->failed = false;
     t->next = (td_crossing){0};
     t->expected = false;
-    t->ordered = NULL;
+    t->staged = NULL;
     t->borrowed = false;
     memory->unknown_any = false;
     return TD_OK;
+}
+
+/* Before other words than those of `listed` come into the list. */
+static void empty_list(struct td_transfer *t)
+{
+    t->count = 0;
+    t->words = 0;
+    t->failed = false;
+    td_plan_release(&t->listed);
+}
+
+static td_status begin_list(td_memory *memory)
+{
+    td_status status = td_transfer_begin(memory);
+    if (!status)
+        empty_list(memory->transfer);
+    return status;
 }
 
 static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
@@ -49,7 +75,7 @@ static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_
 }
 
 /* Grows the last run where that says the same, so that addresses which come one by one still cross as runs. */
-void td_transfer_add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
+static void add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
 {
     td_word_run *last = t->count ? &t->run[t->count - 1] : NULL;
     if (last && last->count == 1 && count == 1 && first == last->first)
@@ -63,9 +89,8 @@ void td_transfer_add(struct td_transfer *t, uint64_t first, uint64_t count, int6
         append(t, first, count, step);
 }
 
-td_status td_transfer_end(td_memory *memory)
+static td_status end_list(struct td_transfer *t)
 {
-    struct td_transfer *t = memory->transfer;
     if (!t->failed)
         return TD_OK;
     t->count = 0;
@@ -74,28 +99,72 @@ td_status td_transfer_end(td_memory *memory)
 
 /* -- the words of a layout --------------------------------------------------------------------------------------------- */
 
-void td_transfer_list(td_memory *const *banks, const td_plan *plan)
+td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan *plan)
 {
     td_word_walk w;
+    for (size_t i = 0; i < count; i++)
+        empty_list(banks[i]->transfer);
     for (td_walk_words(&w, plan); w.more; td_walk_next_words(&w))
-        td_transfer_add(banks[w.bank]->transfer, w.first, w.count, w.step);
+        add(banks[w.bank]->transfer, w.first, w.count, w.step);
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = end_list(banks[i]->transfer);
+    return status;
+}
+
+/* The two innermost nodes are loops here, because short runs are the usual case: a row, and rows at equal distances. */
+static void list_places(struct td_transfer *t, const td_plan *plan)
+{
+    static const td_node single = {.extent = 1};
+    const int64_t word_bits = (int64_t)plan->geometry.word_bytes * 8;
+    const size_t count = plan->place_count, inner = plan->beats == 1 && count ? 1 : 0;
+    const td_node *row = inner ? &plan->place[count - 1] : &single;
+    const td_node *rows = count > inner ? &plan->place[count - 1 - inner] : &single;
+    const uint64_t run = inner ? row->extent : plan->beats;
+    const int64_t step = inner ? row->memory / word_bits : 1;
+    td_walk w;
+    for (td_walk_begin(&w, plan->place, count > inner ? count - 1 - inner : 0, (td_at){0}); w.more; td_walk_next(&w))
+        for (uint64_t i = 0; i < rows->extent; i++) {
+            const int64_t word = (w.at.memory + rows->memory * (int64_t)i) / word_bits;
+            add(t, plan->first_place + (uint64_t)word, run, step);
+        }
+}
+
+td_status td_transfer_list_dense(td_memory *memory, td_plan *plan)
+{
+    struct td_transfer *t = memory->transfer;
+    if (t->listed == plan) {
+        t->count = t->listed_count;
+        t->words = plan->dense_words;
+        return TD_OK;
+    }
+    empty_list(t);
+    if (plan->place_table)
+        for (uint64_t i = 0; i < plan->place_table_count; i++)
+            add(t, TD_TABLE_WORD(plan->place_table[i]), plan->beats, 1);
+    else
+        list_places(t, plan);
+    td_status status = end_list(t);
+    if (!status) {
+        td_plan_hold(plan);
+        t->listed = plan;
+        t->listed_count = t->count;
+    }
+    return status;
 }
 
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
-                      const char *as, td_plan **plan)
+                      const char *as, bool dense, td_plan **plan)
 {
     td_as parsed = {0};
     if (!tensor || !layout || td_as_parse(td_layout_choose_as(layout, as), tensor->dtype, &parsed))
         return false;
-    const td_plan_request request = {.layout = layout,
-                                     .shape = &tensor->shape,
-                                     .tensor_dtype = tensor->dtype,
-                                     .memory_dtype = parsed.dtype,
-                                     .geometry = {.width_bits = banks[0]->width_bits,
-                                                  .depth_words = banks[0]->depth_words,
-                                                  .banks = count,
-                                                  .word_bytes = banks[0]->word_bytes}};
-    return td_cache_plan(&request, plan) == TD_OK;
+    const td_call call = {.bank = (const td_memory *const *)banks,
+                          .banks = count,
+                          .tensor = tensor,
+                          .layout = layout,
+                          .staged_words = dense};
+    return td_call_plan(&call, parsed.dtype, plan) == TD_OK;
 }
 
 td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
@@ -107,20 +176,17 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     for (size_t i = 0; i < count; i++) {
         if (!banks[i])
             return td_fail(TD_ARGUMENT, "transfer_layout: bank %zu is NULL; create it first", i);
-        td_status status = td_transfer_begin(banks[i]);
+        td_status status = begin_list(banks[i]);
         if (status)
             return status;
         if (banks[i]->width_bits != banks[0]->width_bits || banks[i]->depth_words != banks[0]->depth_words)
             return TD_OK;
     }
     td_plan *plan = NULL;
-    if (!td_transfer_plan(banks, count, tensor, layout, as, &plan))
+    if (!td_transfer_plan(banks, count, tensor, layout, as, false, &plan))
         return TD_OK;
-    td_transfer_list(banks, plan);
+    td_status status = td_transfer_list(banks, count, plan);
     td_plan_release(&plan);
-    td_status status = TD_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = td_transfer_end(banks[i]);
     return status;
 }
 
@@ -130,12 +196,12 @@ td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count)
 {
     if (!memory)
         return td_fail(TD_ARGUMENT, "transfer_span: the memory is NULL; create it first");
-    td_status status = td_transfer_begin(memory);
+    td_status status = begin_list(memory);
     if (status)
         return status;
     if (count && first < memory->depth_words && count <= memory->depth_words - first)
-        td_transfer_add(memory->transfer, first, count, 1);
-    return td_transfer_end(memory);
+        add(memory->transfer, first, count, 1);
+    return end_list(memory->transfer);
 }
 
 td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count)
@@ -143,20 +209,20 @@ td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t
     if (!memory || (!addresses && count))
         return td_fail(TD_ARGUMENT, "transfer_words: the %s NULL; pass one",
                        memory ? "list of addresses is" : "memory is");
-    td_status status = td_transfer_begin(memory);
+    td_status status = begin_list(memory);
     if (status)
         return status;
     for (size_t i = 0; i < count; i++)
         if (addresses[i] < memory->depth_words)
-            td_transfer_add(memory->transfer, addresses[i], 1, 1);
-    return td_transfer_end(memory);
+            add(memory->transfer, addresses[i], 1, 1);
+    return end_list(memory->transfer);
 }
 
 td_status td_transfer_file(td_memory *memory, const char *path)
 {
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "transfer_file: the %s is NULL; pass one", memory ? "path" : "memory");
-    td_status status = td_transfer_begin(memory);
+    td_status status = begin_list(memory);
     if (status)
         return status;
     td_span *spans = NULL;
@@ -165,17 +231,7 @@ td_status td_transfer_file(td_memory *memory, const char *path)
         return TD_OK;
     for (size_t i = 0; i < count; i++)
         if (spans[i].first < memory->depth_words && spans[i].count <= memory->depth_words - spans[i].first)
-            td_transfer_add(memory->transfer, spans[i].first, spans[i].count, 1);
+            add(memory->transfer, spans[i].first, spans[i].count, 1);
     free(spans);
-    return td_transfer_end(memory);
-}
-
-void td_transfer_free(td_memory *memory)
-{
-    if (memory->transfer) {
-        td_memory_destroy(&memory->transfer->stage);
-        td_layout_destroy(&memory->transfer->dense_layout);
-        free(memory->transfer->run);
-    }
-    free(memory->transfer);
+    return end_list(memory->transfer);
 }

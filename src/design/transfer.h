@@ -1,4 +1,5 @@
-/* What transfer.c lists and chunk.c moves: the words of one operation on a memory that is a copy of another. */
+/* One operation on a memory that is a copy of another, which lies elsewhere: which words it is about (transfer.c lists
+ * them), where they are while they cross (staging.c), and how far they have crossed (chunks.c). */
 #ifndef TD_TRANSFER_H
 #define TD_TRANSFER_H
 
@@ -12,7 +13,7 @@ typedef struct td_word_run {
     int64_t step;
 } td_word_run;
 
-/* Behind `done` words of a run, `words` in all. */
+/* A place in the list: `done` words of a run have crossed, `words` in all. */
 typedef struct td_crossing {
     size_t run;
     uint64_t done;
@@ -22,32 +23,32 @@ typedef struct td_crossing {
 struct td_transfer {
     td_word_run *run;
     size_t count, room;
-    uint64_t words;       /* of all runs */
-    bool failed;          /* the list could not grow */
+    uint64_t words;  /* of all runs */
+    bool failed;     /* the list could not grow */
+    td_plan *listed; /* the dense plan whose runs these are, held: the same plan again needs no new list; or NULL */
+    size_t listed_count;
+
     td_crossing next;     /* what crosses next */
     td_crossing crossing; /* what the last chunk began with */
     bool expected;        /* the words of the last chunk come back with the next call */
 
-    /* dense.c: the words one behind the other, in the order of the runs; NULL while they are in the copy */
-    unsigned char *ordered;
-    bool borrowed;           /* they are the tensor's own */
-    td_memory *stage;        /* or these: grown as needed, and kept */
-    td_layout *dense_layout; /* the layout with no address, for which the stage is; kept for the next call */
+    unsigned char *staged; /* the words, in the order of the runs; NULL: they are in the copy */
+    bool borrowed;         /* `staged` is the tensor's own data; otherwise it is the buffer */
+    unsigned char *buffer; /* kept from call to call, grown where it has to be */
+    size_t buffer_bytes;
 };
 
-/* The list of runs, for dense.c: emptied, grown by words first, first + step, ..., and TD_NO_MEMORY where it could not grow. */
+/* Begins an operation on the memory: the list is empty, no word has crossed, no bit is x or z. */
 td_status td_transfer_begin(td_memory *memory);
-void td_transfer_add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step);
-td_status td_transfer_end(td_memory *memory);
 
-/* The words of a plan, for every bank, in the order of its boxes. */
-void td_transfer_list(td_memory *const *banks, const td_plan *plan);
+/* Lists the words that a plan writes, for every bank, in the order of its boxes. */
+td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan *plan);
 
-/* The plan of a load; false when it is refused. */
+/* Lists the words of a dense plan, in the order of its staging buffer. */
+td_status td_transfer_list_dense(td_memory *memory, td_plan *plan);
+
+/* The plan of a load, which the caller releases; false where it is refused. */
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
-                      const char *as, td_plan **plan);
-
-/* For td_memory_destroy. */
-void td_transfer_free(td_memory *memory);
+                      const char *as, bool dense, td_plan **plan);
 
 #endif

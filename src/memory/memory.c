@@ -3,7 +3,6 @@
  * the limits of the public header. */
 #include "memory/memory.h"
 #include "base/pages.h"
-#include "design/transfer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,7 +82,8 @@ void td_memory_destroy(td_memory **memory)
         return;
     td_pages_unmap((*memory)->data, (*memory)->map_bytes);
     td_memory_destroy(&(*memory)->unknown);
-    td_transfer_free(*memory);
+    if ((*memory)->transfer)
+        (*memory)->transfer_free((*memory)->transfer);
     free((*memory)->name);
     free(*memory);
     *memory = NULL;

@@ -15,7 +15,8 @@ struct td_memory {
     unsigned char *data; /* depth_words * word_bytes, from mmap */
     size_t map_bytes;    /* at least those */
 
-    struct td_transfer *transfer; /* of a copy: the words that cross now; NULL at first */
+    struct td_transfer *transfer; /* of a copy: what design/ keeps with it; NULL at first */
+    void (*transfer_free)(struct td_transfer *);
     td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL while there were none */
     bool unknown_any;   /* some crossed in this transfer */
     td_x_policy x;

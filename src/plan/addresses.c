@@ -87,6 +87,7 @@ td_words td_places_dense(const td_bound *bound, const td_words *words)
 
 td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan)
 {
+    plan->dense_words = words->count * plan->beats;
     if (!words->by_strides) {
         plan->place_table = plan->table;
         plan->place_table_count = plan->table_count;

@@ -85,6 +85,7 @@ typedef struct td_plan {
     td_node *place;
     size_t place_count;
     uint64_t first_place; /* the word of step 0 */
+    uint64_t dense_words; /* of the staging buffer */
     uint64_t *place_table;
     uint64_t place_table_count;
 } td_plan;

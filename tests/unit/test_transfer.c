@@ -368,6 +368,51 @@ static void test_borrowed_not(void **state)
     td_memory_destroy(&memory);
 }
 
+/* The list of runs is kept for the same plan; what crosses between two loads, and a refused one, must not show. */
+static void test_staged_again(void **state)
+{
+    (void)state;
+    scene s;
+    td_layout *past = NULL;
+    open_scene(&s, 64, "u16", TD_SHAPE(150, 4), "r c -> r c", "lanes=msb", "5*r");
+    load_fast(&s);
+    load_fast(&s);
+    assert_int_equal(s.d.words, 150);
+    assert_int_equal(td_transfer_span(s.m, 3, 2), TD_OK);
+    s.d.words = 0;
+    collect(&s.d, s.m);
+    assert_int_equal(s.d.words, 2);
+    assert_int_equal(td_tensor_fill_ramp(s.t, 7, 1), TD_OK);
+    load_fast(&s);
+    assert_int_equal(s.d.words, 150);
+    assert_int_equal(s.d.aval[5 * 149][1] >> 16, 7 + 4 * 149);
+    assert_int_equal(td_layout_create("r c -> r c", NULL, "7*r", &past), TD_OK);
+    assert_int_equal(td_transfer_tensor(s.m, s.t, past, NULL, TD_TRANSFER_LOAD, &s.partial, &s.borrowed), TD_OK);
+    s.d.words = 0;
+    deposit(&s.d, s.m);
+    assert_int_equal(s.d.words, 0);
+    assert_int_equal(td_transfer_load(s.m, s.t, past, NULL), TD_RANGE);
+    td_layout_destroy(&past);
+    close_scene(&s);
+}
+
+/* A staging buffer is as long as its transfer: a load of something else would write past it. */
+static void test_staged_other(void **state)
+{
+    (void)state;
+    scene s;
+    td_tensor *longer = NULL;
+    open_scene(&s, 64, "u16", TD_SHAPE(150, 4), "r c -> r c", "lanes=msb", "2*r");
+    assert_int_equal(td_tensor_create("u16", TD_SHAPE(200, 4), &longer), TD_OK);
+    assert_int_equal(td_transfer_tensor(s.m, s.t, s.l, NULL, TD_TRANSFER_LOAD, &s.partial, &s.borrowed), TD_OK);
+    assert_int_equal(td_transfer_load(s.m, longer, s.l, NULL), TD_ARGUMENT);
+    assert_string_equal(td_last_error(), "backdoor_load_tensor \"ram\": 200 words for a transfer of 150; pass what "
+                                         "td_transfer_tensor got");
+    assert_int_equal(td_transfer_load(s.m, s.t, s.l, NULL), TD_OK);
+    td_tensor_destroy(&longer);
+    close_scene(&s);
+}
+
 static void test_staged_unknown(void **state)
 {
     (void)state;
@@ -775,6 +820,8 @@ int main(void)
         cmocka_unit_test(test_staged),
         cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_borrowed_not),
+        cmocka_unit_test(test_staged_again),
+        cmocka_unit_test(test_staged_other),
         cmocka_unit_test(test_staged_unknown),
         cmocka_unit_test(test_partial_load_keeps_x),
         cmocka_unit_test(test_listed_x),
