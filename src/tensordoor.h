@@ -408,7 +408,9 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *     elf,base=0x80000000,bss=zero:firmware          the same for memory images
  *
  * Write ./npy:x for a file that is really called npy:x. A file is written beside its place and then renamed: on failure
- * the old one stands.
+ * the old one stands. Symbolic links stay links, and the file that they lead to is replaced. Devices and pipes are
+ * written directly. The path - is standard input or standard output, as npy for a tensor and as readmemh for an image
+ * unless a format stands in front (raw:-); standard input is read once, and every call sees the same bytes.
  *
  * Tensors. Large files are mapped, not read: opening takes no time and no memory, whatever their size, when the elements
  * lie in the file as they lie in a tensor. `dtype` (in the call, or as an option) is NULL for the file's own, or says what

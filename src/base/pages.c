@@ -4,14 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Huge pages save faults and TLB misses where data is dense, but one touched word then costs 2 MiB. A mapping below the
- * lower bound would more than double; one above the upper bound is more likely a sparse address space than data. Outside
- * the bounds the system's own policy stays. */
+ * lower bound would more than double; one above the upper bound is more likely a sparse address space than data.
+ * Outside the bounds the system's own policy stays. */
 #define HUGE_BYTES ((size_t)2 << 20)
 #define HUGE_FROM_BYTES (HUGE_BYTES / 2)
 #define HUGE_UPTO_BYTES ((size_t)1 << 30)
@@ -71,30 +72,136 @@ const char *td_errno_text(int error)
     return text ? text : "unknown error";
 }
 
+/* -- files -- */
+
+/* Smaller files are read, not mapped: what happens to the file later does not matter then, and a page or two less is
+ * mapped by a testbench that opens many. */
+#define MAP_FROM_BYTES ((off_t)1 << 20)
+
+static const td_file_map nothing = {(const unsigned char *)"", 0, NULL, 0};
+
+/* Up to `bytes` from the descriptor; *taken is less than that only at the end of the file. */
+static td_status read_bytes(int fd, unsigned char *bytes, size_t count, size_t *taken)
+{
+    *taken = 0;
+    while (*taken < count) {
+        const ssize_t got = read(fd, bytes + *taken, count - *taken);
+        if (got < 0 && errno != EINTR)
+            return td_fail(TD_FILE, "cannot read the file: %s", td_errno_text(errno));
+        if (got == 0)
+            break;
+        *taken += got > 0 ? (size_t)got : 0;
+    }
+    return TD_OK;
+}
+
+static td_status read_file(int fd, size_t size, td_file_map *out)
+{
+    td_file_map file = {.map_bytes = size};
+    unsigned char *pages = td_pages_map(&file.map_bytes, true);
+    if (!pages)
+        return td_fail_alloc(size);
+    td_status status = read_bytes(fd, pages, size, &file.size);
+    file.bytes = pages;
+    file.map = pages;
+    if (status == TD_OK)
+        *out = file;
+    else
+        td_pages_unmap(pages, file.map_bytes);
+    return status;
+}
+
+static td_status map_file(int fd, size_t size, td_file_map *out)
+{
+    void *pages = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (pages == MAP_FAILED)
+        return td_fail(TD_FILE, "cannot map the %zu bytes of the file: %s", size, td_errno_text(errno));
+    *out = (td_file_map){pages, size, pages, size};
+    return TD_OK;
+}
+
+static td_status open_descriptor(int fd, const struct stat *info, td_file_map *out)
+{
+    if (!S_ISREG(info->st_mode))
+        return td_fail(TD_FILE, "not a regular file but a %s; pass a file",
+                       S_ISDIR(info->st_mode) ? "directory" : "pipe or device");
+    *out = nothing;
+    if (info->st_size == 0)
+        return TD_OK;
+    return info->st_size < MAP_FROM_BYTES ? read_file(fd, (size_t)info->st_size, out)
+                                          : map_file(fd, (size_t)info->st_size, out);
+}
+
+/* A pipe can be read once, and a call may need its bytes more than once: the first call keeps them for all others. */
+static struct {
+    pthread_mutex_t lock;
+    unsigned char *pages;
+    size_t size, room;
+    bool ended;
+} input = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static td_status read_input(void)
+{
+    while (!input.ended) {
+        if (input.size == input.room) {
+            size_t room = input.room ? 2 * input.room : (size_t)1 << 16;
+            unsigned char *pages = td_pages_map(&room, true);
+            if (!pages)
+                return td_fail_alloc(room);
+            if (input.size)
+                memcpy(pages, input.pages, input.size);
+            td_pages_unmap(input.pages, input.room);
+            input.pages = pages;
+            input.room = room;
+        }
+        size_t taken = 0;
+        td_status status = read_bytes(STDIN_FILENO, input.pages + input.size, input.room - input.size, &taken);
+        if (status != TD_OK)
+            return status;
+        input.size += taken;
+        input.ended = input.size < input.room;
+    }
+    return TD_OK;
+}
+
+static td_status open_input(td_file_map *out)
+{
+    struct stat info;
+    if (fstat(STDIN_FILENO, &info) != 0)
+        return td_fail(TD_FILE, "cannot read standard input: %s", td_errno_text(errno));
+    if (S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && lseek(STDIN_FILENO, 0, SEEK_SET) == 0))
+        return open_descriptor(STDIN_FILENO, &info, out);
+    (void)pthread_mutex_lock(&input.lock);
+    td_file_map file = nothing;
+    td_status status = read_input();
+    if (status == TD_OK && input.size) {
+        file.size = file.map_bytes = input.size;
+        file.map = td_pages_map(&file.map_bytes, true);
+        file.bytes = file.map;
+        if (file.map)
+            memcpy(file.map, input.pages, input.size);
+        else
+            status = td_fail_alloc(input.size);
+    }
+    (void)pthread_mutex_unlock(&input.lock);
+    if (status == TD_OK)
+        *out = file;
+    return status;
+}
+
 td_status td_file_map_open(const char *path, td_file_map *out)
 {
+    if (strcmp(path, "-") == 0)
+        return open_input(out);
     /* O_NONBLOCK: opening a pipe that nobody writes must not hang; it has no meaning for regular files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return td_fail(TD_FILE, "cannot open the file: %s; check the path and its permissions", td_errno_text(errno));
-
-    td_status status = TD_OK;
     struct stat info;
-    td_file_map file = {(const unsigned char *)"", 0, NULL, 0};
-    if (fstat(fd, &info) != 0) {
-        status = td_fail(TD_FILE, "cannot read the size of the file: %s", td_errno_text(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        status = td_fail(TD_FILE, "not a regular file but a %s; pass a file",
-                         S_ISDIR(info.st_mode) ? "directory" : "pipe or device");
-    } else if (info.st_size > 0) {
-        file.size = (size_t)info.st_size;
-        file.map_bytes = file.size;
-        file.map = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (file.map == MAP_FAILED)
-            status = td_fail(TD_FILE, "cannot map the %zu bytes of the file: %s", file.size, td_errno_text(errno));
-        else
-            file.bytes = file.map;
-    }
+    td_file_map file = nothing;
+    td_status status = fstat(fd, &info) == 0
+                           ? open_descriptor(fd, &info, &file)
+                           : td_fail(TD_FILE, "cannot read the size of the file: %s", td_errno_text(errno));
     (void)close(fd);
     if (status == TD_OK)
         *out = file;
@@ -103,7 +210,6 @@ td_status td_file_map_open(const char *path, td_file_map *out)
 
 void td_file_unmap(td_file_map *file)
 {
-    if (file->map)
-        (void)munmap(file->map, file->map_bytes);
-    *file = (td_file_map){(const unsigned char *)"", 0, NULL, 0};
+    td_pages_unmap(file->map, file->map_bytes);
+    *file = nothing;
 }

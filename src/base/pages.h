@@ -1,4 +1,4 @@
-/* Pages from the system: zero pages for memories and large tensors, and files mapped read-only. */
+/* Pages from the system: zero pages for memories and large tensors, and the bytes of files, read or mapped. */
 #ifndef TD_PAGES_H
 #define TD_PAGES_H
 
@@ -13,8 +13,8 @@ void td_pages_unmap(void *pages, size_t bytes);
 /* Zero again, and the pages back to the system. */
 void td_pages_clear(void *pages, size_t bytes);
 
-/* A whole regular file, or a part of one: `bytes` and `size` are what a reader sees, `map` is what lies under it. An
- * empty file has no mapping: `bytes` is then "" and `size` is 0. */
+/* A whole regular file, or a part of one: `bytes` and `size` are what a reader sees, `map` is the pages under it: those
+ * of the file, or a copy. An empty file has no pages: `bytes` is then "" and `size` is 0. */
 typedef struct td_file_map {
     const unsigned char *bytes;
     size_t size;
@@ -22,8 +22,8 @@ typedef struct td_file_map {
     size_t map_bytes;
 } td_file_map;
 
-/* TD_FILE when the path cannot be opened or is not a regular file. Whoever cuts the file short while it is mapped gets
- * SIGBUS, as with every mapping; tensordoor's own writers rename a new file into place and never do that. */
+/* Files of less than 1 MiB are copied, larger ones mapped. "-" is standard input, which may be a pipe: it is read to
+ * its end once, and every call sees the same bytes. TD_FILE when the path cannot be opened or is not a regular file. */
 td_status td_file_map_open(const char *path, td_file_map *out);
 void td_file_unmap(td_file_map *file);
 

@@ -284,7 +284,9 @@ td_status td_file_name_parse(const char *text, td_file_use use, td_file_name *ou
         name.member = colon + 1;
     }
     if (named == TD_FILE_FORMATS)
-        name.format = extension_format(copy, &extension);
+        name.format = strcmp(copy, "-") != 0 ? extension_format(copy, &extension)
+                      : use == TD_USE_TENSOR ? TD_FILE_NPY
+                                             : TD_FILE_READMEMH;
     if (name.format == TD_FILE_FORMATS || (named == TD_FILE_FORMATS && !(formats[name.format].uses & use)))
         status = fail_extension(extension, use);
     else if (!(formats[name.format].uses & use))

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_FLAGS 32
 #define MAX_WORD 32
@@ -27,6 +29,13 @@ int tool_fail_library(const char *command)
 {
     const char *message = td_last_error();
     return tool_fail(command, "%.*s", (int)strcspn(message, "\n"), message);
+}
+
+void tool_remove(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0 && S_ISREG(info.st_mode))
+        (void)unlink(path);
 }
 
 static void print_help(const tool_usage *usage, const tool_flag *flags, size_t flag_count)

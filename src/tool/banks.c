@@ -1,5 +1,5 @@
-/* Images of several banks: `--banks N` and a path with %d for the bank's number. Without --banks there is one memory, and
- * the path is taken as it is. Writes all images or none. */
+/* Images of several banks: `--banks N` and a path with %d for the bank's number. Without --banks there is one memory,
+ * and the path is taken as it is. Writes all images or none. */
 #include "tool/tool.h"
 
 #include <inttypes.h>
@@ -52,10 +52,22 @@ bool tool_banks_create(tool_banks *banks, uint64_t width_bits, uint64_t depth_wo
     return true;
 }
 
+/* The path without a format and its options in front. */
+static const char *plain_path(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    char word[16];
+    const int length = (int)strcspn(name, ":,./");
+    if (!colon || length > 12 || (name[length] != ':' && name[length] != ','))
+        return name;
+    snprintf(word, sizeof word, "%.*s:x", length, name);
+    return td_file_kind(word) & TD_USE_IMAGE ? colon + 1 : name;
+}
+
 /* A bank that the layout leaves empty has an image without words: whoever reads one file per bank finds it. */
 static bool save_empty(const tool_banks *banks, size_t bank)
 {
-    FILE *file = fopen(banks->path[bank], "wb");
+    FILE *file = fopen(plain_path(banks->path[bank]), "wb");
     if (file && fclose(file) == 0)
         return true;
     tool_fail(banks->usage->command, "cannot create \"%s\"; check the folder and its permissions", banks->path[bank]);
@@ -78,7 +90,7 @@ bool tool_banks_save(const tool_banks *banks, const td_span *spans, size_t count
         }
         if (!good) {
             while (i-- > 0)
-                (void)remove(banks->path[i]);
+                tool_remove(plain_path(banks->path[i]));
             return false;
         }
     }

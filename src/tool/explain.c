@@ -30,7 +30,7 @@ static int save_picture(const td_layout *layout, const td_scene *scene, const ch
     if (good)
         return TOOL_OK;
     if (file)
-        (void)remove(path);
+        tool_remove(path);
     return tool_fail(usage.command, "cannot write \"%s\": %s; check the folder and its permissions", path,
                      strerror(error));
 }

@@ -34,7 +34,7 @@ static void print_help(void)
            "Whole tensors in and out of memory images, with the layouts of the library.\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s%s\n", commands[i].name, commands[i].summary);
-    printf("\ntensordoor COMMAND --help shows its flags.\n");
+    printf("\nA file that is called - is standard input or output. tensordoor COMMAND --help shows its flags.\n");
 }
 
 static int fail_unknown(const char *word)

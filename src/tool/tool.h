@@ -45,6 +45,9 @@ int tool_fail(const char *command, const char *fmt, ...) __attribute__((format(p
 /* The same with the first line of the library's last message. */
 int tool_fail_library(const char *command);
 
+/* Removes a file that a command began and cannot finish. What is no regular file, a device or a pipe, stays. */
+void tool_remove(const char *path);
+
 /* The flags that say a layout stand first in a subcommand's table, so that their numbers are the same everywhere. */
 enum { TOOL_PATTERN, TOOL_PRESET, TOOL_LAYOUT, TOOL_OPTIONS, TOOL_ADDRESS, TOOL_LAYOUT_FLAGS };
 

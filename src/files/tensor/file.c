@@ -89,7 +89,7 @@ static td_status check_replaced(const td_file_name *name, const td_container_for
     td_file_map file = {0};
     td_member_list list = {0};
     td_status status = TD_OK;
-    if (access(name->path, F_OK) != 0 || td_file_map_open(name->path, &file) != TD_OK)
+    if (strcmp(name->path, "-") == 0 || access(name->path, F_OK) != 0 || td_file_map_open(name->path, &file) != TD_OK)
         return TD_OK;
     if (container->list(&file, &list) == TD_OK) {
         bool same = list.count == 1 && strcmp(list.text, member) == 0;
