@@ -151,7 +151,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t bytes)
     (void)pthread_sigmask(SIG_BLOCK, &pipe_only, &old);
     const ssize_t written = write(fd, data, bytes);
     const int error = errno;
-    if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+    if (!sigismember(&pending, SIGPIPE)) /* it comes with a part of the bytes, too */
         (void)sigtimedwait(&pipe_only, NULL, &now);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = error;
