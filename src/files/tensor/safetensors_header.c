@@ -198,6 +198,8 @@ td_status td_st_header_read(const unsigned char *bytes, size_t size, td_st_heade
     json_error_t error;
     td_st_header header = {.data_offset = 8 + (size_t)length};
     json_t *root = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    if (!root && (!*error.text || json_error_code(&error) == json_error_out_of_memory))
+        return td_fail_alloc((size_t)length);
     if (!root)
         return td_fail(TD_FORMAT, "the header is not JSON at byte %d: %s", error.position, error.text);
     header.json = root;
