@@ -11,8 +11,9 @@
  *
  * -- 1. Introduction --------------------------------------------------------------------------------------------------
  *
- * There are three nouns. A *tensor* is a dtype, a shape and row-major data. A *memory* is `depth` words of `width` bits.
- * A *layout* says in one line how a tensor lies in a memory. A load puts a tensor into a memory, a dump takes it out:
+ * There are three nouns. A *tensor* is a dtype, a shape and row-major data. A *memory* is `depth` words of `width`
+ * bits. A *layout* says in one line how a tensor lies in a memory. A load puts a tensor into a memory, a dump takes it
+ * out:
  *
  *     td_tensor *t = NULL;
  *     td_memory *m = NULL;
@@ -29,12 +30,13 @@
  *     td_tensor_destroy(&t);
  *
  * Three rules hold for every function here:
- *   - A function that can fail returns a td_status, and TD_OK is 0. On failure nothing has changed: no word of a memory,
- *     no element of a tensor, no output argument. td_last_error() says what was found, what was needed, and the fix.
+ *   - A function that can fail returns a td_status, and TD_OK is 0. On failure nothing has changed: no word of a
+ *     memory, no element of a tensor, no output argument. td_last_error() says what was found, what was needed, and the
+ *     fix.
  *   - `td_x_create(..., td_x **out)` makes an object that the caller owns; `td_x_destroy(td_x **)` frees it, sets the
  *     pointer to NULL, and does nothing on NULL. Arguments that are `const` are borrowed for the call only.
- *   - Nothing is printed, and nothing exits. Calls on different objects may run at once on different threads; calls that
- *     write to one object may not. Layouts never change and may be shared.
+ *   - Nothing is printed, and nothing exits. Calls on different objects may run at once on different threads; calls
+ *     that write to one object may not. Layouts never change and may be shared.
  */
 #ifndef TENSORDOOR_H
 #define TENSORDOOR_H
@@ -61,13 +63,13 @@ typedef struct td_layout td_layout;
 /* The same numbers stand in sv/td_status.svh; a simulation test compares the two. */
 typedef enum td_status {
     TD_OK = 0,
-    TD_ARGUMENT = 1,   /* a NULL or senseless argument */
+    TD_ARGUMENT = 1,   /* an argument that is NULL, or that makes no sense */
     TD_HANDLE = 2,     /* a handle from SystemVerilog that is null, stale, or of another kind */
     TD_DTYPE = 3,      /* an unknown element type, or one that does not fit the call */
     TD_PATTERN = 4,    /* a pattern that does not parse, or an axis that is not bound */
     TD_OPTION = 5,     /* an unknown option, or a value it cannot have */
     TD_ADDRESS = 6,    /* an address expression that does not parse or cannot be evaluated */
-    TD_SHAPE = 7,      /* sizes that contradict the shape, or a group that does not divide; TD_SHAPE(...) is a td_shape */
+    TD_SHAPE = 7,      /* sizes that contradict the shape, or a group that does not divide (not TD_SHAPE(...)) */
     TD_RANGE = 8,      /* a lane past the word, an address past the memory, a value past its type */
     TD_ALIAS = 9,      /* two elements in one place */
     TD_OVERFLOW = 10,  /* a product of sizes that does not fit in 63 bits */
@@ -104,13 +106,15 @@ TD_API void td_free(void *p);
  *     u1 .. u64, i1 .. i64       integers of every width
  *     f16 bf16 f32 f64           IEEE 754 and bfloat16
  *     e4m3 e5m2                  8-bit floats (OCP OFP8): e4m3 has NaN and no infinity, e5m2 has both
- *     e3m2 e2m3 e2m1 e8m0        OCP MX: every pattern of the first three is a number; e8m0 is 2^(bits - 127), 0xff is NaN
- *     e<X>m<Y>                   any other float: 1 sign, X exponent (bias 2^(X-1) - 1) and Y mantissa bits, as in IEEE 754
+ *     e3m2 e2m3 e2m1 e8m0        OCP MX: every pattern of the first three is a number; e8m0 is 2^(bits - 127), 0xff is
+ *                                NaN
+ *     e<X>m<Y>                   any other float: 1 sign, X exponent (bias 2^(X-1) - 1) and Y mantissa bits, as in IEEE
+ *                                754
  *     q<m>.<n>, uq<m>.<n>        fixed point of m + n bits in steps of 2^-n; in q the sign is one of the m bits
  *
- * Data is row-major. An element lies in the smallest of 1, 2, 4 or 8 bytes that holds it, little endian; so an i4 tensor
- * is one byte per element and an i12 tensor is int16_t. Signed integers are sign-extended into their bytes, everything else
- * is zero-extended. A load reads only the element's own bits. */
+ * Data is row-major. An element lies in the smallest of 1, 2, 4 or 8 bytes that holds it, little endian; so an i4
+ * tensor is one byte per element and an i12 tensor is int16_t. Signed integers are sign-extended into their bytes,
+ * everything else is zero-extended. A load reads only the element's own bits. */
 
 #define TD_MAX_RANK 32
 
@@ -120,8 +124,8 @@ typedef struct td_shape {
     uint64_t dim[TD_MAX_RANK];
 } td_shape;
 
-/* A td_shape from its extents, in C only: TD_SHAPE(2, 3, 4). Without parentheses TD_SHAPE is the status of section 2: the
- * preprocessor replaces a macro of this kind only where a parenthesis follows its name. */
+/* A td_shape from its extents, in C only: TD_SHAPE(2, 3, 4). Without parentheses TD_SHAPE is the status of section 2:
+ * the preprocessor replaces a macro of this kind only where a parenthesis follows its name. */
 #define TD_SHAPE(...) ((td_shape){sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), {__VA_ARGS__}})
 
 /* Reads "2 3 4" (spaces or commas between extents; "" is a scalar). TD_SHAPE on anything else. */
@@ -142,13 +146,13 @@ TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
 TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor);  /* 1, 2, 4 or 8 */
 TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1 to 64 */
 
-/* One element by its row-major number, as its own bits (zero-extended). TD_RANGE past the end or, when setting, for bits
- * above the element's width; TD_ARGUMENT when setting in a tensor that is mapped read-only. */
+/* One element by its row-major number, as its own bits (zero-extended). TD_RANGE past the end or, when setting, for
+ * bits above the element's width; TD_ARGUMENT when setting in a tensor that is mapped read-only. */
 TD_API td_status td_tensor_get_bits(const td_tensor *tensor, uint64_t elem, uint64_t *bits);
 TD_API td_status td_tensor_set_bits(td_tensor *tensor, uint64_t elem, uint64_t bits);
 
-/* The same as a number: exact or the nearest double. Setting rounds to nearest even in floats and fixed point; integers take
- * whole numbers in range, TD_RANGE otherwise. */
+/* The same as a number: exact or the nearest double. Setting rounds to nearest even in floats and fixed point; integers
+ * take whole numbers in range, TD_RANGE otherwise. */
 TD_API td_status td_tensor_get_real(const td_tensor *tensor, uint64_t elem, double *value);
 TD_API td_status td_tensor_set_real(td_tensor *tensor, uint64_t elem, double value);
 
@@ -158,21 +162,21 @@ TD_API td_status td_tensor_convert(const td_tensor *tensor, const char *as, td_t
 /* The tensor in text: dtype, shape and the values as NumPy prints them, shortened beyond 1000. Free it with td_free. */
 TD_API td_status td_tensor_text(const td_tensor *tensor, char **text);
 
-/* Every element from a generator: element i is start + i * step, wrapped to the width for integers and rounded to nearest
- * even for floats (td_tensor_fill_ramp); or uniformly random bits from a seed, without the bit patterns of infinities and
- * NaNs in floats (td_tensor_fill_random). The same seed gives the same tensor on every machine. */
+/* Every element from a generator: element i is start + i * step, wrapped to the width for integers and rounded to
+ * nearest even for floats (td_tensor_fill_ramp); or uniformly random bits from a seed, without the bit patterns of
+ * infinities and NaNs in floats (td_tensor_fill_random). The same seed gives the same tensor on every machine. */
 TD_API td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step);
 TD_API td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed);
 
-/* Every element its own coordinates, so that wherever it turns up it says where it belongs: each dimension in as many bits as it
- * needs, the last one lowest. TD_RANGE when an element has fewer bits. */
+/* Every element gets its own coordinates as its bits, so that an element in the wrong place says where it belongs: each
+ * dimension takes as many bits as it needs, the last one the lowest. TD_RANGE when an element has fewer bits. */
 TD_API td_status td_tensor_fill_coordinates(td_tensor *tensor);
 
 /* -- 4. Memories ---------------------------------------------------------------------------------------------------
  *
- * Words of `width` bits, zero at first. Word w lies at byte w * td_memory_word_bytes(m), little endian, bits above `width`
- * zero: in 1, 2, 4 or 8 bytes up to 64 bits, then in whole 32-bit words. That is how Verilator stores the same array.
- * Pages come from the system when they are first touched: a memory of 2^40 words is made in microseconds. */
+ * Words of `width` bits, zero at first. Word w lies at byte w * td_memory_word_bytes(m), little endian, bits above
+ * `width` zero: in 1, 2, 4 or 8 bytes up to 64 bits, then in whole 32-bit words. That is how Verilator stores the same
+ * array. Pages come from the system when they are first touched: a memory of 2^40 words is made in microseconds. */
 
 #define TD_MAX_WIDTH_BITS ((uint64_t)1 << 24)
 #define TD_MAX_DEPTH_WORDS ((uint64_t)1 << 40)
@@ -198,9 +202,10 @@ TD_API td_status td_memory_clear(td_memory *memory);
  *     zero  one           every bit
  *     constant=VALUE      decimal, or hex (0x) as wide as the word
  *     address             every word its own address, cut to the width
- *     random seed=N       bits that hang on the seed (default 0) and the address alone
+ *     random seed=N       random bits; they depend on the seed (default 0) and on the word's address, and on nothing
+ *                         else
  *
- * A tensor of coordinates (td_tensor_fill_coordinates), loaded, says of every word what belongs there. */
+ * To see what a layout puts into every word, load a tensor that td_tensor_fill_coordinates has filled. */
 TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count);
 
 /* -- 5. Layouts ----------------------------------------------------------------------------------------------------
@@ -209,17 +214,20 @@ TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t fi
  *     options:  cs=4 pad=0
  *     address:  0x100 + 16*b + 4*w + ct
  *
- * Pattern. Left of the arrow stands one group per tensor dimension. A group is an axis, or axes in parentheses, the first
- * the slowest. Right of the arrow stand two groups: the *time* axes (which word) and the *lane* axes (where in the word),
- * the first the slowest in each. With three groups the first holds the *bank* axes (which memory of an array of them).
+ * Pattern. Left of the arrow stands one group per tensor dimension. A group is an axis, or axes in parentheses, the
+ * first the slowest. Right of the arrow stand two groups: the *word* axes (which word) and the *lane* axes (where in
+ * the word), the first the slowest in each. With three groups the first holds the *bank* axes (which memory of an array
+ * of them).
  *
  *     1  ()          a group of one element, on either side
- *     ...            any number of whole dimensions; once on each side, on the right also inside a group: "b ... c -> (b ...) c"
- *     r c -> (r k) c an axis that stands only on the right is a repeat: a load writes every copy, a dump checks that the copies
+ *     ...            any number of whole dimensions; once on each side, on the right also inside a group: "b ... c ->
+ *                    (b ...) c"
+ *     r c -> (r k) c an axis that stands only on the right is a repeat: a load writes every copy, a dump checks that
+ *     the copies
  *                    agree (TD_DISAGREE) before it changes the tensor. Its size comes from the options
- *     (2*h + kh)     a sliding group: element 2*h + kh of the dimension. Windows may overlap, and an element under several of
- *                    them is copied like a repeat; elements under none are not moved. The last window must end at the last
- *                    element, or with tail=clip not after it
+ *     (2*h + kh)     a sliding group: element 2*h + kh of the dimension. Windows may overlap, and an element under
+ *                    several of them is copied like a repeat; elements under none are not moved. The last window must
+ *                    end at the last element, or with tail=clip not after it
  *
  * A pattern has up to 64 axes. Names are letters, digits and _; they differ from the options below and from `index`.
  *
@@ -227,40 +235,46 @@ TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t fi
  *
  * Options, separated by spaces or commas:
  *     AXIS=N         the size of an axis
- *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written. VALUE is typed in the
- *                    memory's dtype: -1, 0.5, 0x7f. Without pad= or tail= such a dimension is an error. With every size given, a
- *                    group may be longer than its dimension
+ *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written. VALUE is typed in
+ *                    the memory's dtype: -1, 0.5, 0x7f. Without pad= or tail= such a dimension is an error. With every
+ *                    size given, a group may be longer than its dimension
  *     pad_at=end     where the padding stands in the group: `end` (default) or `begin`
- *     tail=clip      what is past the tensor's end is not written at all: neither words that would hold nothing else, nor the
- *                    bits of such lanes in words that are written. Such words need not lie inside the memory
+ *     tail=clip      what is past the tensor's end is not written at all: neither words that would hold nothing else,
+ *                    nor the bits of such lanes in words that are written. Such words need not lie inside the memory
  *     slot=BITS      the distance from lane to lane; default: the bits of an element
  *     lsb=BITS       where lane 0 begins; default: 0
  *     lanes=lsb      which end lane 0 is at: `lsb` (default) or `msb`, where the last lane begins at `lsb`
- *     beats=N        a vector is N consecutive words: its lanes * slot bits are cut into N equal parts, the low part first, each
- *                    placed from `lsb`. An element may lie across a cut. The address is that of the first word
+ *     beats=N        a vector is N consecutive words: its lanes * slot bits are cut into N equal parts, the low part
+ *                    first, each placed from `lsb`. An element may lie across a cut. The address is that of the first
+ *                    word
  *     fill=zero      the bits of a written word that belong to no lane: `zero` (default) or `keep`
- *     alias=error    two words in one place: `error` (default), or `last`: words are written in time order and the last wins
+ *     alias=error    two words in one place: `error` (default), or `last`: words are written in pattern order and the
+ *                    last wins
  *     dtype=T        the layout moves only memories of this dtype
- *     tune=off       `on`: the first call with a shape, dtypes and memory tries the orders of the loops by the clock, for up to a
- *                    second per direction, on pages of its own of up to 1 GiB per side; the plan that the cache keeps
- *                    has the fastest. For large permutes that are repeated. Nothing that is moved depends on it
+ *     tune=off       `on`: the first call with a shape, dtypes and memory runs the possible orders of its
+ *                    loops and keeps the fastest, where `off` estimates it. That takes up to a second per direction, on
+ *                    pages of its own of up to 1 GiB per side. For large permutes that are repeated; the result of a
+ *                    move is the same
  *
- * Lane l of L starts at bit lsb + l*slot of its word, with lanes=msb at lsb + (L-1-l)*slot. Bit 0 is the least significant.
+ * Lane l of L starts at bit lsb + l*slot of its word, with lanes=msb at lsb + (L-1-l)*slot. Bit 0 is the least
+ * significant.
  *
- * Address, in words, over the time and bank axes by name: + - * / % & | ^ << >> ( ) with the precedence of C, decimal and 0x
- * constants, and
- *     index              the number of the word in time order; the default address is index, or N*index with beats=N
+ * Address, in words, over the word and bank axes by name: + - * / % & | ^ << >> ( ) with the precedence of C, decimal
+ * and 0x constants, and
+ *     index              the number of the word in pattern order (the last word axis fastest); the default address is
+ *                        index, or N*index with beats=N
  *     dim(n)             the length of tensor dimension n, a constant once the shape is known
  *     min(x, y)  max(x, y)
  *     rev(x, bits)       the low `bits` of x in reverse order
  *     interleave(x, y)   Morton order: the bits of x at even places, those of y at odd ones
- * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w". An
- * address that is a sum of constant * axis runs as strides; any other becomes a table in the plan, one entry per word, built
- * and checked once.
+ * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w".
+ * An address that is a sum of constant * axis runs as strides; any other becomes a table in the plan, one entry per
+ * word, built and checked once.
  *
- * Presets. A pattern "preset:NAME KEY=VALUE ..." stands for a layout of real hardware or of a library: "preset:nc1hwc0 c0=32".
- * The options add to it and win over its own; `base=` is the address of its first word; with dtype= in the options, sizes
- * that count bytes follow the dtype. A preset prints as the layout that it stands for. `tensordoor presets` lists them. */
+ * Presets. A pattern "preset:NAME KEY=VALUE ..." stands for a layout of real hardware or of a library: "preset:nc1hwc0
+ * c0=32". The options add to it and win over its own; `base=` is the address of its first word; with dtype= in the
+ * options, sizes that count bytes follow the dtype. A preset prints as the layout that it stands for. `tensordoor
+ * presets` lists them. */
 
 /* `options` and `address` may be NULL or "". TD_PATTERN, TD_OPTION or TD_ADDRESS, with the place in the message. Sizes
  * are checked against a shape when the layout is used. */
@@ -293,20 +307,21 @@ TD_API const td_preset_info *td_preset_at(size_t number);
  *     activations: preset nc1hwc0 c0=32
  *     skewed:      pattern h w c -> (h w) c; address bank = (h + w) % 4; addr = 8*h + w
  *
- * A layout begins with NAME: at the start of a line and goes on to the next one. Its clauses are separated by semicolons, in
- * any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`. What stands behind a
- * semicolon and begins with none of these words belongs to the address before it. `#` begins a comment.
+ * A layout begins with NAME: at the start of a line and goes on to the next one. Its clauses are separated by
+ * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`.
+ * What stands behind a semicolon and begins with none of these words belongs to the address before it. `#` begins a
+ * comment.
  *
- * TD_FILE or TD_FORMAT when the file is not that, TD_FORMAT with the nearest name when it has no layout `name`; otherwise what
- * td_layout_create says. Messages have the line. */
+ * TD_FILE or TD_FORMAT when the file is not that, TD_FORMAT with the nearest name when it has no layout `name`;
+ * otherwise what td_layout_create says. Messages have the line. */
 TD_API td_status td_layout_open(const char *path, const char *name, td_layout **out);
 
 /* The names in a layout file, one per line; free *names with td_free. */
 TD_API td_status td_layout_names(const char *path, char **names);
 
-/* A layout from a mapping in the manner of torchbit: the two sides of the pattern, the sizes of the temporal and of the spatial
- * axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive words, the
- * temporal axis that is named first the slowest). `options` adds the others and may be NULL. */
+/* A layout from a mapping in the manner of torchbit: the two sides of the pattern, the sizes of the temporal and of the
+ * spatial axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive
+ * words, the temporal axis that is named first the slowest). `options` adds the others and may be NULL. */
 TD_API td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal,
                                         const char *spatial, uint64_t base, const char *strides, const char *options,
                                         td_layout **out);
@@ -322,17 +337,17 @@ typedef struct td_scene {
     const char *colour;   /* of a picture: the axis that colours follow; default: the one that tells most */
 } td_scene;
 
-/* The layout explained in text: its axes with their sizes and strides on both sides, the first and the last words with the tensor
- * coordinate in every lane, the words and bits that are used and wasted, and the plan in one line. td_layout_svg draws the
- * same as a picture, words down and bits across, banks side by side. Free the result with td_free. Refusals are those of a
- * load. */
+/* The layout explained in text: its axes with their sizes and strides on both sides, the first and the last words with
+ * the tensor coordinate in every lane, the words and bits that are used and wasted, and the plan in one line.
+ * td_layout_svg draws the same as a picture, words down and bits across, banks side by side. Free the result with
+ * td_free. Refusals are those of a load. */
 TD_API td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char **text);
 TD_API td_status td_layout_svg(const td_layout *layout, const td_scene *scene, char **svg);
 
 /* -- 6. Words ------------------------------------------------------------------------------------------------------
  *
- * `words` holds `count` words of td_memory_word_bytes(m) each, as the memory stores them. TD_RANGE when an address is past
- * the memory, or a word or mask has bits above the width. A count of 0 is TD_ARGUMENT. */
+ * `words` holds `count` words of td_memory_word_bytes(m) each, as the memory stores them. TD_RANGE when an address is
+ * past the memory, or a word or mask has bits above the width. A count of 0 is TD_ARGUMENT. */
 
 TD_API td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words);
 
@@ -341,16 +356,17 @@ TD_API td_status td_backdoor_read(const td_memory *memory, const uint64_t *addre
 TD_API td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                                    const void *bit_mask);
 
-/* The same with one mask bit per byte of the word: `byte_mask` holds, for each word, (bytes + 7) / 8 bytes where bytes is
- * (width + 7) / 8; mask bit k enables bits 8k .. 8k+7. */
+/* The same with one mask bit per byte of the word: `byte_mask` holds, for each word, (bytes + 7) / 8 bytes where bytes
+ * is (width + 7) / 8; mask bit k enables bits 8k .. 8k+7. */
 TD_API td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                                          const void *byte_mask);
 
 /* -- 7. Matrices and tensors ---------------------------------------------------------------------------------------
  *
- * A matrix of rank 2 (or 1: a single row) has one row per word, in words [first, last), element 0 at the least significant
- * bit. A row shorter than the word is zero-extended; of a row longer than the word the bits that fit are moved, and a dump
- * reads the others as zero. TD_SHAPE when last - first is not the number of rows, TD_RANGE when last is past the memory. */
+ * A matrix of rank 2 (or 1: a single row) has one row per word, in words [first, last), element 0 at the least
+ * significant bit. A row shorter than the word is zero-extended; of a row longer than the word the bits that fit are
+ * moved, and a dump reads the others as zero. TD_SHAPE when last - first is not the number of rows, TD_RANGE when last
+ * is past the memory. */
 
 TD_API td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last);
 TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last);
@@ -360,40 +376,44 @@ TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *ten
  *     i8 scale=0.05 zero=3 round=even sat
  *
  * The dtype comes first, the words after it in any order:
- *     scale=X        a load stores out_of_range(round(value / X) + zero), a dump gives X * (stored - zero); quotient and product
- *                    are rounded once to f32 (to f64 when the tensor's elements have 8 bytes)
+ *     scale=X        a load stores out_of_range(round(value / X) + zero), a dump gives X * (stored - zero); quotient
+ *                    and product are rounded once to f32 (to f64 when the tensor's elements have 8 bytes)
  *     zero=N         the zero point, only in integers
  *     scale=@NAME    one scale per coordinate of an axis, from the tensor that td_scales_set calls NAME, or from a file
  *                    (scale=@scales.npy); zero=@NAME likewise
  *     axis=A         the axis of these scales: an axis on the pattern's left, or the number of a dimension
  *     round=even     or away (ties away from zero), zero, floor, ceil, stochastic
- *     seed=N         of round=stochastic, default 0; what an element becomes hangs on the seed and its number alone
- *     sat            past the range: the nearest number of the type, also for infinities. The default of integers, fixed
- *                    point and floats of up to 8 bits
+ *     seed=N         of round=stochastic, default 0; the result depends on the seed and on the element's number, and on
+ *                    nothing else
+ *     sat            past the range: the nearest number of the type, also for infinities. The default of integers,
+ *                    fixed point and floats of up to 8 bits
  *     inf            past the range: infinity, or NaN in e4m3 and e8m0. The default of wider floats
  *     wrap           past the range: modulo 2^bits; only in integers and fixed point
  *     error          past the range: TD_RANGE with the first such element
  *     ftz            subnormal numbers of either type become zeros of the same sign; without it they are kept
  *
- * NaN becomes a quiet NaN with its sign and leading bits; in e3m2, e2m3, e2m1 and their like the largest number, in integers the
- * zero point, in fixed point 0. Signed zeros are kept by every float but e8m0, whose smallest number stands for zero and for
- * what is negative (NaN with inf). Equal dtypes without a scale or zero point move bits: no NaN is changed.
+ * NaN becomes a quiet NaN with its sign and leading bits; in e3m2, e2m3, e2m1 and their like the largest number, in
+ * integers the zero point, in fixed point 0. Signed zeros are kept by every float but e8m0, whose smallest number
+ * stands for zero and for what is negative (NaN with inf). Equal dtypes without a scale or zero point move bits: no NaN
+ * is changed.
  *
- * The layout is checked whole before a word is written: every axis bound, every lane inside the word, every address inside the memory, no
- * two elements in one place. */
+ * The layout is checked whole before a word is written: every axis bound, every lane inside the word, every address
+ * inside the memory, no two elements in one place. */
 TD_API td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout,
                                          const char *as);
 TD_API td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout,
                                          const char *as);
 
-/* The same over an array of memories of one geometry: the layout's bank group, or its `bank = ...`, chooses the memory. */
+/* The same over an array of memories of one geometry: the layout's bank group, or its `bank = ...`, chooses the
+ * memory. */
 TD_API td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
                                                const td_layout *layout, const char *as);
 TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
                                                const td_layout *layout, const char *as);
 
-/* Gives a tensor of scales or zero points the name that scale=@NAME and zero=@NAME say. The values are copied: the tensor may
- * change or go. A new tensor takes the name over; NULL frees it. For every thread. */
+/* Gives a tensor of scales or zero points the name that scale=@NAME and zero=@NAME say. The values are copied, so the
+ * tensor may change or be destroyed. Setting the name again replaces them; NULL forgets the name. All threads share the
+ * names. */
 TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
 
 /* -- 8. Files ------------------------------------------------------------------------------------------------------
@@ -412,16 +432,21 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  * written directly. The path - is standard input or standard output, as npy for a tensor and as readmemh for an image
  * unless a format stands in front (raw:-); standard input is read once, and every call sees the same bytes.
  *
- * Tensors. Large files are mapped, not read: opening takes no time and no memory, whatever their size, when the elements
- * lie in the file as they lie in a tensor. `dtype` (in the call, or as an option) is NULL for the file's own, or says what
- * the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small values, which are then checked).
+ * Tensors. Where the elements lie in the file as they lie in a tensor, the file is mapped and not read: a large one
+ * opens as fast as a small one, and costs memory only for what is used of it. `dtype` (in the call, or as an option) is
+ * NULL for the file's own, or says what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small
+ * values, which are then checked).
  *
- *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused. Saving
- *                                writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as `i1`), floats
- *                                that numpy has no name for as their bytes (bf16 as `V2`), so open these with their dtype
- *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked), 64-bit
+ *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused.
+ *                  Saving
+ *                                writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as `i1`),
+ *                                floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
+ *                                their dtype
+ *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked),
+ *                  64-bit
  *                                archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
- *     safetensors  .safetensors  every type of the format that is a dtype here (BOOL is u1, F4 is e2m1, F8_E4M3 is e4m3);
+ *     safetensors  .safetensors  every type of the format that is a dtype here (BOOL is u1, F4 is e2m1, F8_E4M3 is
+ *                  e4m3);
  *                                holes and overlaps are refused. Needs jansson
  *     raw          .raw .bin     elements alone: dtype=T, shape=2x3 (default: one dimension), offset=BYTES, endian=big
  *
@@ -438,12 +463,13 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *     ihex         .ihex .ihx              Intel hex, records 00 to 05
  *     srec         .srec .s19 .s28 .s37 .mot   Motorola S-records
  *     elf          .elf .axf               the loadable segments; read only. Needs libelf
- *                    bss=zero              what a segment has in memory and not in the file is zeroed; default: bss=keep
+ *                    bss=zero              what a segment has in memory and not in the file is zeroed; default:
+ *                                          bss=keep
  *                    address=virtual       virtual addresses; default: physical
  *
- * Where a file counts bytes, byte a - base lies in word (a - base) / B with B = (width + 7) / 8, at bits 8k .. 8k+7 with
- * k = (a - base) % B, or B - 1 - (a - base) % B with endian=big. base=ADDRESS (default 0) is the file's address of word 0,
- * in bytes there and in words in readmem text. A word that a file covers in part keeps its other bytes. */
+ * Where a file counts bytes, byte a - base lies in word (a - base) / B with B = (width + 7) / 8, at bits 8k .. 8k+7
+ * with k = (a - base) % B, or B - 1 - (a - base) % B with endian=big. base=ADDRESS (default 0) is the file's address of
+ * word 0, in bytes there and in words in readmem text. A word that a file covers in part keeps its other bytes. */
 
 TD_API td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out);
 TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
@@ -451,8 +477,8 @@ TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
 /* The names of the tensors in a .npz or .safetensors file, in one block: free *names with td_free. */
 TD_API td_status td_tensor_members(const char *path, char ***names, size_t *count);
 
-/* Several tensors into one .npz or .safetensors file, which is replaced. td_tensor_save refuses to drop the other tensors
- * of a file. */
+/* Several tensors into one .npz or .safetensors file, which is replaced. td_tensor_save refuses to drop the other
+ * tensors of a file. */
 TD_API td_status td_tensor_save_all(const char *const *names, const td_tensor *const *tensors, size_t count,
                                     const char *path);
 
@@ -479,39 +505,41 @@ TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t 
 /* The words that the image names, ascending and merged; free *spans with td_free. */
 TD_API td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans, size_t *count);
 
-/* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not begin
- * at the word after the last. In raw files words between the spans are written too (a file has no gaps), from word 0. On
- * failure no file is left behind. */
+/* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not
+ * begin at the word after the last. In raw files words between the spans are written too (a file has no gaps), from
+ * word 0. On failure no file is left behind. */
 TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count);
 
 /* -- 9. What a layout touches --------------------------------------------------------------------------------------
  *
  * The words that a load of this tensor through this layout writes, ascending and merged; free *spans with td_free. The
- * memory gives width and depth; with memory NULL, `width_bits` gives the width and the depth is unlimited: this is how to
- * learn the depth that a layout needs. */
+ * memory gives width and depth; with memory NULL, `width_bits` gives the width and the depth is unlimited: this is how
+ * to learn the depth that a layout needs. */
 TD_API td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
                                  const td_memory *memory, td_span **spans, size_t *count);
 
 /* -- 10. Comparisons and reports -------------------------------------------------------------------------------------
  *
- * Is it right, and if not, where? A comparison reads the memory through the layout, as a dump would, and holds every element
- * against a golden tensor; nothing is copied out first. One that finds mismatches is TD_OK with a report: only a call that
- * could not compare fails. To compare nothing is such a call (TD_ARGUMENT).
+ * Is it right, and if not, where? A comparison reads the memory through the layout, as a dump would, and holds every
+ * element against a golden tensor; nothing is copied out first. One that finds mismatches is TD_OK with a report: only
+ * a call that could not compare fails. So does one that would compare no element at all, as under a mask of zeros
+ * (TD_ARGUMENT).
  *
- * The policy says which pairs count as equal. NULL or "" is `exact`. Words, separated by spaces or commas:
+ * The policy says which pairs count as equal. NULL or "" is `exact`. Its words are separated by spaces or commas:
  *     exact             equal bits
  *     atol=X rtol=X     |actual - expected| <= atol + rtol * |expected|, computed in double (64-bit integers: exactly)
  *     ulp=N             at most N steps of the tensor's own dtype apart; with atol= or rtol= too, either one accepts
- *     nan=bits          a NaN equals a NaN of the same bits (the rule of exact), nan=equal: any NaN (the rule of the others),
- *                       nan=differ: nothing
- *     inf=equal         an infinity equals only itself; inf=differ: nothing
- *     zero=differ       0 and -0 differ (the rule of exact), zero=equal: they are equal (the rule of the others)
+ *     nan=bits          a NaN equals a NaN of the same bits (the default of exact); nan=equal: it equals any NaN (the
+ *                       default of the other policies); nan=differ: it equals nothing
+ *     inf=equal         an infinity equals only itself (the default); inf=differ: it equals nothing
+ *     zero=differ       0 and -0 differ (the default of exact); zero=equal: they are equal (the default of the others)
  *     ftz               subnormal numbers count as zeros of their sign
- *     max=N             mismatches that are kept with their place, the first ones in row-major order; 16 without it
+ *     max=N             how many mismatches the report keeps with their place, the first in row-major order; default:
+ *                       16
  *     check_pad         padding must hold the layout's pad value too
  * No value is skipped: a NaN or an infinity on one side alone is a mismatch under every policy. TD_OPTION on any other
- * word. Every copy of a repeated element is compared. With `as`, memory values are converted as in a dump and compared in the
- * golden tensor's dtype. */
+ * word. Every copy of a repeated element is compared. With `as`, memory values are converted as in a dump and compared
+ * in the golden tensor's dtype. */
 
 typedef struct td_report td_report;
 
@@ -525,7 +553,8 @@ TD_API td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_
 TD_API td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy,
                                    td_report **out);
 
-/* Everything a comparison can be told. Zero is the default of every member; memories (`banks`, `layout`) or `actual`. */
+/* Everything a comparison can be told; zero is the default of every member. What is compared is either memories
+ * (`banks`, `bank_count` and `layout`) or a tensor (`actual`). */
 typedef struct td_comparison {
     td_memory *const *banks; /* only read */
     size_t bank_count;
@@ -548,7 +577,7 @@ TD_API td_status td_memory_snapshot(const td_memory *memory, td_memory **out);
 
 TD_API void td_report_destroy(td_report **report);
 
-TD_API int td_report_passed(const td_report *report);        /* 1: nothing to complain about */
+TD_API int td_report_passed(const td_report *report);        /* 1 when nothing differs */
 TD_API uint64_t td_report_compared(const td_report *report); /* elements, copies counted, masked ones not */
 TD_API uint64_t td_report_mismatches(const td_report *report);
 TD_API uint64_t td_report_pad_mismatches(const td_report *report); /* check_pad */
@@ -558,8 +587,8 @@ TD_API uint64_t td_report_outside_bits(const td_report *report);   /* changed si
 TD_API uint64_t td_report_worst_ulp(const td_report *report);
 TD_API double td_report_worst_error(const td_report *report);
 
-/* One of the first mismatches. Bits are the tensor's; the place is that of the element's lowest bit, [msb:lsb] of its word;
- * between two tensors it is all zero. `lane` counts slots of the word. */
+/* One of the first mismatches. Bits are the tensor's; the place is that of the element's lowest bit, [msb:lsb] of its
+ * word; between two tensors it is all zero. `lane` counts slots of the word. */
 typedef struct td_mismatch {
     uint64_t elem; /* row-major number */
     td_shape at;
@@ -573,8 +602,9 @@ typedef struct td_mismatch {
 TD_API size_t td_report_first_count(const td_report *report);
 TD_API td_status td_report_first(const td_report *report, size_t number, td_mismatch *out);
 
-/* Mismatches per step of each axis of the pattern, per bank ("bank", with more than one) and per lane ("lane"). Axes of more than
- * 1024 steps are counted in buckets, and a step gets the count of its bucket. No groups without a mismatch. */
+/* Mismatches per step of each axis of the pattern, per bank ("bank", with more than one) and per lane ("lane"). Axes of
+ * more than 1024 steps are counted in buckets, and a step gets the count of its bucket. No groups without a
+ * mismatch. */
 TD_API size_t td_report_group_count(const td_report *report);
 TD_API const char *td_report_group_name(const td_report *report, size_t group);
 TD_API uint64_t td_report_group_size(const td_report *report, size_t group);
@@ -583,7 +613,8 @@ TD_API uint64_t td_report_group_mismatches(const td_report *report, size_t group
 /* What the mismatches have in common, in words, the surest first: "all mismatches in bank 3"; NULL past the last. */
 TD_API const char *td_report_guess(const td_report *report, size_t number);
 
-/* The report in one line, in text for a log, in JSON (free both with td_free), and as an HTML page that stands alone. */
+/* The report in one line, in text for a log, in JSON (free both with td_free), and as an HTML page that stands
+ * alone. */
 TD_API const char *td_report_line(const td_report *report); /* lives as long as the report */
 TD_API td_status td_report_text(const td_report *report, char **text);
 TD_API td_status td_report_json(const td_report *report, char **json);
