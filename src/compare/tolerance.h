@@ -1,10 +1,10 @@
-/* Closeness of whole blocks: whether a tolerant policy accepts every pair of one, many pairs at a time. What it does not accept
- * is for td_judge_pair to say, so it may be careful, but it never accepts what the judge would not. Called by scan.c and
- * compare.c for floats, and for integers of up to 32 bits.
+/* Whether a tolerant policy accepts every pair of a block, many pairs at a time. A block that is not accepted goes to
+ * td_judge_pair, pair by pair: so this may be careful, but never accepts what the judge would not. Called by accept.c and
+ * compare.c for floats, and for integers of up to 32 bits; it refuses nothing, and accepts nothing of other types.
  *
- * Floats are looked at in f32 with a margin: most blocks by their largest error and distance alone (kernels/tolerance.h), the
- * others pair by pair; and where that does not settle it in f64, where the judge itself calculates. Integers are looked
- * at in whole steps. */
+ * Floats are measured in f32 with a margin (kernels/tolerance.h): most blocks are settled by their largest error and
+ * distance alone, the others pair by pair, and what is still open in f64, where the judge itself calculates. Integers are
+ * compared in whole steps. */
 #ifndef TD_TOLERANCE_H
 #define TD_TOLERANCE_H
 
@@ -20,48 +20,39 @@ typedef struct td_worst {
     uint64_t ulp;
 } td_worst;
 
-typedef struct td_tolerance td_tolerance;
-
-/* Where values are near 0 or the worst grows from block to block, the quick way settles nothing: then so many blocks go without
- * it. */
+/* Where values are near 0, or the worst grows from block to block, the quick measure settles nothing: then so many blocks
+ * go without it. */
 #define TD_TOLERANCE_SKIPS 8
 
-/* What a thread needs for it. */
+/* What a thread needs beside. */
 typedef struct td_tolerance_scratch {
-    unsigned skips; /* that are left; 0 to begin with */
-    float expected[TD_TOLERANCE_ELEMS],
-        actual[TD_TOLERANCE_ELEMS]; /* the values of a block that is neither f32 nor f64 */
+    unsigned skips; /* blocks that still go without the quick measure; 0 to begin with */
+    float expected[TD_TOLERANCE_ELEMS], actual[TD_TOLERANCE_ELEMS]; /* the values of floats of 8 and 16 bits */
 } td_tolerance_scratch;
 
-typedef bool td_tolerance_look(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b,
-                               td_worst *worst);
-
-struct td_tolerance {
-    td_tolerance_look *look;                   /* NULL: not for this dtype and policy */
-    td_measure_fn measure;                     /* of f32, f16 and bf16; NULL for others */
-    td_measure_fn quick;                       /* what may settle it before: near_f32 or steps_x16 */
-    td_measure_transposed_fn quick_transposed; /* the same; NULL where it would not be quick */
+typedef struct td_tolerance {
+    td_tolerance_fn exact; /* NULL: this dtype or policy is for the judge alone */
+    td_tolerance_fn pairs; /* before `exact`; NULL for f64 */
+    td_tolerance_fn measure, quick,
+        quick_transposed; /* before `pairs`; NULL where there is none, or it gains nothing */
+    td_tolerance_limits limits;
+    bool whole; /* integers */
     unsigned exp_bits;
     uint32_t first_inf; /* magnitudes from here on are infinite or NaN */
-    float atol, rtol;   /* a little less than the policy's */
-    uint32_t ulp;       /* 0 without ulp=: equal values are near */
-    int32_t same_bits;  /* -1: equal bits are near whatever they are; 0: they are not */
-    double exact_atol, exact_rtol;
-    uint64_t long_ulp;
-    double step;         /* of an integer */
-    uint32_t mask, sign; /* of an element's bits */
-    td_convert decode;   /* of a float to f32 */
-};
+    bool decodes;       /* floats of 8 and 16 bits go to f32 by `decode`, which is not there otherwise */
+    td_convert decode;
+} td_tolerance;
 
-void td_tolerance_prepare(const td_judge *judge, td_tolerance *c);
+void td_tolerance_prepare(const td_judge *judge, td_tolerance *t);
 
-/* Up to TD_TOLERANCE_ELEMS pairs in tensor bytes. True when the policy accepts all of them; then *worst has grown to include
- * them. */
-bool td_tolerance_accepts(const td_tolerance *c, td_tolerance_scratch *room, const td_tolerance_rows *b,
+/* Up to TD_TOLERANCE_ELEMS pairs in tensor bytes. True when the policy accepts all of them; then *worst has grown to
+ * include them. */
+bool td_tolerance_accepts(const td_tolerance *t, td_tolerance_scratch *scratch, const td_tolerance_rows *b,
                           td_worst *worst);
 
-/* The same of a block that is turned (kernels/tolerance.h), of any size, by the quick way alone: c->quick_transposed is there. */
-bool td_tolerance_accepts_transposed(const td_tolerance *c, const td_tolerance_rows *b, td_ahead ahead,
+/* The same for a block that is transposed (kernels/tolerance.h), of any size, by t->quick_transposed alone, which is
+ * there. */
+bool td_tolerance_accepts_transposed(const td_tolerance *t, const td_tolerance_rows *b, td_ahead ahead,
                                      td_worst *worst);
 
 #endif

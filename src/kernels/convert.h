@@ -1,13 +1,14 @@
-/* Conversion kernels: rows of elements in tensor containers, f32 on one side. convert.c chooses one to decode and one to
- * encode, fills the parameters and calls them; they refuse nothing and know no layout. All round to nearest even,
- * saturate or overflow to infinity as the parameters say, and every version gives the bits of the plain C.
+/* Conversion kernels: rows of elements in tensor containers, f32 on one side. values/convert_choose.c chooses one to
+ * decode and one to encode and fills the parameters, values/convert.c calls them; they refuse nothing and know no
+ * layout. All round to nearest even and saturate or overflow to infinity as the parameters say, and every version gives
+ * the bits of plain C.
  *
- * A call converts `rows` straight runs of n elements each, src_stride and dst_stride bytes apart: a short run costs
- * little more than its elements.
- *
- * One line of the table makes a kernel's prototypes, its place in td_convert_kernels, its test and its bench. */
+ * A call converts `rows` contiguous runs of n elements each, src_stride and dst_stride bytes apart, so that a short run
+ * costs little more than its elements. */
 #ifndef TD_KERNELS_CONVERT_H
 #define TD_KERNELS_CONVERT_H
+
+#include "kernels/isa.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,6 +61,10 @@ typedef struct td_convert_params {
 typedef void (*td_convert_fn)(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,
                               size_t n, const td_convert_params *p);
 
+#define TD_CONVERT_KERNEL(name, isa)                                                                                   \
+    void td_convert_##name##_##isa(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,             \
+                                   size_t rows, size_t n, const td_convert_params *p)
+
 typedef struct td_convert_kernels {
 #define X(name, src_bytes, dst_bytes) td_convert_fn name;
     TD_CONVERT_KERNELS(X)
@@ -70,22 +75,16 @@ typedef struct td_convert_kernels {
     bool (*proves_small)(const td_convert_params *p);
 } td_convert_kernels;
 
-/* Fills every pointer with the best version that `cpu_flags` (cpu.h) allow. */
+#define X(name, src_bytes, dst_bytes) TD_PROTOTYPES(TD_CONVERT_KERNEL, name)
+TD_CONVERT_KERNELS(X)
+#undef X
+
+/* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
 void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags);
 
-/* The per-ISA parts of td_convert_init. */
-void td_convert_init_avx2(td_convert_kernels *kernels);
-void td_convert_init_avx512(td_convert_kernels *kernels);
-void td_convert_init_neon(td_convert_kernels *kernels);
-
-#define X(name, src_bytes, dst_bytes)                                                                                  \
-    void td_convert_##name##_c(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,    \
-                               size_t n, const td_convert_params *p);                                                  \
-    void td_convert_##name##_avx2(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows, \
-                                  size_t n, const td_convert_params *p);                                               \
-    void td_convert_##name##_avx512(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride,            \
-                                    size_t rows, size_t n, const td_convert_params *p);
-TD_CONVERT_KERNELS(X)
+#define TD_CONVERT_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_NEON(X)
+#define X(isa, flag) void td_convert_init_##isa(td_convert_kernels *kernels);
+TD_CONVERT_ISAS(X)
 #undef X
 
 #endif

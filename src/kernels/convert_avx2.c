@@ -1,8 +1,7 @@
 /* The conversion kernels for AVX2 with FMA and F16C. Every kernel is a block of fixed size. The last block of a run
  * overlaps the one before, and a run of less than a block goes through a buffer on the stack: nothing is touched past
- * the ends. Decoders are in decode_avx2.c. */
-#if defined(__x86_64__)
-#include "kernels/convert_avx2.h"
+ * the ends. Decoders are in convert_decode_avx2.c. */
+#include "kernels/convert_avx2.inc"
 
 /* NaN among 32 elements. */
 INLINE bool any_nan(const __m256 *x)
@@ -245,7 +244,7 @@ INT_KERNEL(f32_u16, ints_x16, 2, false)
 
 /* -- Proofs; see the AVX-512 versions */
 
-T256 static bool proves_small(const td_convert_params *params)
+TARGET static bool proves_small(const td_convert_params *params)
 {
     const td_convert_params p = *params;
     __m256 x = _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7);
@@ -257,7 +256,7 @@ T256 static bool proves_small(const td_convert_params *params)
     return true;
 }
 
-T256 static bool proves(const td_convert_params *params)
+TARGET static bool proves(const td_convert_params *params)
 {
     const td_convert_params p = *params;
     const __m256 scale = _mm256_set1_ps(p.scale);
@@ -283,6 +282,3 @@ void td_convert_init_avx2(td_convert_kernels *kernels)
     kernels->proves = proves;
     kernels->proves_small = proves_small;
 }
-#else
-typedef int td_convert_avx2_unused;
-#endif

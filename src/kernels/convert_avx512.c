@@ -1,8 +1,7 @@
 /* The conversion kernels for AVX-512 F, BW, DQ and VL. Whole output lines of 64 bytes in the main loops, masked steps
  * of 16 elements at the end. AVX512-BF16 has an instruction for f32 -> bf16, which takes denormals for zeros: that is
  * not the rule of the plain C, so the rounding is done in integers here on every machine. */
-#if defined(__x86_64__)
-#include "kernels/convert_avx512.h"
+#include "kernels/convert_avx512.inc"
 
 INLINE __m512 divided(__m512 x, const td_convert_params *p, int divide)
 {
@@ -351,7 +350,7 @@ INT_KERNEL(f32_s16, ints_s16)
 INT_KERNEL(f32_u16, ints_u16)
 
 /* The quotients of small integers, one by one: of the negative ones too, since everything is symmetric. */
-T512 static bool proves_small(const td_convert_params *params)
+TARGET static bool proves_small(const td_convert_params *params)
 {
     const td_convert_params p = *params;
     __m512 x = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -365,7 +364,7 @@ T512 static bool proves_small(const td_convert_params *params)
 
 /* Both quotients grow with x, and they differ by less than two units in the last place: so when they round to the same
  * integer next to every tie, they do so everywhere. */
-T512 static bool proves(const td_convert_params *params)
+TARGET static bool proves(const td_convert_params *params)
 {
     const td_convert_params p = *params;
     const __m512 scale = _mm512_set1_ps(p.scale);
@@ -393,6 +392,3 @@ void td_convert_init_avx512(td_convert_kernels *kernels)
     kernels->proves = proves;
     kernels->proves_small = proves_small;
 }
-#else
-typedef int td_convert_avx512_unused;
-#endif

@@ -1,14 +1,12 @@
 /* The conversion kernels in plain C: the rule that the other versions follow bit for bit. IEEE arithmetic in round to
  * nearest even is all they ask of the machine; elements are read with memcpy, so nothing has to be aligned. */
-#include "base/cpu.h"
 #include "kernels/convert.h"
 
 #include <string.h>
 
 #define KERNEL(name)                                                                                                   \
     static void name(void *dst, const void *src, size_t n, const td_convert_params *p);                                \
-    void td_convert_##name##_c(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,    \
-                               size_t n, const td_convert_params *p)                                                   \
+    TD_CONVERT_KERNEL(name, c)                                                                                         \
     {                                                                                                                  \
         char *out = dst;                                                                                               \
         const char *in = src;                                                                                          \
@@ -246,20 +244,15 @@ KERNEL(u16_f32)
 
 void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags)
 {
+    (void)cpu_flags;
 #define X(name, src_bytes, dst_bytes) kernels->name = td_convert_##name##_c;
     TD_CONVERT_KERNELS(X)
 #undef X
     kernels->proves = NULL;
     kernels->proves_small = NULL;
-#if defined(__x86_64__)
-    if (cpu_flags & TD_CPU_AVX2)
-        td_convert_init_avx2(kernels);
-    if (cpu_flags & TD_CPU_AVX512)
-        td_convert_init_avx512(kernels);
-#elif defined(__aarch64__)
-    if (cpu_flags & TD_CPU_NEON)
-        td_convert_init_neon(kernels);
-#else
-    (void)cpu_flags;
-#endif
+#define X(isa, flag)                                                                                                   \
+    if (cpu_flags & (flag))                                                                                            \
+        td_convert_init_##isa(kernels);
+    TD_CONVERT_ISAS(X)
+#undef X
 }

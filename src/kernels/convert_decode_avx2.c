@@ -1,6 +1,5 @@
 /* The conversion kernels to f32 for AVX2 with FMA and F16C, in blocks as those of convert_avx2.c. */
-#if defined(__x86_64__)
-#include "kernels/convert_avx2.h"
+#include "kernels/convert_avx2.inc"
 
 /* What a decoder does with the scale; see the AVX-512 version. */
 enum { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV };
@@ -87,6 +86,3 @@ DECODER(s8, 1)
 DECODER(u8, 1)
 DECODER(s16, 2)
 DECODER(u16, 2)
-#else
-typedef int td_decode_avx2_unused;
-#endif

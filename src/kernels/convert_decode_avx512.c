@@ -1,7 +1,6 @@
 /* The conversion kernels to f32 for AVX-512 F, BW, DQ and VL: 16 elements at a time, and one masked step at the end of a
  * row. See convert.h. */
-#if defined(__x86_64__)
-#include "kernels/convert_avx512.h"
+#include "kernels/convert_avx512.inc"
 
 /* What a decoder does with the scale. An integer is never near the ends of the range of f32, so few_products needs no
  * look at it. PROVEN comes with integers of 8 bits alone. */
@@ -136,6 +135,3 @@ KERNEL(s8_f32)
         EACH_FACTOR(decode_s8);
     }
 }
-#else
-typedef int td_decode_avx512_unused;
-#endif

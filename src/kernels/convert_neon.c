@@ -1,7 +1,7 @@
-/* The conversion kernels for NEON: bf16, f16 and integers, in blocks of 16 elements. The last block of a run overlaps the one
- * before, and a run of less than a block goes through a buffer on the stack: nothing is touched past the ends. A scale
- * that is no power of two is divided by. The others are those of plain C, which compilers turn into vectors. */
-#if defined(__aarch64__)
+/* The conversion kernels for NEON: bf16, f16 and integers, in blocks of 16 elements. The last block of a run overlaps the
+ * one before, and a run of less than a block goes through a buffer on the stack, so that nothing past the ends is
+ * touched. A scale that is no power of two is divided by. The other kernels stay with plain C, which compilers
+ * vectorise. */
 #include "kernels/convert.h"
 
 #include <arm_neon.h>
@@ -202,8 +202,7 @@ DECODE_BLOCK(from_u16, from_unsigned(load_x16(src, k), p))
     X(u16_f32, from_u16, 2, 4)
 
 #define X(name, block, src_bytes, dst_bytes)                                                                           \
-    static void name(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows, size_t n,    \
-                     const td_convert_params *p)                                                                       \
+    TD_CONVERT_KERNEL(name, neon)                                                                                      \
     {                                                                                                                  \
         run(block, src_bytes, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                                \
     }
@@ -212,10 +211,7 @@ NEON_KERNELS(X)
 
 void td_convert_init_neon(td_convert_kernels *kernels)
 {
-#define X(name, block, src_bytes, dst_bytes) kernels->name = name;
+#define X(name, block, src_bytes, dst_bytes) kernels->name = td_convert_##name##_neon;
     NEON_KERNELS(X)
 #undef X
 }
-#else
-typedef int td_convert_neon_unused;
-#endif

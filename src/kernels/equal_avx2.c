@@ -1,15 +1,9 @@
 /* The comparing kernels for AVX2. */
-#if defined(__x86_64__)
 #include "kernels/equal.h"
 
-#include <immintrin.h>
-#include <string.h>
-
-#define KERNEL __attribute__((target("avx2,bmi2")))
-#define APART __attribute__((noinline))
-#define INLINE static inline __attribute__((always_inline)) KERNEL
-
 #include "kernels/vector_avx2.inc"
+
+#define KERNEL(name) TARGET TD_EQUAL_KERNEL(name, avx2)
 
 INLINE vec no_bits(void)
 {
@@ -42,9 +36,9 @@ INLINE bool is_equal(vec d)
 
 /* -- rows */
 
-/* Vectors whose differences are gathered before one test. */
+/* Vectors whose differences are or-ed together before one test. */
 #define ROWS 8
-/* From here on the C library is as fast, or faster. */
+/* From here on the C library is as fast or faster. */
 #define LONG_BYTES 2048
 
 INLINE vec differ_16(const unsigned char *a, const unsigned char *b)
@@ -84,7 +78,7 @@ INLINE bool vector_rows(const unsigned char *a, ptrdiff_t a_stride, const unsign
     return true;
 }
 
-static KERNEL bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
+static TARGET bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                              size_t high, size_t wide)
 {
     if (wide < 16 || wide >= LONG_BYTES)
@@ -107,20 +101,14 @@ static KERNEL bool near_rows(const unsigned char *a, ptrdiff_t a_stride, const u
     return is_equal(d);
 }
 
-static KERNEL bool equal_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                              size_t high, size_t wide, td_ahead ahead)
+KERNEL(rows)
 {
-    return td_equal_rows_ahead(near_rows, a, a_stride, b, b_stride, high, wide, ahead);
+    return td_equal_rows_ahead(near_rows, a, a_stride, b, b_stride, rows, cols, ahead);
 }
 
 void td_equal_init_avx2(td_equal_kernels *kernels)
 {
-    kernels->transposed_x8 = transposed_x8;
-    kernels->transposed_x16 = transposed_x16;
-    kernels->transposed_x32 = transposed_x32;
-    kernels->transposed_x64 = transposed_x64;
-    kernels->rows = equal_rows;
+#define X(name, size, rule) kernels->name = td_equal_##name##_avx2;
+    TD_EQUAL_KERNELS(X)
+#undef X
 }
-#else
-typedef int td_equal_avx2_unused;
-#endif

@@ -1,8 +1,9 @@
 /* The comparing kernels in plain C: the rule that the other versions follow. */
-#include "base/cpu.h"
 #include "kernels/equal.h"
 
 #include <string.h>
+
+#define KERNEL(name) TD_EQUAL_KERNEL(name, c)
 
 static inline __attribute__((always_inline)) bool transposed(const unsigned char *a, ptrdiff_t a_stride,
                                                              const unsigned char *b, ptrdiff_t b_stride, size_t rows,
@@ -15,21 +16,19 @@ static inline __attribute__((always_inline)) bool transposed(const unsigned char
     return true;
 }
 
-#define TRANSPOSED(name, size)                                                                                         \
-    static bool name(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,           \
-                     size_t rows, size_t cols, td_ahead ahead)                                                         \
+#define TRANSPOSED(bits)                                                                                               \
+    KERNEL(transposed_x##bits)                                                                                         \
     {                                                                                                                  \
         (void)ahead;                                                                                                   \
-        return transposed(a, a_stride, b, b_stride, rows, cols, size);                                                 \
+        return transposed(a, a_stride, b, b_stride, rows, cols, (bits) / 8);                                           \
     }
 
-TRANSPOSED(transposed_x8, 1)
-TRANSPOSED(transposed_x16, 2)
-TRANSPOSED(transposed_x32, 4)
-TRANSPOSED(transposed_x64, 8)
+TRANSPOSED(8)
+TRANSPOSED(16)
+TRANSPOSED(32)
+TRANSPOSED(64)
 
-bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
-                     size_t rows, size_t cols, td_ahead ahead)
+KERNEL(rows)
 {
     (void)ahead;
     for (size_t r = 0; r < rows; r++, a += a_stride, b += b_stride)
@@ -38,10 +37,11 @@ bool td_equal_rows_c(const unsigned char *a, ptrdiff_t a_stride, const unsigned 
     return true;
 }
 
-/* Bytes that are looked at between two times of asking: so many lines can be on their way. */
-#define TURN_BYTES 2048
+/* Bytes that are compared between two rounds of prefetching: as many lines as a core can have on their way. */
+#define ROUND_BYTES 2048
 
-/* Where all rows begin at the same place of their lines, it is for those that begin them. */
+/* Rows that lie side by side are one run. Of rows that are whole lines apart, several of these narrow blocks share a
+ * line: only the block that begins in a line prefetches it. */
 void td_prefetch_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead)
 {
     if (stride > 0 && (size_t)stride <= cols + 32) { /* one run, but for small gaps */
@@ -57,7 +57,7 @@ void td_prefetch_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, siz
 bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b,
                          ptrdiff_t b_stride, size_t rows, size_t cols, td_ahead ahead)
 {
-    const size_t most = cols < TURN_BYTES ? TURN_BYTES / cols : 1;
+    const size_t most = cols < ROUND_BYTES ? ROUND_BYTES / cols : 1;
     if (!ahead.a && !ahead.b)
         return near(a, a_stride, b, b_stride, rows, cols);
     for (size_t r = 0, n = 0; r < rows; r += n, a += (ptrdiff_t)n * a_stride, b += (ptrdiff_t)n * b_stride) {
@@ -72,20 +72,13 @@ bool td_equal_rows_ahead(td_equal_near_fn *near, const unsigned char *a, ptrdiff
 
 void td_equal_init(td_equal_kernels *kernels, unsigned cpu_flags)
 {
-    kernels->transposed_x8 = transposed_x8;
-    kernels->transposed_x16 = transposed_x16;
-    kernels->transposed_x32 = transposed_x32;
-    kernels->transposed_x64 = transposed_x64;
-    kernels->rows = td_equal_rows_c;
-#if defined(__x86_64__)
-    if (cpu_flags & TD_CPU_AVX2)
-        td_equal_init_avx2(kernels);
-    if (cpu_flags & TD_CPU_AVX512)
-        td_equal_init_avx512(kernels);
-#elif defined(__aarch64__)
-    if (cpu_flags & TD_CPU_NEON)
-        td_equal_init_neon(kernels);
-#else
     (void)cpu_flags;
-#endif
+#define X(name, size, rule) kernels->name = td_equal_##name##_c;
+    TD_EQUAL_KERNELS(X)
+#undef X
+#define X(isa, flag)                                                                                                   \
+    if (cpu_flags & (flag))                                                                                            \
+        td_equal_init_##isa(kernels);
+    TD_EQUAL_ISAS(X)
+#undef X
 }

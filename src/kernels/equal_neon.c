@@ -1,15 +1,9 @@
-/* The comparing kernels for NEON: turned blocks from the templates; rows are the C library's. */
-#if defined(__aarch64__)
+/* The comparing kernels for NEON: transposed blocks from the template; rows stay with the C library. */
 #include "kernels/equal.h"
 
-#include <arm_neon.h>
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-#define APART __attribute__((noinline))
-#define KERNEL
-
 #include "kernels/vector_neon.inc"
+
+#define KERNEL(name) TD_EQUAL_KERNEL(name, neon)
 
 INLINE vec no_bits(void)
 {
@@ -37,11 +31,8 @@ INLINE bool is_equal(vec d)
 
 void td_equal_init_neon(td_equal_kernels *kernels)
 {
-    kernels->transposed_x8 = transposed_x8;
-    kernels->transposed_x16 = transposed_x16;
-    kernels->transposed_x32 = transposed_x32;
-    kernels->transposed_x64 = transposed_x64;
+    kernels->transposed_x8 = td_equal_transposed_x8_neon;
+    kernels->transposed_x16 = td_equal_transposed_x16_neon;
+    kernels->transposed_x32 = td_equal_transposed_x32_neon;
+    kernels->transposed_x64 = td_equal_transposed_x64_neon;
 }
-#else
-typedef int td_equal_neon_unused;
-#endif

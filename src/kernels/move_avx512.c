@@ -1,17 +1,9 @@
-/* The moving kernels for AVX-512 F, BW, DQ and VL, and VBMI where the processor has it. */
-#if defined(__x86_64__)
+/* The moving kernels for AVX-512 F, BW, DQ and VL; interleaving of bytes is in move_vbmi.c. */
 #include "kernels/move.h"
-#include "kernels/pick.h"
-
-#include <immintrin.h>
-#include <string.h>
-
-#define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
-#define VBMI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2,avx512vbmi")))
-#define APART __attribute__((noinline))
-#define INLINE static inline __attribute__((always_inline)) KERNEL
 
 #include "kernels/vector_avx512.inc"
+
+#define KERNEL(name) TARGET TD_MOVE_KERNEL(name, avx512)
 
 #include "kernels/transpose_tile.inc"
 
@@ -22,8 +14,7 @@ TRANSPOSE(64)
 TRANSPOSE(128)
 
 /* Elements of half a vector: two rows are one. */
-static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,
-                                  ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)
+KERNEL(transpose_x256)
 {
     stream = stream && (uintptr_t)dst % VEC_BYTES == 0 && dst_stride % VEC_BYTES == 0;
     for (size_t c = 0; c < cols; c++, dst += dst_stride, src += 32) {
@@ -43,6 +34,34 @@ static KERNEL void transpose_x256(unsigned char *dst, ptrdiff_t dst_stride, cons
 
 #include "kernels/interleave_avx512.inc"
 
+/* Three rows: element p of the run is column p / 3 of row p % 3; back, column c of row r is element 3 * c + r. */
+static const uint16_t weave3_index_x16[96] = {
+    0,  0,  0,  1,  1,  1,  2,  2,  2,  3,  3,  3,  4,  4,  4,  5,  5,  5,  6,  6,  6,  7,  7,  7,
+    8,  8,  8,  9,  9,  9,  10, 10, 10, 11, 11, 11, 12, 12, 12, 13, 13, 13, 14, 14, 14, 15, 15, 15,
+    16, 16, 16, 17, 17, 17, 18, 18, 18, 19, 19, 19, 20, 20, 20, 21, 21, 21, 22, 22, 22, 23, 23, 23,
+    24, 24, 24, 25, 25, 25, 26, 26, 26, 27, 27, 27, 28, 28, 28, 29, 29, 29, 30, 30, 30, 31, 31, 31};
+static const uint16_t unweave3_index_x16[96] = {
+    0,  3,  6,  9,  12, 15, 18, 21, 24, 27, 30, 1,  4,  7,  10, 13, 16, 19, 22, 25, 28, 31, 2,  5,
+    8,  11, 14, 17, 20, 23, 26, 29, 1,  4,  7,  10, 13, 16, 19, 22, 25, 28, 31, 2,  5,  8,  11, 14,
+    17, 20, 23, 26, 29, 0,  3,  6,  9,  12, 15, 18, 21, 24, 27, 30, 2,  5,  8,  11, 14, 17, 20, 23,
+    26, 29, 0,  3,  6,  9,  12, 15, 18, 21, 24, 27, 30, 1,  4,  7,  10, 13, 16, 19, 22, 25, 28, 31};
+static const uint32_t weave3_index_x32[48] = {0,  0,  0,  1,  1,  1,  2,  2,  2,  3,  3,  3,  4,  4,  4,  5,
+                                              5,  5,  6,  6,  6,  7,  7,  7,  8,  8,  8,  9,  9,  9,  10, 10,
+                                              10, 11, 11, 11, 12, 12, 12, 13, 13, 13, 14, 14, 14, 15, 15, 15};
+static const uint32_t unweave3_index_x32[48] = {0, 3, 6, 9,  12, 15, 2, 5, 8,  11, 14, 1, 4, 7, 10, 13,
+                                                1, 4, 7, 10, 13, 0,  3, 6, 9,  12, 15, 2, 5, 8, 11, 14,
+                                                2, 5, 8, 11, 14, 1,  4, 7, 10, 13, 0,  3, 6, 9, 12, 15};
+static const uint64_t weave3_index_x64[24] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7};
+static const uint64_t unweave3_index_x64[24] = {0, 3, 6, 1, 4, 7, 2, 5, 1, 4, 7, 2, 5, 0, 3, 6, 2, 5, 0, 3, 6, 1, 4, 7};
+
+THREE(16, epi16, __mmask32)
+THREE(32, epi32, __mmask16)
+THREE(64, epi64, __mmask8)
+
+INTERLEAVE(16, 2)
+INTERLEAVE(32, 4)
+INTERLEAVE(64, 8)
+
 /* -- runs */
 
 INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_t bytes)
@@ -58,7 +77,7 @@ INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_
             memcpy(dst, src, size);                                                                                    \
         break;
 
-/* The lines that are written a few runs later are asked for: what is read is found by itself, what is written is not. */
+/* Lines that are written a few runs later are prefetched: the processor sees reads coming, not writes. */
 #define RUNS_AHEAD 4
 
 #define LINES(size)                                                                                                    \
@@ -70,8 +89,7 @@ INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_
         }                                                                                                              \
         break;
 
-static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
-                        size_t rows, size_t cols, bool stream)
+KERNEL(copy)
 {
     if (stream) {
         for (; rows; rows--, dst += dst_stride, src += src_stride)
@@ -99,59 +117,19 @@ static KERNEL void copy(unsigned char *dst, ptrdiff_t dst_stride, const unsigned
     }
 }
 
-/* -- elements put together from bytes */
-
-INLINE vec load_from(const unsigned char *const *lane, ptrdiff_t at)
+void td_move_init_avx512(td_move_kernels *kernels)
 {
-    vec z = _mm512_castsi128_si512(load16(lane[0] + at));
-    z = _mm512_mask_broadcast_i32x4(z, 0x00f0, load16(lane[1] + at));
-    z = _mm512_mask_broadcast_i32x4(z, 0x0f00, load16(lane[2] + at));
-    return _mm512_mask_broadcast_i32x4(z, 0xf000, load16(lane[3] + at));
+    kernels->transpose_x8 = td_transpose_x8_avx512;
+    kernels->transpose_x16 = td_transpose_x16_avx512;
+    kernels->transpose_x32 = td_transpose_x32_avx512;
+    kernels->transpose_x64 = td_transpose_x64_avx512;
+    kernels->transpose_x128 = td_transpose_x128_avx512;
+    kernels->transpose_x256 = td_transpose_x256_avx512;
+    kernels->interleave_x16 = td_interleave_x16_avx512;
+    kernels->interleave_x32 = td_interleave_x32_avx512;
+    kernels->interleave_x64 = td_interleave_x64_avx512;
+    kernels->deinterleave_x16 = td_deinterleave_x16_avx512;
+    kernels->deinterleave_x32 = td_deinterleave_x32_avx512;
+    kernels->deinterleave_x64 = td_deinterleave_x64_avx512;
+    kernels->copy = td_copy_avx512;
 }
-
-INLINE vec spread(const uint8_t *p)
-{
-    return _mm512_broadcast_i32x4(load16(p));
-}
-
-INLINE vec pick_bytes(vec z, vec list)
-{
-    return _mm512_shuffle_epi8(z, list);
-}
-
-INLINE vec both(vec a, vec b)
-{
-    return _mm512_or_si512(a, b);
-}
-
-#include "kernels/pick_tile.inc"
-
-KERNEL void td_pick_avx512(const td_picks *p, unsigned char *dst, ptrdiff_t dst_stride, ptrdiff_t part_stride,
-                           const unsigned char *src, ptrdiff_t src_stride, size_t rows, bool stream)
-{
-    pick(p, dst, dst_stride, part_stride, src, src_stride, rows, stream);
-}
-
-void td_move_init_avx512(td_move_kernels *kernels, bool vbmi)
-{
-    if (vbmi) {
-        kernels->interleave_x8 = interleave_x8;
-        kernels->deinterleave_x8 = deinterleave_x8;
-    }
-    kernels->interleave_x16 = interleave_x16;
-    kernels->interleave_x32 = interleave_x32;
-    kernels->interleave_x64 = interleave_x64;
-    kernels->deinterleave_x16 = deinterleave_x16;
-    kernels->deinterleave_x32 = deinterleave_x32;
-    kernels->deinterleave_x64 = deinterleave_x64;
-    kernels->copy = copy;
-    kernels->transpose_x256 = transpose_x256;
-    kernels->transpose_x8 = transpose_x8;
-    kernels->transpose_x16 = transpose_x16;
-    kernels->transpose_x32 = transpose_x32;
-    kernels->transpose_x64 = transpose_x64;
-    kernels->transpose_x128 = transpose_x128;
-}
-#else
-typedef int td_move_avx512_unused;
-#endif

@@ -1,34 +1,18 @@
-/* The moving kernels for NEON: transposes from the templates, and the interleaving stores and loads of the processor for two,
- * three and four lanes. Nothing is streamed: what stores past the caches gain there has not been measured. */
-#if defined(__aarch64__)
+/* The moving kernels for NEON: transposes from the template, and the processor's own interleaving loads and stores for
+ * two, three and four lanes. Elements of 32 bytes and copies stay with plain C. */
 #include "kernels/move.h"
-
-#include <arm_neon.h>
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-#define APART __attribute__((noinline))
-#define KERNEL
 
 #include "kernels/vector_neon.inc"
 
+#define KERNEL(name) TD_MOVE_KERNEL(name, neon)
+
 #include "kernels/transpose_tile.inc"
 
-/* Kept in the caches, whatever is asked for. */
-#define KEPT(bits)                                                                                                     \
-    TRANSPOSE(bits)                                                                                                    \
-    static void kept_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride, \
-                             size_t rows, size_t cols, bool stream)                                                    \
-    {                                                                                                                  \
-        (void)stream;                                                                                                  \
-        transpose_x##bits(dst, dst_stride, src, src_stride, rows, cols, false);                                        \
-    }
-
-KEPT(8)
-KEPT(16)
-KEPT(32)
-KEPT(64)
-KEPT(128)
+TRANSPOSE(8)
+TRANSPOSE(16)
+TRANSPOSE(32)
+TRANSPOSE(64)
+TRANSPOSE(128)
 
 /* -- few lanes */
 
@@ -62,23 +46,23 @@ KEPT(128)
     WEAVE(2, bits, lanes)                                                                                              \
     WEAVE(3, bits, lanes)                                                                                              \
     WEAVE(4, bits, lanes)                                                                                              \
-    static void interleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,                 \
-                                   ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)                        \
+    KERNEL(interleave_x##bits)                                                                                         \
     {                                                                                                                  \
+        (void)stream;                                                                                                  \
         const size_t size = (bits) / 8, done = rows == 2   ? weave_2_x##bits(dst, src, src_stride, cols)               \
                                                : rows == 3 ? weave_3_x##bits(dst, src, src_stride, cols)               \
                                                : rows == 4 ? weave_4_x##bits(dst, src, src_stride, cols)               \
                                                            : 0;                                                        \
-        kept_x##bits(dst + done * rows * size, dst_stride, src + done * size, src_stride, rows, cols - done, stream);  \
+        block_x##bits(dst + done * rows * size, dst_stride, src + done * size, src_stride, rows, cols - done);         \
     }                                                                                                                  \
-    static void deinterleave_x##bits(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src,               \
-                                     ptrdiff_t src_stride, size_t rows, size_t cols, bool stream)                      \
+    KERNEL(deinterleave_x##bits)                                                                                       \
     {                                                                                                                  \
+        (void)stream;                                                                                                  \
         const size_t size = (bits) / 8, done = cols == 2   ? unweave_2_x##bits(dst, dst_stride, src, rows)             \
                                                : cols == 3 ? unweave_3_x##bits(dst, dst_stride, src, rows)             \
                                                : cols == 4 ? unweave_4_x##bits(dst, dst_stride, src, rows)             \
                                                            : 0;                                                        \
-        kept_x##bits(dst + done * size, dst_stride, src + done * cols * size, src_stride, rows - done, cols, stream);  \
+        block_x##bits(dst + done * size, dst_stride, src + done * cols * size, src_stride, rows - done, cols);         \
     }
 
 SHORT(8, 16)
@@ -88,20 +72,17 @@ SHORT(64, 2)
 
 void td_move_init_neon(td_move_kernels *kernels)
 {
-    kernels->transpose_x8 = kept_x8;
-    kernels->transpose_x16 = kept_x16;
-    kernels->transpose_x32 = kept_x32;
-    kernels->transpose_x64 = kept_x64;
-    kernels->transpose_x128 = kept_x128;
-    kernels->interleave_x8 = interleave_x8;
-    kernels->interleave_x16 = interleave_x16;
-    kernels->interleave_x32 = interleave_x32;
-    kernels->interleave_x64 = interleave_x64;
-    kernels->deinterleave_x8 = deinterleave_x8;
-    kernels->deinterleave_x16 = deinterleave_x16;
-    kernels->deinterleave_x32 = deinterleave_x32;
-    kernels->deinterleave_x64 = deinterleave_x64;
+    kernels->transpose_x8 = td_transpose_x8_neon;
+    kernels->transpose_x16 = td_transpose_x16_neon;
+    kernels->transpose_x32 = td_transpose_x32_neon;
+    kernels->transpose_x64 = td_transpose_x64_neon;
+    kernels->transpose_x128 = td_transpose_x128_neon;
+    kernels->interleave_x8 = td_interleave_x8_neon;
+    kernels->interleave_x16 = td_interleave_x16_neon;
+    kernels->interleave_x32 = td_interleave_x32_neon;
+    kernels->interleave_x64 = td_interleave_x64_neon;
+    kernels->deinterleave_x8 = td_deinterleave_x8_neon;
+    kernels->deinterleave_x16 = td_deinterleave_x16_neon;
+    kernels->deinterleave_x32 = td_deinterleave_x32_neon;
+    kernels->deinterleave_x64 = td_deinterleave_x64_neon;
 }
-#else
-typedef int td_move_neon_unused;
-#endif

@@ -1,31 +1,30 @@
 /* The packing kernels for BMI2 and AVX2: eight bytes of containers at a time by pext and pdep, and nibbles by vectors. */
-#if defined(__x86_64__)
 #include "kernels/pack.h"
 #include "kernels/pack_stream.h"
 
 #include <immintrin.h>
 
-#define KERNEL __attribute__((target("avx2,bmi2")))
-#define INLINE static inline __attribute__((always_inline)) KERNEL
+#define TARGET __attribute__((target("avx2,bmi2")))
+#define INLINE static inline __attribute__((always_inline)) TARGET
 
 #include "kernels/pack_bmi2.inc"
 
 #define X(container)                                                                                                   \
-    static KERNEL void pack_x##container(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n,     \
-                                         unsigned bits)                                                                \
+    TARGET TD_PACK_KERNEL(container, avx2)                                                                             \
     {                                                                                                                  \
         pack(memory, at, elems, n, bits, (container) / 8);                                                             \
     }                                                                                                                  \
-    static KERNEL void unpack_x##container(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n,   \
-                                           unsigned bits, bool sign)                                                   \
+    TARGET TD_UNPACK_KERNEL(container, avx2)                                                                           \
     {                                                                                                                  \
         unpack(elems, memory, at, n, bits, sign, (container) / 8);                                                     \
     }
-TD_PACK_KERNELS(X)
+X(16)
+X(32)
+X(64)
 #undef X
 
 /* Two nibbles to a byte, 64 at a time, and single bits by the sign of bytes. */
-static KERNEL void pack_nibbles(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
+TARGET TD_PACK_KERNEL(8, avx2)
 {
     size_t i = 0;
     if (bits == 4 && at == 0) {
@@ -48,8 +47,7 @@ static KERNEL void pack_nibbles(unsigned char *memory, unsigned at, const unsign
         pack(memory + i * bits / 8, at, elems + i, n - i, bits, 1);
 }
 
-static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n,
-                                  unsigned bits, bool sign)
+TARGET TD_UNPACK_KERNEL(8, avx2)
 {
     size_t i = 0;
     if (bits == 4 && at == 0) {
@@ -67,13 +65,8 @@ static KERNEL void unpack_nibbles(unsigned char *elems, const unsigned char *mem
 void td_pack_init_avx2(td_pack_kernels *kernels)
 {
 #define X(size)                                                                                                        \
-    kernels->pack_x##size = pack_x##size;                                                                              \
-    kernels->unpack_x##size = unpack_x##size;
+    kernels->pack_x##size = td_pack_x##size##_avx2;                                                                    \
+    kernels->unpack_x##size = td_unpack_x##size##_avx2;
     TD_PACK_KERNELS(X)
 #undef X
-    kernels->pack_x8 = pack_nibbles;
-    kernels->unpack_x8 = unpack_nibbles;
 }
-#else
-typedef int td_pack_avx2_unused;
-#endif

@@ -1,18 +1,16 @@
 /* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells side by side.
  * Everything else stays with BMI2. */
-#if defined(__x86_64__)
 #include "kernels/pack.h"
 #include "kernels/pack_stream.h"
 
 #include <immintrin.h>
 
-#define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
-
-#define INLINE static inline __attribute__((always_inline)) KERNEL
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi2")))
+#define INLINE static inline __attribute__((always_inline)) TARGET
 
 #include "kernels/pack_bmi2.inc"
 
-static KERNEL size_t pack_x1(unsigned char *memory, const unsigned char *elems, size_t n)
+static TARGET size_t pack_x1(unsigned char *memory, const unsigned char *elems, size_t n)
 {
     const __m512i one = _mm512_set1_epi8(1);
     size_t i = 0;
@@ -23,7 +21,7 @@ static KERNEL size_t pack_x1(unsigned char *memory, const unsigned char *elems, 
     return i;
 }
 
-static KERNEL size_t pack_x2(unsigned char *memory, const unsigned char *elems, size_t n)
+static TARGET size_t pack_x2(unsigned char *memory, const unsigned char *elems, size_t n)
 {
     const __m512i low = _mm512_set1_epi8(3), pairs = _mm512_set1_epi16(0x0401), fours = _mm512_set1_epi32(0x00100001);
     size_t i = 0;
@@ -34,7 +32,7 @@ static KERNEL size_t pack_x2(unsigned char *memory, const unsigned char *elems, 
     return i;
 }
 
-static KERNEL size_t pack_x4(unsigned char *memory, const unsigned char *elems, size_t n)
+static TARGET size_t pack_x4(unsigned char *memory, const unsigned char *elems, size_t n)
 {
     const __m512i low = _mm512_set1_epi8(15), weight = _mm512_set1_epi16(0x1001);
     const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
@@ -47,7 +45,7 @@ static KERNEL size_t pack_x4(unsigned char *memory, const unsigned char *elems, 
     return i;
 }
 
-static KERNEL void pack_x8(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
+TARGET TD_PACK_KERNEL(8, avx512)
 {
     size_t i = 0;
     if (at == 0)
@@ -59,7 +57,7 @@ static KERNEL void pack_x8(unsigned char *memory, unsigned at, const unsigned ch
         pack(memory + i * bits / 8, at, elems + i, n - i, bits, 1);
 }
 
-static KERNEL size_t unpack_x1(unsigned char *elems, const unsigned char *memory, size_t n, bool sign)
+static TARGET size_t unpack_x1(unsigned char *elems, const unsigned char *memory, size_t n, bool sign)
 {
     const __m512i one = _mm512_set1_epi8(sign ? -1 : 1);
     size_t i = 0;
@@ -71,7 +69,7 @@ static KERNEL size_t unpack_x1(unsigned char *elems, const unsigned char *memory
     return i;
 }
 
-static KERNEL size_t unpack_x4(unsigned char *elems, const unsigned char *memory, size_t n, bool sign)
+static TARGET size_t unpack_x4(unsigned char *elems, const unsigned char *memory, size_t n, bool sign)
 {
     const __m512i low = _mm512_set1_epi8(15), top = _mm512_set1_epi8(sign ? 8 : 0);
     size_t i = 0;
@@ -83,8 +81,7 @@ static KERNEL size_t unpack_x4(unsigned char *elems, const unsigned char *memory
     return i;
 }
 
-static KERNEL void unpack_x8(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,
-                             bool sign)
+TARGET TD_UNPACK_KERNEL(8, avx512)
 {
     size_t i = 0;
     if (at == 0)
@@ -94,7 +91,7 @@ static KERNEL void unpack_x8(unsigned char *elems, const unsigned char *memory, 
 }
 
 /* Cells side by side are containers with a mask. */
-static KERNEL void put_cells(unsigned char *memory, const unsigned char *elems, size_t bytes, __m512i mask)
+static TARGET void put_cells(unsigned char *memory, const unsigned char *elems, size_t bytes, __m512i mask)
 {
     size_t i = 0;
     for (; i + 64 <= bytes; i += 64)
@@ -106,8 +103,7 @@ static KERNEL void put_cells(unsigned char *memory, const unsigned char *elems, 
 }
 
 #define PUT(size, set)                                                                                                 \
-    static KERNEL void put_x##size(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t n,      \
-                                   unsigned bits)                                                                      \
+    TARGET TD_PUT_KERNEL(size, avx512)                                                                                 \
     {                                                                                                                  \
         if (stride == (size) / 8)                                                                                      \
             put_cells(memory, elems, n *((size) / 8), set);                                                            \
@@ -122,13 +118,10 @@ PUT(64, _mm512_set1_epi64((long long)td_low_bits(bits)))
 
 void td_pack_init_avx512(td_pack_kernels *kernels)
 {
-    kernels->pack_x8 = pack_x8;
-    kernels->unpack_x8 = unpack_x8;
-    kernels->put_x8 = put_x8;
-    kernels->put_x16 = put_x16;
-    kernels->put_x32 = put_x32;
-    kernels->put_x64 = put_x64;
+    kernels->pack_x8 = td_pack_x8_avx512;
+    kernels->unpack_x8 = td_unpack_x8_avx512;
+    kernels->put_x8 = td_put_x8_avx512;
+    kernels->put_x16 = td_put_x16_avx512;
+    kernels->put_x32 = td_put_x32_avx512;
+    kernels->put_x64 = td_put_x64_avx512;
 }
-#else
-typedef int td_pack_avx512_unused;
-#endif

@@ -1,11 +1,10 @@
-/* The packing kernels for NEON: nibbles, two of which the loads and stores of the processor take apart and put together. All
- * other widths are those of plain C. */
-#if defined(__aarch64__)
+/* The packing kernels for NEON: nibbles, of which the processor's loads and stores of pairs take two apart or put them
+ * together. All other widths stay with plain C. */
 #include "kernels/pack.h"
 
 #include <arm_neon.h>
 
-static void pack_nibbles(unsigned char *memory, unsigned at, const unsigned char *elems, size_t n, unsigned bits)
+TD_PACK_KERNEL(8, neon)
 {
     size_t i = 0;
     if (bits == 4 && at == 0)
@@ -17,8 +16,7 @@ static void pack_nibbles(unsigned char *memory, unsigned at, const unsigned char
         td_pack_x8_c(memory + i / 2, at, elems + i, n - i, bits);
 }
 
-static void unpack_nibbles(unsigned char *elems, const unsigned char *memory, unsigned at, size_t n, unsigned bits,
-                           bool sign)
+TD_UNPACK_KERNEL(8, neon)
 {
     const uint8x16_t low = vdupq_n_u8(15), top = vdupq_n_u8(sign ? 8 : 0);
     size_t i = 0;
@@ -36,9 +34,6 @@ static void unpack_nibbles(unsigned char *elems, const unsigned char *memory, un
 
 void td_pack_init_neon(td_pack_kernels *kernels)
 {
-    kernels->pack_x8 = pack_nibbles;
-    kernels->unpack_x8 = unpack_nibbles;
+    kernels->pack_x8 = td_pack_x8_neon;
+    kernels->unpack_x8 = td_unpack_x8_neon;
 }
-#else
-typedef int td_pack_neon_unused;
-#endif

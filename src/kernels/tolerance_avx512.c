@@ -1,14 +1,14 @@
-/* See close.h: for AVX-512. */
-#if defined(__x86_64__)
+/* The tolerance kernels for AVX-512: measures by its own vectors, pairs by the loops of plain C. */
 #include "kernels/tolerance.h"
 
 #include <float.h>
-#include <immintrin.h>
-
-#define KERNEL __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
-#define INLINE static inline __attribute__((always_inline)) KERNEL
+#include <math.h>
 
 #include "kernels/vector_avx512.inc"
+
+#define KERNEL(name) TARGET TD_TOLERANCE_KERNEL(name, avx512)
+
+#include "kernels/tolerance_pairs.inc"
 
 typedef enum form { F32, F16, BF16, NEAR_F32, STEPS_X16 } form;
 
@@ -99,11 +99,11 @@ INLINE uint32_t largest_x16(vec z)
     return _mm512_reduce_max_epu32(_mm512_max_epu32(low, _mm512_srli_epi32(z, 16)));
 }
 
-INLINE td_tolerance_most result(const largest *m, const form f, const bool relative)
+INLINE td_tolerance_found result(const largest *m, const form f, const bool relative)
 {
-    td_tolerance_most found = {.error = _mm512_reduce_max_epu32(m->error),
-                               .steps = f == F32 || f == NEAR_F32 ? _mm512_reduce_max_epu32(m->steps)
-                                                                  : largest_x16(m->steps)};
+    td_tolerance_found found = {.error = _mm512_reduce_max_epu32(m->error),
+                                .steps = f == F32 || f == NEAR_F32 ? _mm512_reduce_max_epu32(m->steps)
+                                                                   : largest_x16(m->steps)};
     if (f == STEPS_X16) {
         found.largest = largest_x16(m->size);
         return found;
@@ -143,7 +143,7 @@ INLINE void look_at_rows(largest *m, const td_tolerance_rows *b, __m512 rtol, co
     }
 }
 
-INLINE td_tolerance_most measure_rows(const td_tolerance_rows *b, float rtol_wanted, const form f, const bool relative)
+INLINE td_tolerance_found measure_rows(const td_tolerance_rows *b, float rtol_wanted, const form f, const bool relative)
 {
     const size_t elem = f == F32 || f == NEAR_F32 ? 4 : 2;
     const __m512 rtol = _mm512_set1_ps(rtol_wanted);
@@ -158,22 +158,23 @@ INLINE td_tolerance_most measure_rows(const td_tolerance_rows *b, float rtol_wan
 }
 
 #define MEASURE(name, form)                                                                                            \
-    KERNEL static td_tolerance_most name(const td_tolerance_rows *rows, float rtol)                                    \
+    KERNEL(name)                                                                                                       \
     {                                                                                                                  \
-        return rtol != 0 ? measure_rows(rows, rtol, form, true) : measure_rows(rows, rtol, form, false);               \
+        const float rtol = limits->rtol;                                                                               \
+        return rtol != 0 ? measure_rows(b, rtol, form, true) : measure_rows(b, rtol, form, false);                     \
     }
 
-MEASURE(f32, F32)
-MEASURE(f16, F16)
-MEASURE(bf16, BF16)
+MEASURE(measure_f32, F32)
+MEASURE(measure_f16, F16)
+MEASURE(measure_bf16, BF16)
 MEASURE(near_f32, NEAR_F32)
 
-KERNEL static td_tolerance_most steps_x16(const td_tolerance_rows *rows, float rtol)
+KERNEL(steps_x16)
 {
-    return measure_rows(rows, rtol, STEPS_X16, false);
+    return measure_rows(b, limits->rtol, STEPS_X16, false);
 }
 
-/* -- turned blocks */
+/* -- transposed blocks */
 
 typedef struct seen {
     largest m;
@@ -196,36 +197,29 @@ INLINE void look_at_upto(seen *s, vec z, const unsigned char *p, size_t bytes)
 
 #include "kernels/transposed_tile.inc"
 
-INLINE td_tolerance_most measure_transposed(const td_tolerance_rows *b, td_ahead ahead, float rtol, const form f,
-                                            const bool relative)
+INLINE td_tolerance_found measure_transposed(const td_tolerance_rows *b, float rtol, const form f, const bool relative)
 {
     seen s = {.m = nothing(), .rtol = _mm512_set1_ps(rtol), .f = f, .relative = relative};
-    look_at_block(&s, b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows, b->count, ahead,
+    look_at_block(&s, b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows, b->count, b->ahead,
                   f == NEAR_F32 ? 4 : 2);
     return result(&s.m, f, relative);
 }
 
-KERNEL static td_tolerance_most transposed_near_f32(const td_tolerance_rows *rows, td_ahead ahead, float rtol)
+KERNEL(transposed_near_f32)
 {
-    return rtol != 0 ? measure_transposed(rows, ahead, rtol, NEAR_F32, true)
-                     : measure_transposed(rows, ahead, rtol, NEAR_F32, false);
+    return limits->rtol != 0 ? measure_transposed(b, limits->rtol, NEAR_F32, true)
+                             : measure_transposed(b, 0, NEAR_F32, false);
 }
 
-KERNEL static td_tolerance_most transposed_steps_x16(const td_tolerance_rows *rows, td_ahead ahead, float rtol)
+KERNEL(transposed_steps_x16)
 {
-    return measure_transposed(rows, ahead, rtol, STEPS_X16, false);
+    (void)limits;
+    return measure_transposed(b, 0, STEPS_X16, false);
 }
 
 void td_tolerance_init_avx512(td_tolerance_kernels *kernels)
 {
-    kernels->f32 = f32;
-    kernels->f16 = f16;
-    kernels->bf16 = bf16;
-    kernels->near_f32 = near_f32;
-    kernels->steps_x16 = steps_x16;
-    kernels->transposed_near_f32 = transposed_near_f32;
-    kernels->transposed_steps_x16 = transposed_steps_x16;
+#define X(name, size, rule) kernels->name = td_tolerance_##name##_avx512;
+    TD_TOLERANCE_KERNELS(X)
+#undef X
 }
-#else
-typedef int td_tolerance_avx512_unused;
-#endif

@@ -32,7 +32,7 @@ static void add_move_kernel(const char *name, unsigned bits, td_move_fn fn, td_t
     for (size_t i = 0; i < ISAS; i++) {
         td_move_kernels k;
         td_move_init(&k, isas[i].flags);
-#define X(kernel, size)                                                                                                \
+#define X(kernel, size, rule)                                                                                          \
     if (fn == k.kernel && strcmp(text, #kernel) == 0) {                                                                \
         td_text_add(out, "%s_%s", text, isas[i].name);                                                                 \
         return;                                                                                                        \

@@ -1,11 +1,12 @@
 /* Every version of every conversion kernel against its plain C twin, from one call site: lengths up to two blocks and
- * one more, a few rows, every misalignment, guard bytes on both sides, all ways to divide, streamed or not. With --bench the same table is timed
- * instead, as ratios to memcpy of (bytes read + bytes written) / 2 in the same run. */
+ * one more, a few rows, every misalignment, guard bytes on both sides, all ways to divide, streamed or not. The table of
+ * kernels/convert.h makes the list. With --bench the same table is timed instead, as ratios to memcpy of (bytes read +
+ * bytes written) / 2 in the same run. */
 #include "../unit/support.h"
 
 #include "../prop/random.h"
-#include "base/cpu.h"
 #include "kernels/convert.h"
+#include "versions.h"
 
 #include <math.h>
 #include <sys/mman.h>
@@ -26,13 +27,6 @@ static const struct line {
 };
 
 #define LINES (sizeof table / sizeof table[0])
-
-static const struct isa {
-    const char *name;
-    unsigned flags;
-} isas[] = {{"c", TD_CPU_C}, {"avx2", TD_CPU_AVX2}, {"avx512", TD_CPU_AVX2 | TD_CPU_AVX512}, {"neon", TD_CPU_NEON}};
-
-#define ISAS (sizeof isas / sizeof isas[0])
 
 static td_convert_fn kernel_of(const struct line *line, unsigned flags)
 {
@@ -99,7 +93,6 @@ static void random_source(random_state *r, unsigned char *src, size_t n, size_t 
 static void every_version_gives_the_bits_of_c(void **state)
 {
     (void)state;
-    const unsigned machine = td_cpu_flags();
     const char *wish = getenv("TD_TEST_SEED");
     const uint64_t seed = wish ? strtoull(wish, NULL, 0) : 8;
     random_state r = {seed};
@@ -109,10 +102,12 @@ static void every_version_gives_the_bits_of_c(void **state)
     }
     for (size_t k = 0; k < LINES; k++) {
         const td_convert_fn plain = kernel_of(&table[k], TD_CPU_C);
-        for (size_t v = 1; v < ISAS; v++) {
-            if ((isas[v].flags & machine) != isas[v].flags)
+        td_convert_fn fn = plain;
+        for (const version *v = all_versions() + 1; v->isa; v++) {
+            const td_convert_fn before = fn;
+            fn = kernel_of(&table[k], v->flags);
+            if (fn == before)
                 continue;
-            const td_convert_fn fn = kernel_of(&table[k], isas[v].flags);
             for (size_t n = 0; n <= MAX_ELEMS; n++) {
                 for (int round = 0; round < 8; round++) {
                     static unsigned char src[MAX_ROWS * MAX_PITCH + GUARD];
@@ -139,7 +134,7 @@ static void every_version_gives_the_bits_of_c(void **state)
                         if (found[i] != expected[i])
                             fail_msg("TD_TEST_SEED=%llu: %s_%s, %zu x %zu, scale %a, divide %d, zero %d: byte %zd is "
                                      "0x%02x, plain C 0x%02x",
-                                     (unsigned long long)seed, table[k].name, isas[v].name, rows, n, (double)p.scale,
+                                     (unsigned long long)seed, table[k].name, v->isa, rows, n, (double)p.scale,
                                      p.divide, p.zero, (ssize_t)i - (ssize_t)dst_at, found[i], expected[i]);
                 }
             }
@@ -151,9 +146,9 @@ static void every_version_gives_the_bits_of_c(void **state)
 static void quotients_at_ties(void **state)
 {
     (void)state;
-    const unsigned machine = td_cpu_flags();
+    const version *const versions = all_versions();
     random_state r = {12};
-    int proofs[ISAS] = {0}, small_proofs[ISAS] = {0};
+    int proofs[8] = {0}, small_proofs[8] = {0};
     unsigned char codes_in[256];
     for (int i = 0; i < 256; i++)
         codes_in[i] = (unsigned char)i;
@@ -178,11 +173,9 @@ static void quotients_at_ties(void **state)
         float quotient[512 * 5], exact[512 * 5];
         td_convert_div_f32_c(exact, 0, src, 0, 1, 512 * 5, &p);
         td_convert_f32_s8_c(expected, 0, src, 0, 1, 512 * 5, &p);
-        for (size_t v = 1; v < ISAS; v++) {
-            if ((isas[v].flags & machine) != isas[v].flags)
-                continue;
+        for (size_t v = 1; versions[v].isa; v++) {
             td_convert_kernels kernels;
-            td_convert_init(&kernels, isas[v].flags);
+            td_convert_init(&kernels, versions[v].flags);
             kernels.f32_s8(found, 0, src, 0, 1, 512 * 5, &p);
             assert_memory_equal(found, expected, sizeof found);
             kernels.div_f32(quotient, 0, src, 0, 1, 512 * 5, &p);
@@ -207,8 +200,8 @@ static void quotients_at_ties(void **state)
             }
         }
     }
-    for (size_t v = 1; v < ISAS; v++) /* NEON divides, so that it has nothing to prove */
-        if ((isas[v].flags & machine) == isas[v].flags && isas[v].flags != TD_CPU_NEON) {
+    for (size_t v = 1; versions[v].isa; v++) /* NEON divides, so that it has nothing to prove */
+        if (versions[v].flags != TD_CPU_NEON) {
             assert_in_range(proofs[v], 1900, 2000);
             assert_in_range(small_proofs[v], 1900, 2000);
         }
@@ -238,10 +231,11 @@ static double median(double *times, size_t count)
 static void bench_line(const struct line *line, size_t n, unsigned char *dst, unsigned char *src, unsigned char *copy)
 {
     enum { ROUNDS = 15 };
-    const unsigned machine = td_cpu_flags();
+    const version *const versions = all_versions();
+    size_t count = 0;
     const size_t copy_bytes = n * (line->src_bytes + line->dst_bytes) / 2;
     const size_t repeats = 1 + 400000 / n;
-    double times[ISAS + 1][ROUNDS];
+    double times[8][ROUNDS];
     td_convert_params p = {.scale = 0.05F,
                            .inverse = 20,
                            .divide = TD_DIVIDE_INVERSE,
@@ -262,15 +256,15 @@ static void bench_line(const struct line *line, size_t n, unsigned char *dst, un
     if (strstr(line->name, "f16") || strstr(line->name, "x8"))
         p.divide = TD_DIVIDE_NONE;
     td_convert_kernels kernels;
-    td_convert_init(&kernels, machine);
+    td_convert_init(&kernels, td_cpu_flags());
+    while (versions[count].isa)
+        count++;
     if (strstr(line->name, "8") && p.divide == TD_DIVIDE_INVERSE && kernels.proves && kernels.proves(&p))
         p.divide = TD_DIVIDE_PROVEN;
     p.stream = n * (line->src_bytes + line->dst_bytes) > (size_t)5 << 19;
     for (size_t round = 0; round < ROUNDS; round++) {
-        for (size_t v = 0; v <= ISAS; v++) {
-            if (v < ISAS && (isas[v].flags & machine) != isas[v].flags)
-                continue;
-            const td_convert_fn fn = v < ISAS ? kernel_of(line, isas[v].flags) : NULL;
+        for (size_t v = 0; v <= count; v++) {
+            const td_convert_fn fn = v < count ? kernel_of(line, versions[v].flags) : NULL;
             const double start = now();
             for (size_t k = 0; k < repeats; k++) {
                 if (fn)
@@ -282,13 +276,12 @@ static void bench_line(const struct line *line, size_t n, unsigned char *dst, un
             times[v][round] = (now() - start) / (double)repeats;
         }
     }
-    const double memcpy_time = median(times[ISAS], ROUNDS);
+    const double memcpy_time = median(times[count], ROUNDS);
     printf("%-10s %8zu", line->name, n);
-    for (size_t v = 0; v < ISAS; v++)
-        if ((isas[v].flags & machine) == isas[v].flags) {
-            const double time = median(times[v], ROUNDS);
-            printf("   %s %.2f (%.0f ns)", isas[v].name, memcpy_time / time, time * 1e9);
-        }
+    for (size_t v = 0; v < count; v++) {
+        const double time = median(times[v], ROUNDS);
+        printf("   %s %.2f (%.0f ns)", versions[v].isa, memcpy_time / time, time * 1e9);
+    }
     printf("\n");
 }
 

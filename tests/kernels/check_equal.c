@@ -1,8 +1,8 @@
 /* The kernels of kernels/equal.h, every version of this machine against plain C: one element to two squares and one more on
  * either side, odd strides, bases off their alignment, one byte changed in places of what is looked at, and what lies
  * between the rows never the same. The table of kernels/equal.h makes the list. */
-#include "base/cpu.h"
 #include "kernels/equal.h"
+#include "versions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,25 +13,28 @@
 
 #include <cmocka.h>
 
+typedef enum rule { RULE_transposed, RULE_rows } rule;
+
 typedef struct kernel {
-    const char *name;
+    const char *name, *isa;
     size_t size;
-    td_equal_fn fn[3];
+    rule rule;
+    td_equal_fn fn;
 } kernel;
 
 /* Both sides of a block in pieces of memory that end with it, so that a sanitizer sees a step past. */
 typedef struct sides {
     unsigned char *a, *b; /* the first element of each */
-    unsigned char *a_room, *b_room;
+    unsigned char *a_buffer, *b_buffer;
     ptrdiff_t a_stride, b_stride;
     size_t a_bytes, b_bytes, rows, cols, size;
-    bool turned;
+    bool transposed;
 } sides;
 
 static unsigned char *a_at(const sides *s, size_t r, size_t c)
 {
-    return s->turned ? s->a + (ptrdiff_t)c * s->a_stride + (ptrdiff_t)(r * s->size)
-                     : s->a + (ptrdiff_t)r * s->a_stride + (ptrdiff_t)c;
+    return s->transposed ? s->a + (ptrdiff_t)c * s->a_stride + (ptrdiff_t)(r * s->size)
+                         : s->a + (ptrdiff_t)r * s->a_stride + (ptrdiff_t)c;
 }
 
 static unsigned char *b_at(const sides *s, size_t r, size_t c)
@@ -39,27 +42,27 @@ static unsigned char *b_at(const sides *s, size_t r, size_t c)
     return s->b + (ptrdiff_t)r * s->b_stride + (ptrdiff_t)(c * s->size);
 }
 
-static unsigned char *room_of(size_t before, size_t rows, ptrdiff_t stride, size_t row_bytes, size_t *bytes)
+static unsigned char *buffer_of(size_t before, size_t rows, ptrdiff_t stride, size_t row_bytes, size_t *bytes)
 {
     *bytes = before + (rows - 1) * (size_t)stride + row_bytes;
-    unsigned char *room = malloc(*bytes);
-    assert_non_null(room);
-    return room;
+    unsigned char *buffer = malloc(*bytes);
+    assert_non_null(buffer);
+    return buffer;
 }
 
 static sides make_sides(const kernel *k, size_t rows, size_t cols, size_t gap, size_t shift)
 {
-    sides s = {.rows = rows, .cols = cols, .size = k->size, .turned = k->name[0] == 't'};
-    const size_t a_rows = s.turned ? cols : rows, a_row_bytes = s.turned ? rows * k->size : cols,
+    sides s = {.rows = rows, .cols = cols, .size = k->size, .transposed = k->rule == RULE_transposed};
+    const size_t a_rows = s.transposed ? cols : rows, a_row_bytes = s.transposed ? rows * k->size : cols,
                  b_row_bytes = cols * k->size;
     s.a_stride = (ptrdiff_t)(a_row_bytes + gap % 7);
     s.b_stride = (ptrdiff_t)(gap == 4096 ? gap : b_row_bytes + gap);
-    s.a_room = room_of(shift, a_rows, s.a_stride, a_row_bytes, &s.a_bytes);
-    s.b_room = room_of(2 * shift, rows, s.b_stride, b_row_bytes, &s.b_bytes);
-    s.a = s.a_room + shift;
-    s.b = s.b_room + 2 * shift;
-    memset(s.a_room, 0xaa, s.a_bytes);
-    memset(s.b_room, 0x55, s.b_bytes);
+    s.a_buffer = buffer_of(shift, a_rows, s.a_stride, a_row_bytes, &s.a_bytes);
+    s.b_buffer = buffer_of(2 * shift, rows, s.b_stride, b_row_bytes, &s.b_bytes);
+    s.a = s.a_buffer + shift;
+    s.b = s.b_buffer + 2 * shift;
+    memset(s.a_buffer, 0xaa, s.a_bytes);
+    memset(s.b_buffer, 0x55, s.b_bytes);
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c++)
             for (size_t i = 0; i < k->size; i++)
@@ -67,35 +70,32 @@ static sides make_sides(const kernel *k, size_t rows, size_t cols, size_t gap, s
     return s;
 }
 
-static bool run(const kernel *k, int isa, const sides *s)
+static bool run(const kernel *k, const sides *s)
 {
     const td_ahead ahead = {1 << 20, -(1 << 20)}; /* nothing is there */
-    return k->fn[isa](s->a, s->a_stride, s->b, s->b_stride, s->rows, s->cols, ahead);
+    return k->fn(s->a, s->a_stride, s->b, s->b_stride, s->rows, s->cols, ahead);
 }
 
 static void check(const kernel *k, size_t rows, size_t cols, size_t gap, size_t shift)
 {
     sides s = make_sides(k, rows, cols, gap, shift);
     const size_t every = rows * cols < 300 ? 1 : rows * cols / 101;
-    for (int isa = 0; isa < 3; isa++) {
-        if (!run(k, isa, &s))
-            fail_msg("%s version %d: %zu rows, %zu columns are equal", k->name, isa, rows, cols);
-        for (size_t n = 0; n < rows * cols; n += n + 1 < rows * cols && n + every >= rows * cols ? 1 : every) {
-            unsigned char *byte = a_at(&s, n / cols, n % cols) + n % k->size;
-            *byte ^= 0x10;
-            if (run(k, isa, &s))
-                fail_msg("%s version %d: row %zu, column %zu of %zu x %zu", k->name, isa, n / cols, n % cols, rows,
-                         cols);
-            *byte ^= 0x10;
-        }
+    if (!run(k, &s))
+        fail_msg("%s_%s: %zu rows, %zu columns are equal", k->name, k->isa, rows, cols);
+    for (size_t n = 0; n < rows * cols; n += n + 1 < rows * cols && n + every >= rows * cols ? 1 : every) {
+        unsigned char *byte = a_at(&s, n / cols, n % cols) + n % k->size;
+        *byte ^= 0x10;
+        if (run(k, &s))
+            fail_msg("%s_%s: row %zu, column %zu of %zu x %zu", k->name, k->isa, n / cols, n % cols, rows, cols);
+        *byte ^= 0x10;
     }
-    free(s.a_room);
-    free(s.b_room);
+    free(s.a_buffer);
+    free(s.b_buffer);
 }
 
 static void check_kernel(const kernel *k)
 {
-    if (k->name[0] == 'r') {
+    if (k->rule == RULE_rows) {
         for (size_t cols = 1; cols <= 300; cols += cols < 140 ? 1 : 53)
             for (size_t rows = 1; rows <= 18; rows += rows < 2 || rows > 6 ? 1 : 5)
                 check(k, rows, cols, cols % 3 * 70, rows % 3);
@@ -114,14 +114,11 @@ static void check_kernel(const kernel *k)
         }
 }
 
-/* What the machine has not, is the version below it again. */
-static td_equal_kernels version[3];
-
-#define X(name, size)                                                                                                  \
+#define X(name, size, rule)                                                                                            \
     static void test_##name(void **state)                                                                              \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        check_kernel(&(kernel){#name, size, {version[0].name, version[1].name, version[2].name}});                     \
+        CHECK_VERSIONS(equal, check_kernel, name, size, RULE_##rule);                                                  \
     }
 TD_EQUAL_KERNELS(X)
 #undef X
@@ -130,18 +127,18 @@ static void the_choice_follows_the_machine(void **state)
 {
     (void)state;
     const unsigned flags = td_cpu_flags();
-    assert_true((version[1].rows != version[0].rows) == ((flags & TD_CPU_AVX2) != 0));
-    assert_true((version[2].transposed_x8 != version[1].transposed_x8) ==
-                ((flags & (TD_CPU_AVX512 | TD_CPU_NEON)) != 0));
+    td_equal_kernels plain, avx2, best;
+    td_equal_init(&plain, TD_CPU_C);
+    td_equal_init(&avx2, flags & TD_CPU_AVX2);
+    td_equal_init(&best, flags);
+    assert_true((avx2.rows != plain.rows) == ((flags & TD_CPU_AVX2) != 0));
+    assert_true((best.transposed_x8 != avx2.transposed_x8) == ((flags & (TD_CPU_AVX512 | TD_CPU_NEON)) != 0));
 }
 
 int main(void)
 {
-    td_equal_init(&version[0], TD_CPU_C);
-    td_equal_init(&version[1], td_cpu_flags() & TD_CPU_AVX2);
-    td_equal_init(&version[2], td_cpu_flags());
     const struct CMUnitTest tests[] = {
-#define X(name, size) cmocka_unit_test(test_##name),
+#define X(name, size, rule) cmocka_unit_test(test_##name),
         TD_EQUAL_KERNELS(X)
 #undef X
             cmocka_unit_test(the_choice_follows_the_machine),

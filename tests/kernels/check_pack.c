@@ -1,8 +1,8 @@
 /* Every packing kernel of every instruction set of this machine against one bit at a time: all widths, all places in the
  * first byte, lengths up to two vectors and one more, cells of every distance, guard bytes on both sides. The table of
  * kernels/pack.h makes the list. */
-#include "base/cpu.h"
 #include "kernels/pack.h"
+#include "versions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,10 @@
 
 #define MAX_ELEMS 300
 #define GUARD 32
-#define ROOM (MAX_ELEMS * 16 + 2 * GUARD)
+#define BUFFER_BYTES (MAX_ELEMS * 16 + 2 * GUARD)
 
 typedef struct kernel {
+    const char *isa;
     unsigned size;
     td_pack_fn pack;
     td_unpack_fn unpack;
@@ -27,7 +28,7 @@ typedef struct kernel {
     td_get_fn get;
 } kernel;
 
-static unsigned char elems[ROOM], memory[ROOM], expected[ROOM];
+static unsigned char elems[BUFFER_BYTES], memory[BUFFER_BYTES], expected[BUFFER_BYTES];
 
 static unsigned get_bit(const unsigned char *p, size_t bit)
 {
@@ -50,14 +51,14 @@ static void fill(unsigned char *p, size_t bytes, uint32_t seed)
 static void check_pack(const kernel *k, unsigned bits, unsigned at, size_t n)
 {
     fill(elems, n * k->size, bits + at);
-    fill(memory, ROOM, 7);
-    memcpy(expected, memory, ROOM);
+    fill(memory, BUFFER_BYTES, 7);
+    memcpy(expected, memory, BUFFER_BYTES);
     for (size_t i = 0; i < n; i++)
         for (unsigned b = 0; b < bits; b++)
             set_bit(expected + GUARD, at + i * bits + b, get_bit(elems + i * k->size, b));
     k->pack(memory + GUARD, at, elems, n, bits);
-    if (memcmp(memory, expected, ROOM) != 0)
-        fail_msg("pack_x%u: %zu elements of %u bits from bit %u", 8 * k->size, n, bits, at);
+    if (memcmp(memory, expected, BUFFER_BYTES) != 0)
+        fail_msg("pack_x%u_%s: %zu elements of %u bits from bit %u", 8 * k->size, k->isa, n, bits, at);
 }
 
 static void check_unpack(const kernel *k, unsigned bits, unsigned at, size_t n, bool sign)
@@ -66,8 +67,8 @@ static void check_unpack(const kernel *k, unsigned bits, unsigned at, size_t n, 
     unsigned char *exact = malloc(bytes); /* a sanitizer sees a read past its end */
     assert_non_null(exact);
     fill(exact, bytes, bits * 3 + at);
-    fill(elems, ROOM, 9);
-    memcpy(expected, elems, ROOM);
+    fill(elems, BUFFER_BYTES, 9);
+    memcpy(expected, elems, BUFFER_BYTES);
     for (size_t i = 0; i < n; i++)
         for (unsigned b = 0; b < 8 * k->size; b++)
             set_bit(expected + GUARD + i * k->size, b,
@@ -75,33 +76,33 @@ static void check_unpack(const kernel *k, unsigned bits, unsigned at, size_t n, 
                     : sign   ? get_bit(exact, at + i * bits + bits - 1)
                              : 0);
     k->unpack(elems + GUARD, exact, at, n, bits, sign);
-    if (memcmp(elems, expected, ROOM) != 0)
-        fail_msg("unpack_x%u: %zu elements of %u bits from bit %u, %ssigned", 8 * k->size, n, bits, at,
+    if (memcmp(elems, expected, BUFFER_BYTES) != 0)
+        fail_msg("unpack_x%u_%s: %zu elements of %u bits from bit %u, %ssigned", 8 * k->size, k->isa, n, bits, at,
                  sign ? "" : "un");
     free(exact);
 }
 
 static void check_cells(const kernel *k, unsigned bits, size_t stride, size_t n, bool sign)
 {
-    fill(elems, ROOM, bits);
-    fill(memory, ROOM, 5);
-    memcpy(expected, memory, ROOM);
+    fill(elems, BUFFER_BYTES, bits);
+    fill(memory, BUFFER_BYTES, 5);
+    memcpy(expected, memory, BUFFER_BYTES);
     for (size_t i = 0; i < n; i++)
         for (unsigned b = 0; b < 8 * k->size; b++)
             set_bit(expected + GUARD + i * stride, b, b < bits ? get_bit(elems + i * k->size, b) : 0);
     k->put(memory + GUARD, (ptrdiff_t)stride, elems, n, bits);
-    if (memcmp(memory, expected, ROOM) != 0)
-        fail_msg("put_x%u: %zu elements of %u bits, %zu bytes apart", 8 * k->size, n, bits, stride);
-    fill(memory, ROOM, 6);
-    fill(elems, ROOM, 8);
-    memcpy(expected, elems, ROOM);
+    if (memcmp(memory, expected, BUFFER_BYTES) != 0)
+        fail_msg("put_x%u_%s: %zu elements of %u bits, %zu bytes apart", 8 * k->size, k->isa, n, bits, stride);
+    fill(memory, BUFFER_BYTES, 6);
+    fill(elems, BUFFER_BYTES, 8);
+    memcpy(expected, elems, BUFFER_BYTES);
     for (size_t i = 0; i < n; i++)
         for (unsigned b = 0; b < 8 * k->size; b++)
             set_bit(expected + GUARD + i * k->size, b,
                     get_bit(memory + i * stride, b < bits ? b : bits - 1) & (b < bits || sign ? 1u : 0u));
     k->get(elems + GUARD, memory, (ptrdiff_t)stride, n, bits, sign);
-    if (memcmp(elems, expected, ROOM) != 0)
-        fail_msg("get_x%u: %zu elements of %u bits, %zu bytes apart, %ssigned", 8 * k->size, n, bits, stride,
+    if (memcmp(elems, expected, BUFFER_BYTES) != 0)
+        fail_msg("get_x%u_%s: %zu elements of %u bits, %zu bytes apart, %ssigned", 8 * k->size, k->isa, n, bits, stride,
                  sign ? "" : "un");
 }
 
@@ -125,21 +126,26 @@ static void check_kernel(const kernel *k)
         }
 }
 
+#define VERSION(k, v, bits)                                                                                            \
+    (kernel)                                                                                                           \
+    {                                                                                                                  \
+        (v)->isa, (bits) / 8, (k).pack_x##bits, (k).unpack_x##bits, (k).put_x##bits, (k).get_x##bits                   \
+    }
+
 #define X(bits)                                                                                                        \
     static void test_x##bits(void **state)                                                                             \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        const unsigned flags[] = {TD_CPU_C, td_cpu_flags() & TD_CPU_AVX2, td_cpu_flags()};                             \
-        for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {                                                  \
+        for (const version *v = all_versions(); v->isa; v++) {                                                         \
             td_pack_kernels k;                                                                                         \
-            td_pack_init(&k, flags[i]);                                                                                \
-            check_kernel(&(kernel){bits / 8, k.pack_x##bits, k.unpack_x##bits, k.put_x##bits, k.get_x##bits});         \
+            td_pack_init(&k, v->flags);                                                                                \
+            check_kernel(&VERSION(k, v, bits));                                                                        \
         }                                                                                                              \
     }
 TD_PACK_KERNELS(X)
 #undef X
 
-/* -- with --bench: the same table, each version against memcpy of half of what it reads and writes; the fastest round counts */
+/* -- with --bench: the same table, in turns with memcpy of half of what is read and written; the fastest round counts */
 
 #define ROUNDS 201
 #define BENCH_ELEMS 8192
@@ -153,44 +159,38 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void bench_width(const kernel *version, unsigned bits)
+static void bench_width(const kernel *k, unsigned bits)
 {
-    const size_t bytes = BENCH_ELEMS * (8 * version->size + bits) / 16;
-    double best[7];
-    for (int who = 0; who < 7; who++)
-        best[who] = 1e18;
+    const size_t bytes = BENCH_ELEMS * (8 * k->size + bits) / 16;
+    double best[3] = {1e18, 1e18, 1e18};
     for (int round = 0; round < ROUNDS; round++)
-        for (int who = 0; who < 7; who++) {
+        for (int who = 0; who < 3; who++) {
             const double start = now_ns();
-            if (who == 6)
+            if (who == 0)
                 memcpy(packed, many, bytes);
-            else if (who < 3)
-                version[who].pack(packed, 0, many, BENCH_ELEMS, bits);
+            else if (who == 1)
+                k->pack(packed, 0, many, BENCH_ELEMS, bits);
             else
-                version[who - 3].unpack(many, packed, 0, BENCH_ELEMS, bits, true);
+                k->unpack(many, packed, 0, BENCH_ELEMS, bits, true);
             const double ns = now_ns() - start;
             best[who] = ns < best[who] ? ns : best[who];
         }
-    printf("x%u %2u bits  pack c %.2f avx2 %.2f best %.2f  unpack c %.2f avx2 %.2f best %.2f\n", 8 * version->size,
-           bits, best[6] / best[0], best[6] / best[1], best[6] / best[2], best[6] / best[3], best[6] / best[4],
-           best[6] / best[5]);
+    printf("x%u_%s %2u bits  pack %.2f  unpack %.2f\n", 8 * k->size, k->isa, bits, best[0] / best[1],
+           best[0] / best[2]);
 }
 
 static int bench(void)
 {
-    td_pack_kernels k[3];
-    td_pack_init(&k[0], TD_CPU_C);
-    td_pack_init(&k[1], td_cpu_flags() & TD_CPU_AVX2);
-    td_pack_init(&k[2], td_cpu_flags());
     fill(many, sizeof many, 3);
+    for (const version *v = all_versions(); v->isa; v++) {
+        td_pack_kernels k;
+        td_pack_init(&k, v->flags);
 #define X(size)                                                                                                        \
     for (unsigned bits = size == 8 ? 1 : size / 2 + 1; bits < size; bits += size / 8)                                  \
-        bench_width((kernel[]){{size / 8, k[0].pack_x##size, k[0].unpack_x##size, NULL, NULL},                         \
-                               {size / 8, k[1].pack_x##size, k[1].unpack_x##size, NULL, NULL},                         \
-                               {size / 8, k[2].pack_x##size, k[2].unpack_x##size, NULL, NULL}},                        \
-                    bits);
-    TD_PACK_KERNELS(X)
+        bench_width(&VERSION(k, v, size), bits);
+        TD_PACK_KERNELS(X)
 #undef X
+    }
     return 0;
 }
 

@@ -1,9 +1,9 @@
-/* The kernels of kernels/tolerance.h, every version of this machine against a rule of its own in double: one pair to two vectors
- * and one more, in rows that are whole vectors, parts of them and neither, odd strides, bases off their alignment,
- * zeros of both signs, subnormals, infinities and NaNs, and guard bytes between the rows that are all NaN. The table of
- * kernels/tolerance.h makes the list. */
-#include "base/cpu.h"
+/* Every tolerance kernel of every instruction set of this machine against a rule of its own, pair by pair: one pair to two
+ * vectors and one more, in rows that are whole vectors, parts of them and neither, odd strides, bases off their
+ * alignment, zeros of both signs, subnormals, infinities and NaNs, and guard bytes between the rows that are all NaN. The
+ * table of kernels/tolerance.h makes the list. */
 #include "kernels/tolerance.h"
+#include "versions.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,25 +15,31 @@
 
 #include <cmocka.h>
 
+typedef enum rule { RULE_measure, RULE_transposed, RULE_pairs, RULE_integers } rule;
+
 typedef struct kernel {
-    const char *name;
+    const char *name, *isa;
     size_t size;
-    td_measure_fn fn[3];
-    td_measure_transposed_fn transposed[3]; /* or these */
+    rule rule;
+    td_tolerance_fn fn;
 } kernel;
 
-static bool is_named(const kernel *k, const char *name)
+static bool is_named(const kernel *k, const char *part)
 {
-    const char *of = k->transposed[0] ? k->name + strlen("transposed_") : k->name;
-    return strcmp(of, name) == 0;
+    return strstr(k->name, part) != NULL;
 }
 
-/* Where element i of row r lies on either side; of turned blocks what is expected has its rows the other way round. */
+static bool is_exact(const kernel *k)
+{
+    return strncmp(k->name, "exact", 5) == 0;
+}
+
+/* Where element i of row r lies on either side; a transposed block has its rows the other way round on one. */
 static unsigned char *expected_at(const kernel *k, const td_tolerance_rows *b, size_t r, size_t i)
 {
     return (unsigned char *)(uintptr_t)b->expected +
-           (k->transposed[0] ? (ptrdiff_t)i * b->expected_stride + (ptrdiff_t)(r * k->size)
-                         : (ptrdiff_t)r * b->expected_stride + (ptrdiff_t)(i * k->size));
+           (k->rule == RULE_transposed ? (ptrdiff_t)i * b->expected_stride + (ptrdiff_t)(r * k->size)
+                                       : (ptrdiff_t)r * b->expected_stride + (ptrdiff_t)(i * k->size));
 }
 
 static unsigned char *actual_at(const kernel *k, const td_tolerance_rows *b, size_t r, size_t i)
@@ -41,54 +47,72 @@ static unsigned char *actual_at(const kernel *k, const td_tolerance_rows *b, siz
     return (unsigned char *)(uintptr_t)b->actual + (ptrdiff_t)r * b->actual_stride + (ptrdiff_t)(i * k->size);
 }
 
-/* -- the rule ------------------------------------------------------------------------------------------------------ */
-
-static double value_of(const kernel *k, uint32_t bits)
+static uint64_t element(const kernel *k, const unsigned char *p)
 {
-    if (is_named(k, "f16")) {
-        const int exponent = (int)(bits >> 10 & 31);
-        const double fraction = (double)(bits & 1023) / 1024, sign = bits >> 15 ? -1 : 1;
-        if (exponent == 31)
-            return bits & 1023 ? NAN : sign * INFINITY;
-        return sign * (exponent ? ldexp(1 + fraction, exponent - 15) : ldexp(fraction, -14));
-    }
-    if (k->size == 2)
-        bits <<= 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
-}
-
-/* Places in the order of the values; the two zeros share one. */
-static int64_t place_of(const kernel *k, uint32_t bits)
-{
-    const uint32_t sign = k->size == 4 ? 0x80000000u : 0x8000u;
-    return bits & sign ? -(int64_t)(bits & ~sign) : (int64_t)bits;
-}
-
-static uint32_t element(const kernel *k, const unsigned char *p)
-{
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     memcpy(&bits, p, k->size);
     return bits;
 }
 
-static float largest_of(float a, float b)
+/* -- the rules ----------------------------------------------------------------------------------------------------- */
+
+static double value_of_f16(uint64_t bits)
 {
-    return a > b ? a : b;
+    const int exponent = (int)(bits >> 10 & 31);
+    const double fraction = (double)(bits & 1023) / 1024, sign = bits >> 15 ? -1 : 1;
+    if (exponent == 31)
+        return bits & 1023 ? NAN : sign * INFINITY;
+    return sign * (exponent ? ldexp(1 + fraction, exponent - 15) : ldexp(fraction, -14));
 }
 
-static td_tolerance_most by_rule(const kernel *k, const td_tolerance_rows *b, float rtol)
+/* Bytes are read as e5m2, and 16 bits that are not f16 as bf16. */
+static double value_of(const kernel *k, uint64_t bits)
 {
-    td_tolerance_most m = {.excess = -INFINITY};
+    if (k->size == 8) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    if (k->size == 1 || is_named(k, "_f16"))
+        return value_of_f16(k->size == 1 ? bits << 8 : bits);
+    const uint32_t wide = (uint32_t)(k->size == 2 ? bits << 16 : bits);
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+static uint64_t sign_of(const kernel *k)
+{
+    return (uint64_t)1 << (8 * k->size - 1);
+}
+
+/* Values of the type from one to the other; the two zeros are one. */
+static uint64_t steps_between(const kernel *k, uint64_t x, uint64_t y)
+{
+    const uint64_t sign = sign_of(k), m = x & ~sign, n = y & ~sign;
+    if ((x ^ y) & sign)
+        return m + n;
+    return m > n ? m - n : n - m;
+}
+
+static void raise_to(float *most, float value)
+{
+    *most = value > *most ? value : *most;
+}
+
+static td_tolerance_found measure_by_rule(const kernel *k, const td_tolerance_rows *b, float rtol)
+{
+    td_tolerance_found m = {.excess = -INFINITY};
     for (size_t r = 0; r < b->rows; r++)
         for (size_t i = 0; i < b->count; i++) {
-            const uint32_t x = element(k, expected_at(k, b, r, i)), y = element(k, actual_at(k, b, r, i));
-            const uint32_t sign = k->size == 4 ? 0x80000000u : 0x8000u, m1 = x & ~sign, m2 = y & ~sign;
-            const int64_t apart = place_of(k, x) - place_of(k, y);
-            uint32_t steps = (uint32_t)(apart < 0 ? -apart : apart), bits;
-            if (is_named(k, "near_f32") && (x ^ y) & sign) /* the distance of the bits, around the circle */
-                steps = x - y < y - x ? x - y : y - x;
+            const uint64_t x = element(k, expected_at(k, b, r, i)), y = element(k, actual_at(k, b, r, i));
+            const uint32_t m1 = (uint32_t)(x & ~sign_of(k)), m2 = (uint32_t)(y & ~sign_of(k));
+            uint64_t steps = steps_between(k, x, y);
+            uint32_t bits;
+            if (is_named(k, "near_f32") && (x ^ y) & sign_of(k)) { /* the distance of the bits, around the circle */
+                const uint32_t up = (uint32_t)(x - y), down = (uint32_t)(y - x);
+                steps = up < down ? up : down;
+            }
             const float e = (float)value_of(k, x), a = (float)value_of(k, y), error = fabsf(a - e);
             memcpy(&bits, &error, sizeof bits);
             m.steps = steps > m.steps ? steps : m.steps;
@@ -96,11 +120,87 @@ static td_tolerance_most by_rule(const kernel *k, const td_tolerance_rows *b, fl
             m.largest = m2 > m.largest ? m2 : m.largest;
             m.error = bits > m.error ? bits : m.error;
             if (isfinite(error)) {
-                m.excess = largest_of(error - rtol * fabsf(e), m.excess);
+                raise_to(&m.excess, error - rtol * fabsf(e));
                 m.unsure |= 2 * (double)error > fabs((double)e);
             }
         }
     return m;
+}
+
+/* One pair against the limits, in f32 or f64. */
+static void add_pair(const kernel *k, const td_tolerance_limits *t, uint64_t x, uint64_t y, td_tolerance_found *f)
+{
+    const uint64_t steps = steps_between(k, x, y), ulp = k->size == 8 ? t->long_ulp : t->ulp;
+    f->steps = steps > f->steps ? steps : f->steps;
+    if (x == y && t->same_bits)
+        return;
+    if (is_exact(k)) {
+        const double e = value_of(k, x), a = value_of(k, y), error = fabs(a - e);
+        if (!isfinite(error) || (error > t->exact_atol + t->exact_rtol * fabs(e) && steps > ulp))
+            f->near = false;
+        f->exact_error = error > f->exact_error ? error : f->exact_error;
+    } else {
+        const float e = (float)value_of(k, x), a = (float)value_of(k, y), error = fabsf(a - e);
+        if (!isfinite(error) || (error > t->atol + t->rtol * fabsf(e) && steps > ulp))
+            f->near = false;
+        raise_to(2 * error <= fabsf(e) ? &f->sure_error : &f->unsure_error, error);
+    }
+}
+
+static td_tolerance_found pairs_by_rule(const kernel *k, const td_tolerance_rows *b, const td_tolerance_limits *t)
+{
+    td_tolerance_found f = {.near = true};
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t i = 0; i < b->count; i++)
+            add_pair(k, t, element(k, expected_at(k, b, r, i)), element(k, actual_at(k, b, r, i)), &f);
+    return f;
+}
+
+static int64_t integer_of(uint64_t bits, const td_tolerance_limits *t)
+{
+    const int64_t value = (int64_t)(bits & t->mask);
+    return bits & t->sign ? value - 2 * (int64_t)t->sign : value;
+}
+
+static td_tolerance_found integers_by_rule(const kernel *k, const td_tolerance_rows *b, const td_tolerance_limits *t)
+{
+    td_tolerance_found f = {.near = true};
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t i = 0; i < b->count; i++) {
+            const int64_t e = integer_of(element(k, expected_at(k, b, r, i)), t),
+                          a = integer_of(element(k, actual_at(k, b, r, i)), t);
+            const uint64_t steps = (uint64_t)(e > a ? e - a : a - e);
+            f.steps = steps > f.steps ? steps : f.steps;
+            if (steps > t->ulp &&
+                (double)steps > (t->exact_atol / t->step + t->exact_rtol * fabs((double)e)) * (1 - 1e-12))
+                f.near = false;
+        }
+    return f;
+}
+
+static td_tolerance_found by_rule(const kernel *k, const td_tolerance_rows *b, const td_tolerance_limits *t)
+{
+    return k->rule == RULE_pairs      ? pairs_by_rule(k, b, t)
+           : k->rule == RULE_integers ? integers_by_rule(k, b, t)
+                                      : measure_by_rule(k, b, t->rtol);
+}
+
+/* Of what a kernel finds, all that says something. */
+static bool agree(const kernel *k, const td_tolerance_found *a, const td_tolerance_found *b)
+{
+    const bool finite = b->error < TD_TOLERANCE_NOT_FINITE;
+    if (k->rule == RULE_integers)
+        return is_exact(k) ? a->near == b->near : a->steps == b->steps;
+    if (k->rule == RULE_pairs)
+        return a->near == b->near && (a->steps == b->steps || (is_exact(k) && k->size < 8)) &&
+               (!b->near || (is_exact(k) ? a->exact_error == b->exact_error
+                                         : a->sure_error == b->sure_error && a->unsure_error == b->unsure_error));
+    if (is_named(k, "steps_x16"))
+        return a->steps == b->steps && a->largest == b->largest;
+    if ((a->error < TD_TOLERANCE_NOT_FINITE) != finite || a->steps != b->steps)
+        return false;
+    return !finite ||
+           (a->error == b->error && a->excess == b->excess && (is_named(k, "near_f32") || a->unsure == b->unsure));
 }
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
@@ -114,79 +214,126 @@ static uint64_t next_random(uint64_t *state)
 /* Pairs a few steps apart; with `wild`, of anything. */
 static void fill(const kernel *k, const td_tolerance_rows *b, bool wild, uint64_t seed)
 {
-    const uint32_t mask = k->size == 4 ? UINT32_MAX : 0xffff,
-                   one = is_named(k, "f16") ? 0x3c00 : 0x3f800000u >> (32 - 8 * k->size);
-    static const uint32_t special[] = {0,      0x8000, 0x80000000, 1,          0x8001,
-                                       0x7c00, 0x7f80, 0x7f800000, 0xff800001, 0x7fff};
+    const uint64_t one = k->size == 8                          ? (uint64_t)0x3ff << 52
+                         : k->size == 4                        ? 0x3f800000u
+                         : k->size == 1 || is_named(k, "_f16") ? 0x3c00u >> (16 - 8 * k->size)
+                                                               : 0x3f80u;
+    static const uint64_t special[] = {0,
+                                       0x8000,
+                                       0x80000000,
+                                       1,
+                                       0x8001,
+                                       0x80,
+                                       0x7c,
+                                       (uint64_t)1 << 63,
+                                       0x7c00,
+                                       0x7f80,
+                                       0x7f800000,
+                                       0xff800001,
+                                       0x7fff,
+                                       0xff,
+                                       (uint64_t)0x7ff << 52};
+    const size_t specials = sizeof special / sizeof special[0];
     for (size_t r = 0; r < b->rows; r++)
         for (size_t i = 0; i < b->count; i++) {
-            uint32_t x = (one + (uint32_t)next_random(&seed) % 5000) & mask,
-                     y = x + (uint32_t)next_random(&seed) % 7 - 3;
+            uint64_t x = one + next_random(&seed) % (k->size == 1 ? 50 : 5000), y = x + next_random(&seed) % 7 - 3;
             if (wild) {
-                x = (uint32_t)(next_random(&seed) << 16 ^ next_random(&seed));
-                y = next_random(&seed) % 2 ? x ^ (uint32_t)(next_random(&seed) % 9) << 13
-                                           : (uint32_t)(next_random(&seed) << 3);
+                x = next_random(&seed) << 42 ^ next_random(&seed) << 16 ^ next_random(&seed);
+                y = next_random(&seed) % 2 ? x ^ (next_random(&seed) % 9) << 13 : next_random(&seed) << 33 >> k->size;
                 if (next_random(&seed) % 16 == 0)
-                    x = special[next_random(&seed) % (sizeof special / sizeof special[0])];
+                    x = special[next_random(&seed) % specials];
                 if (next_random(&seed) % 16 == 0)
-                    y = special[next_random(&seed) % (sizeof special / sizeof special[0])];
+                    y = next_random(&seed) % 2 ? x : special[next_random(&seed) % specials];
             }
             memcpy(expected_at(k, b, r, i), &x, k->size);
             memcpy(actual_at(k, b, r, i), &y, k->size);
         }
 }
 
-/* What a kernel says, of what it finds. Errors that are not finite say nothing more. */
-static bool agree(const kernel *k, td_tolerance_most a, td_tolerance_most b)
+/* The values of elements that come with them. */
+static void decode(const kernel *k, td_tolerance_rows *b, float *expected, float *actual)
 {
-    const bool finite = b.error < TD_TOLERANCE_NOT_FINITE;
-    if (is_named(k, "steps_x16"))
-        return a.steps == b.steps && a.largest == b.largest;
-    if ((a.error < TD_TOLERANCE_NOT_FINITE) != finite || a.steps != b.steps)
-        return false;
-    if (!finite)
-        return true;
-    return a.error == b.error && a.excess == b.excess && (is_named(k, "near_f32") || a.unsure == b.unsure);
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t i = 0; i < b->count; i++) {
+            expected[r * b->count + i] = (float)value_of(k, element(k, expected_at(k, b, r, i)));
+            actual[r * b->count + i] = (float)value_of(k, element(k, actual_at(k, b, r, i)));
+        }
+    b->expected_values = expected;
+    b->actual_values = actual;
+}
+
+static void check_limits(const kernel *k, const td_tolerance_rows *b, const td_tolerance_limits *t)
+{
+    const td_tolerance_found found = k->fn(b, t), truth = by_rule(k, b, t);
+    if (!agree(k, &found, &truth))
+        fail_msg("%s_%s: %zu rows of %zu, rtol %g, atol %g, ulp %u: error %x %a %a %a, steps %llu, excess %a, unsure "
+                 "%d, largest %x, near %d; by rule %x %a %a %a, %llu, %a, %d, %x, %d",
+                 k->name, k->isa, b->rows, b->count, t->exact_rtol, t->exact_atol, t->ulp, found.error,
+                 found.exact_error, (double)found.sure_error, (double)found.unsure_error,
+                 (unsigned long long)found.steps, (double)found.excess, found.unsure, found.largest, found.near,
+                 truth.error, truth.exact_error, (double)truth.sure_error, (double)truth.unsure_error,
+                 (unsigned long long)truth.steps, (double)truth.excess, truth.unsure, truth.largest, truth.near);
+}
+
+/* Integers are of all bits of their container and of fewer, with a sign and without. */
+static void check_policies(const kernel *k, const td_tolerance_rows *b, float rtol)
+{
+    const bool floats = k->rule != RULE_integers;
+    for (unsigned ulp = 0; ulp <= 3; ulp += floats && k->rule != RULE_pairs ? 4 : 1)
+        for (unsigned form = 0; form < (k->rule == RULE_measure || k->rule == RULE_transposed ? 1 : 4); form++) {
+            const unsigned bits = (unsigned)(8 * k->size) - (floats ? 0 : form / 2 * 3);
+            const uint64_t mask = bits >= 32 ? UINT32_MAX : ((uint64_t)1 << bits) - 1;
+            const td_tolerance_limits t = {.atol = form % 2 ? 0.005f : -1,
+                                           .rtol = rtol,
+                                           .exact_atol = form % 2 ? 0.005
+                                                         : floats ? -1
+                                                                  : 0,
+                                           .exact_rtol = (double)rtol,
+                                           .ulp = ulp,
+                                           .long_ulp = ulp,
+                                           .same_bits = form / 2 ? -1 : 0,
+                                           .step = 0.002,
+                                           .mask = (uint32_t)mask,
+                                           .sign = floats || ulp % 2 ? (uint32_t)(mask ^ mask >> 1) : 0};
+            check_limits(k, b, &t);
+        }
 }
 
 static void check(const kernel *k, size_t rows, size_t count, size_t gap, size_t shift, float rtol, bool wild)
 {
-    const size_t row_bytes = count * k->size, e_rows = k->transposed[0] ? count : rows,
-                 e_row_bytes = k->transposed[0] ? rows * k->size : row_bytes, e_stride = e_row_bytes + gap,
+    const bool across = k->rule == RULE_transposed;
+    const size_t row_bytes = count * k->size, e_rows = across ? count : rows,
+                 e_row_bytes = across ? rows * k->size : row_bytes, e_stride = e_row_bytes + gap,
                  a_stride = gap == 4096 ? gap : row_bytes + 2 * gap;
     const size_t e_bytes = shift + (e_rows - 1) * e_stride + e_row_bytes, a_bytes = (rows - 1) * a_stride + row_bytes;
     unsigned char *e = malloc(e_bytes), *a = malloc(a_bytes);
+    float *values = malloc(2 * rows * count * sizeof *values);
     assert_non_null(e);
     assert_non_null(a);
+    assert_non_null(values);
     memset(e, 0xff, e_bytes);
     memset(a, 0x7f, a_bytes);
-    const td_tolerance_rows b = {.expected = e + shift,
-                                 .actual = a,
-                                 .expected_stride = (ptrdiff_t)e_stride,
-                                 .actual_stride = (ptrdiff_t)a_stride,
-                                 .rows = rows,
-                                 .count = count};
+    td_tolerance_rows b = {.expected = e + shift,
+                           .actual = a,
+                           .expected_stride = (ptrdiff_t)e_stride,
+                           .actual_stride = (ptrdiff_t)a_stride,
+                           .rows = rows,
+                           .count = count,
+                           .ahead = {gap ? 1 << 20 : 0, 0}}; /* nothing is there */
     fill(k, &b, wild, rows * 1000 + count);
-    const td_tolerance_most truth = by_rule(k, &b, rtol);
-    for (int isa = 0; isa < 3; isa++) {
-        const td_ahead ahead = {gap ? 1 << 20 : 0, 0}; /* nothing is there */
-        const td_tolerance_most m = k->transposed[0] ? k->transposed[isa](&b, ahead, rtol) : k->fn[isa](&b, rtol);
-        if (!agree(k, m, truth))
-            fail_msg("%s version %d: %zu rows of %zu, gap %zu, rtol %g%s: error %x, steps %u, excess %a, unsure %d, "
-                     "largest %x; by rule %x, %u, %a, %d, %x",
-                     k->name, isa, rows, count, gap, (double)rtol, wild ? ", wild" : "", m.error, m.steps,
-                     (double)m.excess, m.unsure, m.largest, truth.error, truth.steps, (double)truth.excess,
-                     truth.unsure, truth.largest);
-    }
+    if (k->rule == RULE_pairs)
+        decode(k, &b, values, values + rows * count);
+    check_policies(k, &b, rtol);
     free(e);
     free(a);
+    free(values);
 }
 
-static void check_kernel(const kernel *k)
+static void check_rows(const kernel *k)
 {
     const size_t vector = 64 / k->size;
     for (size_t count = 1; count <= 2 * vector + 1; count++)
-        for (size_t rows = 1; rows <= 9; rows++)
+        for (size_t rows = 1; rows <= 9; rows += k->rule == RULE_measure ? 1 : 2)
             for (int wild = 0; wild < 2; wild++) {
                 check(k, rows, count, 0, 0, 0, wild);
                 check(k, rows, count, count % 5 * 3, rows % 4, 0.01f, wild);
@@ -210,34 +357,28 @@ static void check_transposed(const kernel *k)
     }
 }
 
-/* What the machine has not, is the version below it again. */
-static td_tolerance_kernels version[3];
+static void check_kernel(const kernel *k)
+{
+    if (k->rule == RULE_transposed)
+        check_transposed(k);
+    else
+        check_rows(k);
+}
 
-#define X(name, bytes)                                                                                                 \
+#define X(name, size, rule)                                                                                            \
     static void test_##name(void **state)                                                                              \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        check_kernel(&(kernel){#name, bytes, {version[0].name, version[1].name, version[2].name}, {NULL}});            \
+        CHECK_VERSIONS(tolerance, check_kernel, name, size, RULE_##rule);                                              \
     }
 TD_TOLERANCE_KERNELS(X)
-#undef X
-#define X(name, bytes)                                                                                                 \
-    static void test_##name(void **state)                                                                              \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
-        check_transposed(&(kernel){#name, bytes, {NULL}, {version[0].name, version[1].name, version[2].name}});            \
-    }
-TD_TOLERANCE_TRANSPOSED_KERNELS(X)
 #undef X
 
 int main(void)
 {
-    td_tolerance_kernels_init(&version[0], TD_CPU_C);
-    td_tolerance_kernels_init(&version[1], td_cpu_flags() & TD_CPU_AVX2);
-    td_tolerance_kernels_init(&version[2], td_cpu_flags());
     const struct CMUnitTest tests[] = {
-#define X(name, size) cmocka_unit_test(test_##name),
-        TD_TOLERANCE_KERNELS(X) TD_TOLERANCE_TRANSPOSED_KERNELS(X)
+#define X(name, size, rule) cmocka_unit_test(test_##name),
+        TD_TOLERANCE_KERNELS(X)
 #undef X
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
