@@ -100,7 +100,7 @@ INLINE __m256i magnitude(__m256 x)
     return _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));
 }
 
-/* Of the magnitude, and not above the limit yet. Below the smallest normal the code of a normal would be too low, and
+/* The code of a magnitude; the limit is still to come. Below the smallest normal the code of a normal would be too low, and
  * the steps of a subnormal end there: the greater of both is right. */
 INLINE __m256i round_x8(__m256i a, const td_convert_params *p)
 {
@@ -145,7 +145,7 @@ INLINE void block_x8(void *dst, const void *src, const td_convert_params *p, int
     store(dst, 0, order_x8(_mm256_or_si256(codes, _mm256_and_si256(negative, _mm256_set1_epi8((char)p->sign_bit)))), p);
 }
 
-/* One loop per way to divide, so that nothing is asked inside. */
+/* One loop per way to divide, so that none has a branch inside. */
 #define FLOAT_KERNEL(name, block, dst_bytes)                                                                           \
     KERNEL(name)                                                                                                       \
     {                                                                                                                  \

@@ -134,7 +134,7 @@ INLINE bool any_nan(const __m512 *x)
                                 _mm512_cmp_ps_mask(x[2], x[3], _CMP_UNORD_Q));
 }
 
-/* Of the magnitude, and not above the limit yet; NaN is not asked for. */
+/* The code of a magnitude that is no NaN; the limit is still to come. */
 INLINE __m512i round_x8(__m512i a, const td_convert_params *p)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)p->shift);
@@ -202,7 +202,7 @@ INLINE void loop_x8(unsigned char *out, const float *in, size_t n, const td_conv
         tail_x8(out + i, code_x8(divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide), p), n - i);
 }
 
-/* One loop per way to divide, so that nothing is asked inside. */
+/* One loop per way to divide, so that none has a branch inside. */
 #define FLOAT_KERNEL(name, loop)                                                                                       \
     KERNEL(name)                                                                                                       \
     {                                                                                                                  \

@@ -12,8 +12,8 @@
 
 typedef enum form { F32, F16, BF16, NEAR_F32, STEPS_X16 } form;
 
-/* The largest so far, in every lane. Of two floats of which one is a NaN a maximum is the second, so that no NaN gets in; the
- * bits of the errors keep it. */
+/* The largest so far, in every lane. The maximum of a NaN and a second operand is the second, so that no NaN gets into
+ * the floats; the bits of the errors keep it. */
 typedef struct largest {
     vec error, steps, size; /* steps and size: of lanes as wide as the elements */
     __m512 excess, unsure;

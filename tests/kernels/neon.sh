@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# neon.sh BUILD: the checks of the kernels for AArch64, by a cross compiler and an emulator. Skipped where one of them is
-# missing: apt-get install gcc-aarch64-linux-gnu qemu-user-static.
+# neon.sh BUILD: the checks of the kernels for AArch64 (plain C and NEON), by a cross compiler and an emulator. Skipped
+# where one of them is missing: apt-get install gcc-aarch64-linux-gnu qemu-user-static.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd) out=$1/tests/kernels/neon
 cc=aarch64-linux-gnu-gcc run=qemu-aarch64-static
@@ -11,8 +11,8 @@ mkdir -p "$out"
 checks=(check_convert check_equal check_move check_pack check_pick check_tolerance)
 for check in "${checks[@]}"; do
   $cc -static -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
-    -I "$root/tests/kernels/cross" -I "$root/src" "$root/tests/kernels/$check.c" "$root"/src/kernels/*_{c,neon}.c "$root/src/base/cpu.c" \
-    -lm -o "$out/$check"
+    -I "$root/tests/kernels/cross" -I "$root/src" "$root/tests/kernels/$check.c" \
+    "$root"/src/kernels/*_{c,neon}.c "$root/src/base/cpu.c" -lm -o "$out/$check"
   $run "$out/$check" >"$out/$check.log" || { cat "$out/$check.log"; exit 1; }
   cat "$out/$check.log"
 done
