@@ -1,5 +1,5 @@
-# Where tests keep what they fetch, outside the tree, how they say that something cannot be had, and how they make containers
-# of other Debians. Sourced.
+# Where tests keep what they fetch, outside the tree, how they say that something cannot be had, and how they make
+# containers of other Debians. Sourced.
 td_cache=${TD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tensordoor}
 
 td_skip() {
@@ -7,7 +7,8 @@ td_skip() {
   exit 77
 }
 
-# td_container FOLDER SUITE PACKAGES PROBE: a container of that Debian, unless FOLDER/PROBE says that it is there already.
+# td_container FOLDER SUITE PACKAGES PROBE: a container of that Debian, unless FOLDER/PROBE says that it is there
+# already.
 td_container() {
   test "$(id -u)" = 0 || td_skip "a container is made by root"
   test ! -e "$1/$4" || return 0
@@ -23,8 +24,8 @@ td_container() {
   mv "$1.new" "$1"
 }
 
-# td_copy_tree COPY: the tree, with the times of the files, so that a second run of one commit builds only what has changed;
-# another commit, or another clone of it, starts anew.
+# td_copy_tree COPY: the tree, with the times of the files, so that a second run of one commit builds only what has
+# changed; another commit, or another clone of it, starts anew.
 td_copy_tree() {
   local copy=$1 stamp
   stamp="$PWD $(git rev-parse HEAD)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# newest.sh LOG: the benches and the examples on the newest Verilator that Debian has, in the container of tests/sid.sh. LOG gets
-# meson's log. Exits 77 where no container can be made.
+# newest.sh LOG: the benches and the examples on the newest Verilator that Debian has, in the container of tests/sid.sh.
+# LOG gets meson's log. Exits 77 where no container can be made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/sid.sh

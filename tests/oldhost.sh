@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# oldhost.sh LOG: a portable build (-Dportable=true) made here, and its C tests and those of the command run on Debian 11
-# (glibc 2.31) in a container that is made once, outside the tree. LOG
+# oldhost.sh LOG: a portable build (-Dportable=true) made here, and its C tests and those of the command run on Debian
+# 11 (glibc 2.31) in a container that is made once, outside the tree. LOG
 # gets meson's log. Exits 77 where no container can be made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,8 +11,8 @@ old=$td_cache/bullseye
 test "$(uname -sm)" = "Linux x86_64" || td_skip "portable builds are for Linux on x86-64"
 td_container "$old" bullseye libcmocka0,python3 usr/bin/python3
 
-# Meson runs the tests from here, each through chroot. So that paths mean the same on both sides, the build is made inside
-# the container's folder, and the path of that folder leads, in the container, to its root.
+# Meson runs the tests from here, each through chroot. So that paths mean the same on both sides, the build is made
+# inside the container's folder, and the path of that folder leads, in the container, to its root.
 mkdir -p "$old$(dirname "$old")"
 test -e "$old$old" || ln -s / "$old$old"
 td_copy_tree "$old/tensordoor"

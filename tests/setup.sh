@@ -19,6 +19,7 @@ verilator:verilator"
 td_tools_test="
 python3:python3
 cmocka.h:libcmocka-dev
+clang-format:clang-format
 clang-tidy:clang-tidy
 cppcheck:cppcheck"
 

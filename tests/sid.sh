@@ -1,9 +1,10 @@
-# What tests/newest.sh, tests/uvm.sh and examples/run --uvm share: a container of Debian sid with the newest Verilator, made once
-# outside the tree and kept, and a copy of the tree in it. Sourced, with the repository's root as the working folder; every
-# function says why and exits 77 where there can be no container.
+# What tests/newest.sh, tests/uvm.sh and examples/run --uvm share: a container of Debian sid with the newest Verilator,
+# made once outside the tree and kept, and a copy of the tree in it. Sourced, with the repository's root as the working
+# folder; every function says why and exits 77 where there can be no container.
 . tests/cache.sh
 td_sid=$td_cache/sid
-td_sid_packages=verilator,g++,gcc,make,meson,ninja-build,pkg-config,zlib1g-dev,libjansson-dev,libelf-dev,libcmocka-dev,python3
+td_sid_packages=verilator,g++,gcc,make,meson,ninja-build,pkg-config,zlib1g-dev,libjansson-dev,libelf-dev
+td_sid_packages=$td_sid_packages,libcmocka-dev,python3
 
 # td_sid_make: the container.
 td_sid_make() {
@@ -31,7 +32,8 @@ td_sid_uvm() {
 td_sid_test() {
   local log=$1 status=0
   shift
-  chroot "$td_sid" meson test -C /tensordoor/build/newest --no-rebuild --print-errorlogs --num-processes 2 "$@" || status=$?
+  chroot "$td_sid" meson test -C /tensordoor/build/newest --no-rebuild --print-errorlogs --num-processes 2 "$@" ||
+    status=$?
   test "$log" = /dev/null || cp "$td_sid/tensordoor/build/newest/meson-logs/testlog.json" "$log"
   return $status
 }

@@ -1,5 +1,5 @@
-/* Functions of newer glibcs for a build with -Dportable=true: glibc 2.17 has no symbol of these names, so they are defined
- * here, hidden, for our own objects and for those of the archives that are linked in. Only x86-64. */
+/* Functions of newer glibcs for a build with -Dportable=true: glibc 2.17 has no symbol of these names, so they are
+ * defined here, hidden, for our own objects and for those of the archives that are linked in. Only x86-64. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

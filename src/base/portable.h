@@ -1,6 +1,7 @@
 /* The versions of glibc's symbols that a build with -Dportable=true asks for, so that the library loads on every x86-64
  * Linux since glibc 2.17 (CentOS 7, RHEL 8, Debian 11). Meson puts it before every file of such a build, and no file
- * includes it. What has no old version at all is defined in portable.c. tests/checks/portable.sh says what is missing here. */
+ * includes it. What has no old version at all is defined in portable.c. tests/checks/portable.sh says what is missing
+ * here. */
 #ifndef TD_PORTABLE_H
 #define TD_PORTABLE_H
 

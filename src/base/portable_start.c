@@ -1,6 +1,6 @@
-/* How a program of a build with -Dportable=true begins: the C runtime's first object calls __libc_start_main as of glibc
- * 2.34, which old hosts do not have. The old one is called here instead, with what it wants of a program: a function that
- * runs the constructors. Linked into programs alone; newer glibcs keep the old entry and its meaning. */
+/* How a program of a build with -Dportable=true begins: the C runtime's first object calls __libc_start_main as of
+ * glibc 2.34, which old hosts do not have. The old one is called here instead, with what it wants of a program: a
+ * function that runs the constructors. Linked into programs alone; newer glibcs keep the old entry and its meaning. */
 typedef void constructor(int argc, char **argv, char **environment);
 
 extern constructor *__init_array_start[] __attribute__((visibility("hidden")));

@@ -1,4 +1,5 @@
-/* The C side of bench_dpi.sv: a clock, and the smallest load made in C alone, to be held against the same through DPI. */
+/* The C side of bench_dpi.sv: a clock, and the smallest load made in C alone, to be held against the same through
+ * DPI. */
 #include "tensordoor.h"
 
 #include <time.h>

@@ -164,8 +164,9 @@ module bench_dpi;
   end
 endmodule
 
-// Both kinds of RAM under the same traffic, each on a clock of its own, so that one at a time runs. The sums of what was
-// read have to agree at the end, without which a simulator may leave out the plain array, which nobody else looks at.
+// Both kinds of RAM under the same traffic, each on a clock of its own, so that one at a time runs. The sums of what
+// was read have to agree at the end, without which a simulator may leave out the plain array, which nobody else looks
+// at.
 module bench_ram #(
   parameter int unsigned Width = 64
 );

@@ -62,7 +62,8 @@ package bench_mem_pkg;
         dump_s = smaller(dump_s, bench_seconds() - from);
       end
       $display("%0d bits, every %0d. word%s, %0d words: load %0.1f ns, dump %0.1f ns, the plain loop %0.1f ns a word",
-               memory.width(), step, order, words, load_s * 1.0e9 / words, dump_s * 1.0e9 / words, plain_s * 1.0e9 / words);
+               memory.width(), step, order, words, load_s * 1.0e9 / words, dump_s * 1.0e9 / words,
+               plain_s * 1.0e9 / words);
       tensor.destroy();
       layout.destroy();
     endfunction

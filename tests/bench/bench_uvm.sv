@@ -1,6 +1,6 @@
-// Figures, not a test: what a 128-bit word costs on its way into an array of the design from UVM, by a td_load_seq, by burst_write
-// of the register layer through td_uvm_backdoor, and by uvm_hdl_deposit. `tests/uvm.sh bench` runs it; each figure is the best of
-// several rounds.
+// Figures, not a test: what a 128-bit word costs on its way into an array of the design from UVM, by a td_load_seq, by
+// burst_write of the register layer through td_uvm_backdoor, and by uvm_hdl_deposit. `tests/uvm.sh bench` runs it; each
+// figure is the best of several rounds.
 `include "td_macros.svh"
 `include "uvm_macros.svh"
 

@@ -1,6 +1,7 @@
-/* What a comparison costs, as ratios taken in one run: to the dump through the same layout, to memcmp of the tensor's bytes, and
- * to reading every line of both sides once, which nothing that compares them can do without. From the smallest call to
- * what no cache holds. Medians of turns that are taken one after the other; memcmp and the reading are on one thread.
+/* What a comparison costs, as ratios taken in one run: to the dump through the same layout, to memcmp of the tensor's
+ * bytes, and to reading every line of both sides once, which nothing that compares them can do without. From the
+ * smallest call to what no cache holds. Medians of turns that are taken one after the other; memcmp and the reading are
+ * on one thread.
  *
  *     compare-bench [THREADS [TURNS [TEXT]]]      one thread, 31 turns, all; or those with TEXT in their line
  */
@@ -76,7 +77,8 @@ typedef struct sides {
     size_t bytes, stored_bytes;
 } sides;
 
-/* Where a policy has a tolerance and nothing is converted, the golden tensor differs in the lowest bit of every element. */
+/* Where a policy has a tolerance and nothing is converted, the golden tensor differs in the lowest bit of every
+ * element. */
 static void stir(td_tensor *golden)
 {
     unsigned char *data = td_tensor_data(golden);

@@ -1,5 +1,6 @@
-/* What the layout language costs before a word is moved: creating a layout, compiling its plan, checking it, and finding the plan
- * again. A program of its own: it looks at rooms that the public header hides. Prints the fastest of many rounds. */
+/* What the layout language costs before a word is moved: creating a layout, compiling its plan, checking it, and
+ * finding the plan again. A program of its own: it looks at rooms that the public header hides. Prints the fastest of
+ * many rounds. */
 #include "memory/memory.h"
 #include "plan/cache.h"
 

@@ -1,6 +1,7 @@
 # README.md's first screen, without root and in a home of its own: its installation, as printed, places header, library,
-# command, sv/ and a pkg-config file; its first module builds and runs with what `tensordoor flags` prints, and a C program
-# with what pkg-config gives, both without a path to the library in the environment. The library has no path in it.
+# command, sv/ and a pkg-config file; its first module builds and runs with what `tensordoor flags` prints, and a C
+# program with what pkg-config gives, both without a path to the library in the environment. The library has no path in
+# it.
 set -eu
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

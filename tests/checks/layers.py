@@ -1,5 +1,5 @@
-# The order of the rooms in src/: a file includes by the path from src/, and only from rooms that its own may see. Prints
-# every include that points elsewhere. The table is the one of src/README.md, from the ground up.
+# The order of the rooms in src/: a file includes by the path from src/, and only from rooms that its own may see.
+# Prints every include that points elsewhere. The table is the one of src/README.md, from the ground up.
 import os
 import re
 import subprocess

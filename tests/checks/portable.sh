@@ -1,5 +1,5 @@
-# A build with -Dportable=true, in a folder of its own: library and command need no symbol newer than glibc 2.17, no library
-# but glibc's, and no path; the library still exports td_* alone.
+# A build with -Dportable=true, in a folder of its own: library and command need no symbol newer than glibc 2.17, no
+# library but glibc's, and no path; the library still exports td_* alone.
 set -eu
 build=$2/portable
 command -v objdump >/dev/null || { echo "objdump is not installed"; exit 77; }

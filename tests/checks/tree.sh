@@ -1,12 +1,14 @@
-# House rules that a machine can see: what stands at the top level, svdpi.h only in dpi/, no leftovers, no machine paths.
+# House rules that a machine can see: what stands at the top level, svdpi.h only in dpi/, no leftovers, no machine
+# paths.
 set -eu
 cd "$1"
 bad=0
 complain() { echo "$1"; echo "$2"; bad=1; }
 
-allowed=' dpi sv src tests examples meson.build README.md .ci .clang-format .clang-tidy .gitignore LICENSE meson_options.txt '
+allowed=' dpi sv src tests examples meson.build README.md .ci .clang-format .clang-tidy .gitignore LICENSE CHANGELOG.md
+ meson_options.txt '
 for name in $(git ls-files | cut -d/ -f1 | sort -u); do
-  case "$allowed" in *" $name "*) ;; *) complain "not for the top level:" "$name" ;; esac
+  case $(echo "$allowed" | tr '\n' ' ') in *" $name "*) ;; *) complain "not for the top level:" "$name" ;; esac
 done
 
 found=$(git grep -nI 'svdpi\.h' -- src sv || true)
@@ -15,8 +17,9 @@ found=$(git grep -nIiw -e 'TODO' -e 'FIXME' -e 'XXX' -- . ':!tests/checks/tree.s
 test -z "$found" || complain "unfinished:" "$found"
 found=$(git grep -nIE '(^|[^[:alnum:]_.])/(work|root|home)/' -- . ':!tests/checks/tree.sh' || true)
 test -z "$found" || complain "paths of one machine:" "$found"
-found=$(git ls-files '*.c' '*.h' '*.sv' '*.svh' | xargs -r awk 'FNR == 1 && !/^(\/\*|\/\/)/ {print FILENAME}')
+found=$(git ls-files '*.c' '*.h' '*.inc' '*.sv' '*.svh' | xargs -r awk 'FNR == 1 && !/^(\/\*|\/\/)/ {print FILENAME}')
 test -z "$found" || complain "files that do not open by saying what they own:" "$found"
-found=$(git ls-files 'src/*.[ch]' 'dpi/*.[ch]' 'sv/*' ':!src/tensordoor.h' | xargs -r wc -l | awk '$2 != "total" && $1 > 600')
+found=$(git ls-files 'src/*.[ch]' 'dpi/*.[ch]' 'sv/*' ':!src/tensordoor.h' | xargs -r wc -l |
+  awk '$2 != "total" && $1 > 600')
 test -z "$found" || complain "longer than 600 lines (the manual apart):" "$found"
 exit $bad

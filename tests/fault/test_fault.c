@@ -1,6 +1,6 @@
-/* Every call once per allocation that it makes, with that one allocation refused. The call then says TD_NO_MEMORY, gives
- * nothing, changes neither memory nor tensor nor any file, and leaks nothing (the sanitizers look); the next call works.
- * The linker leads the library's allocations here (--wrap), but not those of zlib, jansson and libelf. */
+/* Every call once per allocation that it makes, with that one allocation refused. The call then says TD_NO_MEMORY,
+ * gives nothing, changes neither memory nor tensor nor any file, and leaks nothing (the sanitizers look); the next call
+ * works. The linker leads the library's allocations here (--wrap), but not those of zlib, jansson and libelf. */
 #include "../unit/support.h"
 
 #include <stdbool.h>

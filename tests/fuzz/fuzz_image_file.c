@@ -1,5 +1,5 @@
-/* Any bytes are a memory image or a refusal with a message. A refused image leaves the memory as it was; an accepted one
- * writes only inside the spans that it names. FUZZ_FORMAT is the format under test, with its options. */
+/* Any bytes are a memory image or a refusal with a message. A refused image leaves the memory as it was; an accepted
+ * one writes only inside the spans that it names. FUZZ_FORMAT is the format under test, with its options. */
 #include "file.h"
 #include "tensordoor.h"
 

@@ -1,5 +1,5 @@
-/* The layouts of test_preset.c as arithmetic: what hardware manuals and libraries publish, written out in plain C. Tensor
- * coordinate in, element offset out; nothing here knows the layout language. */
+/* The layouts of test_preset.c as arithmetic: what hardware manuals and libraries publish, written out in plain C.
+ * Tensor coordinate in, element offset out; nothing here knows the layout language. */
 #ifndef TD_TEST_PRESET_FORMULAS_H
 #define TD_TEST_PRESET_FORMULAS_H
 

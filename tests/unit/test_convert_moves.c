@@ -1,5 +1,5 @@
-/* Conversion inside moves that are large enough to be cut, staged and streamed: a load with `as` gives the memory that a
- * load of the converted tensor gives, and a dump with `as` the conversion of what a plain dump gives. Plain moves are
+/* Conversion inside moves that are large enough to be cut, staged and streamed: a load with `as` gives the memory that
+ * a load of the converted tensor gives, and a dump with `as` the conversion of what a plain dump gives. Plain moves are
  * held against nested loops in test_speed.c, and single conversions against the standards in test_convert.c. */
 #include "support.h"
 

@@ -1,5 +1,5 @@
-/* Explanations and pictures. The texts are compared whole: every number in them can be checked by hand. Of a picture the cells
- * are counted and looked up: each element must stand in the word and at the bits where a load puts it. */
+/* Explanations and pictures. The texts are compared whole: every number in them can be checked by hand. Of a picture
+ * the cells are counted and looked up: each element must stand in the word and at the bits where a load puts it. */
 #include "support.h"
 
 static char *explain(const char *pattern, const char *options, const char *address, const td_scene *scene)

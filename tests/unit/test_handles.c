@@ -1,5 +1,5 @@
-/* The handles of dpi/ from C: one thread without locks, another that comes meanwhile, many at once. What simulations cannot
- * do at will, as most of them call from one thread. */
+/* The handles of dpi/ from C: one thread without locks, another that comes meanwhile, many at once. What simulations
+ * cannot do at will, as most of them call from one thread. */
 #include "../../dpi/handles.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
-/* Layouts as strings: every illegal one beside its legal twin, with the code and the first line of the message; the caret
- * under the place at fault; and canonical printing. What needs a shape or a memory is in test_refusals.c. */
+/* Layouts as strings: every illegal one beside its legal twin, with the code and the first line of the message; the
+ * caret under the place at fault; and canonical printing. What needs a shape or a memory is in test_refusals.c. */
 #include "support.h"
 
 typedef struct strings {

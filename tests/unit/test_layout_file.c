@@ -1,5 +1,5 @@
-/* Layout files and mappings: other ways to say a layout. What comes out must print as the layout that the strings say; what is
- * wrong is refused with its line. */
+/* Layout files and mappings: other ways to say a layout. What comes out must print as the layout that the strings say;
+ * what is wrong is refused with its line. */
 #include "support.h"
 
 static const char good[] = "# what testbench and golden model share\n"

@@ -1,6 +1,7 @@
-/* Presets against formulas. Each layout is written a second time in preset_formulas.h, as the arithmetic that its makers publish: tensor
- * coordinate in, element offset out. A load through the preset must give the image that the formula gives, in every bit of
- * every bank, and a dump must give the tensor back. Also the parameters, the printing and the refusals. */
+/* Presets against formulas. Each layout is written a second time in preset_formulas.h, as the arithmetic that its
+ * makers publish: tensor coordinate in, element offset out. A load through the preset must give the image that the
+ * formula gives, in every bit of every bank, and a dump must give the tensor back. Also the parameters, the printing
+ * and the refusals. */
 #include "preset_formulas.h"
 #include "support.h"
 

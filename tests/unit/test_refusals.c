@@ -1,5 +1,5 @@
-/* Layouts that meet a tensor and a memory and are refused: each beside its legal twin, with the code and the first line of
- * the message; the memory and the tensor stay as they were. Also the refusals of the other tensor operations. */
+/* Layouts that meet a tensor and a memory and are refused: each beside its legal twin, with the code and the first line
+ * of the message; the memory and the tensor stay as they were. Also the refusals of the other tensor operations. */
 #include "support.h"
 
 typedef struct meeting {

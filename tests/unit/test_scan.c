@@ -1,5 +1,5 @@
-/* What a comparison accepts in whole slabs, on several threads: it must say what the judge says about the single pairs of a
- * dumped tensor, and the report must not depend on the number of threads. */
+/* What a comparison accepts in whole slabs, on several threads: it must say what the judge says about the single pairs
+ * of a dumped tensor, and the report must not depend on the number of threads. */
 #include "support.h"
 
 #include "base/cpu.h"
@@ -269,8 +269,8 @@ static void neither_threads_nor_machines_change_anything(void **state)
     }
 }
 
-/* Every element a step or two off, over the binades and through 0: what is accepted, and the worst of it, is what the judge says
- * of the single pairs. */
+/* Every element a step or two off, over the binades and through 0: what is accepted, and the worst of it, is what the
+ * judge says of the single pairs. */
 static void near_tensors_are_judged_like_pairs(void **state)
 {
     (void)state;
@@ -318,7 +318,8 @@ static void near_tensors_are_judged_like_pairs(void **state)
     }
 }
 
-/* Every second element of a row: no step of the tensor is one element, so nothing lies turned that could be seen in place. */
+/* Every second element of a row: no step of the tensor is one element, so nothing lies turned that could be seen in
+ * place. */
 static void elements_apart_are_taken_out(void **state)
 {
     (void)state;

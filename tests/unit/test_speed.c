@@ -1,5 +1,5 @@
-/* What only large tensors and repeated calls reach: streamed moves, threads, the plan cache. Every byte is compared with
- * nested loops; nothing is timed. */
+/* What only large tensors and repeated calls reach: streamed moves, threads, the plan cache. Every byte is compared
+ * with nested loops; nothing is timed. */
 #include "support.h"
 
 #include <pthread.h>

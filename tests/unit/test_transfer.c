@@ -1,5 +1,5 @@
-/* Memories that lie elsewhere. The stand-in of a simulator's array has four states, in aval and bval as svdpi.h stores them
- * (0 is 0 0, 1 is 1 0, z is 0 1, x is 1 1), because the simulator at hand has two. */
+/* Memories that lie elsewhere. The stand-in of a simulator's array has four states, in aval and bval as svdpi.h stores
+ * them (0 is 0 0, 1 is 1 0, z is 0 1, x is 1 1), because the simulator at hand has two. */
 #include "support.h"
 
 #include <tensordoor.h>
@@ -291,7 +291,8 @@ static void test_staged(void **state)
     }
 }
 
-/* Where the words are the tensor's own bytes they cross without a detour, and the array and the tensor are the same in the end. */
+/* Where the words are the tensor's own bytes they cross without a detour, and the array and the tensor are the same in
+ * the end. */
 static void test_borrowed(void **state)
 {
     (void)state;

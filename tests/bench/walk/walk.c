@@ -1,7 +1,7 @@
 /* Through how many files does a call pass? walk.py builds this program with the library and -finstrument-functions; it
- * prints, step by step, the function that runs (one line for each entry, and one for each return, which names the function
- * that goes on) during a load with a new plan (cold), the same load again (warm), and a load into a memory inside a
- * design, each after a line with its name. */
+ * prints, step by step, the function that runs (one line for each entry, and one for each return, which names the
+ * function that goes on) during a load with a new plan (cold), the same load again (warm), and a load into a memory
+ * inside a design, each after a line with its name. */
 #include "handles.h"
 #include "tensordoor.h"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The walk of a call: how many files of dpi/ and src/ it passes through, and how often it changes from one file to another.
+"""The walk of a call: how many files of dpi/ and src/ it passes through, and how often it changes from one file to
+another.
 
     tests/bench/walk/walk.py [ROOT] [--list]
 
@@ -29,7 +30,8 @@ def build(root, folder):
     jobs = []
     for number, name in enumerate(sources + [page, os.path.join(HERE, "walk.c")]):
         command = ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-w", "-fno-inline", "-no-pie", "-fno-pie"]
-        command += ["-finstrument-functions", "-I" + src, f"-I{root}/dpi", f"-I{verilator}/include/vltstd", "-c", name, "-o", f"{folder}/{number}.o"]
+        command += ["-finstrument-functions", "-I" + src, f"-I{root}/dpi", f"-I{verilator}/include/vltstd", "-c", name,
+                    "-o", f"{folder}/{number}.o"]
         jobs.append(subprocess.Popen(command))
         if len(jobs) % 4 == 0:
             jobs[-4].wait()
