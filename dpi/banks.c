@@ -1,6 +1,7 @@
-/* Arrays of memories for SystemVerilog. The memories come as a list of their handles, a tensor of u64 that td_bank_set has staged
- * like a list of addresses; all of them are claimed together with the tensor and the layout, or none. */
+/* Arrays of memories for SystemVerilog. The memories come as a list of their handles, a tensor of u64 that td_bank_set
+ * has filled like a list of addresses; all of them are claimed together with the tensor and the layout, or none. */
 #include "handles.h"
+#include "tensordoor_bridge.h"
 
 #include <stdint.h>
 #include <stdlib.h>

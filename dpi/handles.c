@@ -1,10 +1,10 @@
 /* The handle table. A handle is a kind, a generation and an index, so that null, stale and foreign ones are a status
  * and never a crash. Slots are never freed, only reused with the next generation: whoever waits for the lock of an
- * object that is destroyed meanwhile finds another generation when it gets the lock. While one thread alone makes the
- * calls (alone.h) no slot is locked. Nothing here knows what the objects are. */
+ * object that is destroyed meanwhile finds another generation when it gets the lock. While one thread makes all calls
+ * (biased_lock.h) no slot is locked. Nothing here knows what the objects are. */
 #include "handles.h"
 
-#include "alone.h"
+#include "biased_lock.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -12,9 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define CHUNK_SLOTS 256U
-#define MAX_CHUNKS 16384U
+#define BLOCK_SLOTS 256U
+#define MAX_BLOCKS 16384U
 #define FEW_CLAIMS 4U
 #define MAX_GENERATION 0xffffffU
 
@@ -22,7 +23,7 @@
 #define TAG 0xd0U
 
 struct td_dpi_slot {
-    pthread_mutex_t lock; /* held while a call uses the object, unless one thread is alone; guards handle and object */
+    pthread_mutex_t lock; /* held while a call uses the object, unless it is biased; guards handle and object */
     td_dpi_u64 handle;    /* 0 while the slot is free */
     void *object;
     uint32_t index;
@@ -32,8 +33,8 @@ struct td_dpi_slot {
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* guards free_slots and the growth of the table */
 static struct td_dpi_slot *free_slots;
-static _Atomic(struct td_dpi_slot *) chunks[MAX_CHUNKS];
-static unsigned chunk_count;
+static _Atomic(struct td_dpi_slot *) blocks[MAX_BLOCKS];
+static unsigned block_count;
 
 static const char *kind_name(unsigned kind)
 {
@@ -55,23 +56,34 @@ int td_dpi_done(td_status status, const char **message)
 
 int td_dpi_fail(td_status status, const char **message, const char *fmt, ...)
 {
-    static _Thread_local char text[512];
+    static _Thread_local char *kept;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    free(kept);
+    kept = NULL;
+    *message = vasprintf(&kept, fmt, args) < 0 ? "the system refused memory for the message" : kept;
     va_end(args);
-    *message = text;
     return (int)status;
+}
+
+td_status td_dpi_keep(char **kept, const char *text, const char **out, const char **message)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "the system refused %zu bytes; free memory", strlen(text));
+    free(*kept);
+    *out = *kept = copy;
+    return TD_OK;
 }
 
 /* The slot that a handle names, which may hold another generation by now; NULL when no slot was ever there. */
 static struct td_dpi_slot *find_slot(td_dpi_u64 handle)
 {
     uint32_t index = (uint32_t)handle;
-    if (index / CHUNK_SLOTS >= MAX_CHUNKS)
+    if (index / BLOCK_SLOTS >= MAX_BLOCKS)
         return NULL;
-    struct td_dpi_slot *chunk = atomic_load_explicit(&chunks[index / CHUNK_SLOTS], memory_order_acquire);
-    return chunk ? &chunk[index % CHUNK_SLOTS] : NULL;
+    struct td_dpi_slot *block = atomic_load_explicit(&blocks[index / BLOCK_SLOTS], memory_order_acquire);
+    return block ? &block[index % BLOCK_SLOTS] : NULL;
 }
 
 static td_status refuse(const char *call, td_dpi_u64 handle, td_dpi_kind kind, const struct td_dpi_slot *slot,
@@ -102,8 +114,8 @@ static void unlock_claims(const td_dpi_claim *claims, size_t count)
 
 void td_dpi_release(const td_dpi_claim *claims, size_t count)
 {
-    if (claims[0].alone)
-        td_dpi_leave_alone();
+    if (claims[0].biased)
+        td_dpi_leave_biased();
     else
         unlock_claims(claims, count);
 }
@@ -113,18 +125,18 @@ static bool fits(const td_dpi_claim *claim, const struct td_dpi_slot *slot)
     return slot && kind_of(claim->handle) == (unsigned)claim->kind;
 }
 
-/* Alone: every handle is looked at, nothing is locked. */
+/* With the bias: every handle is looked at, nothing is locked. */
 static td_status take_claims(const char *call, td_dpi_claim *claims, size_t count, const char **message)
 {
     for (size_t i = 0; i < count; i++) {
         td_dpi_claim *claim = &claims[i];
         claim->object = NULL;
-        claim->alone = true;
+        claim->biased = true;
         if (!claim->handle && claim->optional)
             continue;
         claim->slot = find_slot(claim->handle);
         if (!fits(claim, claim->slot) || claim->slot->handle != claim->handle) {
-            td_dpi_leave_alone();
+            td_dpi_leave_biased();
             return refuse(call, claim->handle, claim->kind, claim->slot, message);
         }
         claim->object = claim->slot->object;
@@ -134,7 +146,7 @@ static td_status take_claims(const char *call, td_dpi_claim *claims, size_t coun
 
 td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message)
 {
-    if (td_dpi_enter_alone())
+    if (td_dpi_enter_biased())
         return take_claims(call, claim, 1, message);
     struct td_dpi_slot *slot = find_slot(claim->handle);
     if (!fits(claim, slot))
@@ -145,7 +157,7 @@ td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **m
         pthread_mutex_unlock(&slot->lock);
         return status;
     }
-    claim->alone = false;
+    claim->biased = false;
     claim->slot = slot;
     claim->object = slot->object;
     return TD_OK;
@@ -159,7 +171,7 @@ static td_status sort_claims(const char *call, td_dpi_claim *claims, size_t coun
         td_dpi_claim *claim = &claims[i];
         claim->object = NULL;
         claim->slot = NULL;
-        claim->alone = false;
+        claim->biased = false;
         if (!claim->handle && claim->optional)
             continue;
         claim->slot = find_slot(claim->handle);
@@ -199,7 +211,7 @@ static td_status lock_claims(const char *call, td_dpi_claim **order, size_t orde
 
 td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
 {
-    if (td_dpi_enter_alone())
+    if (td_dpi_enter_biased())
         return take_claims(call, claims, count, message);
     td_dpi_claim *few[FEW_CLAIMS];
     td_dpi_claim **order = few;
@@ -221,18 +233,18 @@ td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count,
 /* Under table_lock. */
 static bool grow(void)
 {
-    if (chunk_count == MAX_CHUNKS)
+    if (block_count == MAX_BLOCKS)
         return false;
-    struct td_dpi_slot *chunk = calloc(CHUNK_SLOTS, sizeof *chunk);
-    if (!chunk)
+    struct td_dpi_slot *block = calloc(BLOCK_SLOTS, sizeof *block);
+    if (!block)
         return false;
-    for (uint32_t i = CHUNK_SLOTS; i-- > 0;) {
-        pthread_mutex_init(&chunk[i].lock, NULL);
-        chunk[i].index = chunk_count * CHUNK_SLOTS + i;
-        chunk[i].next_free = free_slots;
-        free_slots = &chunk[i];
+    for (uint32_t i = BLOCK_SLOTS; i-- > 0;) {
+        pthread_mutex_init(&block[i].lock, NULL);
+        block[i].index = block_count * BLOCK_SLOTS + i;
+        block[i].next_free = free_slots;
+        free_slots = &block[i];
     }
-    atomic_store_explicit(&chunks[chunk_count++], chunk, memory_order_release);
+    atomic_store_explicit(&blocks[block_count++], block, memory_order_release);
     return true;
 }
 
@@ -249,15 +261,15 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
                     "no room for the handle of another %s; destroy objects that are no longer used", kind_name(kind));
         return TD_NO_MEMORY;
     }
-    const bool alone = td_dpi_enter_alone();
-    if (!alone)
+    const bool biased = td_dpi_enter_biased();
+    if (!biased)
         pthread_mutex_lock(&slot->lock);
     slot->object = object;
     slot->generation++;
     slot->handle = (td_dpi_u64)(TAG + (unsigned)kind) << 56 | (td_dpi_u64)slot->generation << 32 | slot->index;
     *handle = slot->handle;
-    if (alone)
-        td_dpi_leave_alone();
+    if (biased)
+        td_dpi_leave_biased();
     else
         pthread_mutex_unlock(&slot->lock);
     return TD_OK;

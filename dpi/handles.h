@@ -13,12 +13,12 @@ typedef unsigned long long td_dpi_u64;
 
 typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT = 3, TD_DPI_REPORT = 4 } td_dpi_kind;
 
-/* One handle argument of a call; the last three members are filled by td_dpi_claim. */
+/* One handle argument of a call; the last three members are filled by the claim. */
 typedef struct td_dpi_claim {
     td_dpi_u64 handle;
     td_dpi_kind kind;
     bool optional; /* the handle may be null, and then the object is NULL */
-    bool alone;    /* claimed without locks */
+    bool biased;   /* claimed without locks (biased_lock.h) */
     void *object;
     struct td_dpi_slot *slot;
 } td_dpi_claim;
@@ -43,6 +43,10 @@ td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 hand
 int td_dpi_done(td_status status, const char **message);
 
 int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* A copy of a text, which the simulator reads after the call has returned: *out lives until the same `kept`, which is
+ * thread-local, takes the next text. TD_NO_MEMORY with a message. */
+td_status td_dpi_keep(char **kept, const char *text, const char **out, const char **message);
 
 /* report.c: a handle for a new report, which is destroyed when there is none. */
 int td_dpi_report_give(td_report **report, td_dpi_u64 *handle, const char **message);

@@ -1,7 +1,6 @@
-/* Layouts for SystemVerilog. */
+/* Layouts for SystemVerilog: life, files, their strings and what they mean. */
 #include "handles.h"
 
-#include <stdio.h>
 #include <svdpi.h>
 
 static int keep(td_status status, td_layout *layout, td_dpi_u64 *handle, const char **message)
@@ -43,26 +42,23 @@ TD_API int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message)
     return td_dpi_done(TD_OK, message);
 }
 
-/* The canonical strings, copied while the layout is claimed: the simulator reads them after this returns. */
+/* The canonical strings, copied while the layout is claimed. */
 TD_API int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const char **options, const char **address,
                               const char **as, const char **message)
 {
-    static _Thread_local char text[4][4096];
+    static _Thread_local char *kept[4];
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_LAYOUT};
     *pattern = *options = *address = *as = "";
     td_status status = td_dpi_claim_one("layout_info", &claim, message);
     if (status)
         return (int)status;
-    snprintf(text[0], sizeof text[0], "%s", td_layout_pattern(claim.object));
-    snprintf(text[1], sizeof text[1], "%s", td_layout_options(claim.object));
-    snprintf(text[2], sizeof text[2], "%s", td_layout_address(claim.object));
-    snprintf(text[3], sizeof text[3], "%s", td_layout_as(claim.object));
+    const char *const text[4] = {td_layout_pattern(claim.object), td_layout_options(claim.object),
+                                 td_layout_address(claim.object), td_layout_as(claim.object)};
+    const char **const out[4] = {pattern, options, address, as};
+    for (size_t i = 0; i < 4 && !status; i++)
+        status = td_dpi_keep(&kept[i], text[i], out[i], message);
     td_dpi_release(&claim, 1);
-    *pattern = text[0];
-    *options = text[1];
-    *address = text[2];
-    *as = text[3];
-    return td_dpi_done(TD_OK, message);
+    return status ? (int)status : td_dpi_done(TD_OK, message);
 }
 
 /* The text is kept until the next explanation on this thread: the simulator reads it after this returns. */

@@ -1,14 +1,12 @@
 /* Many elements at once. SystemVerilog's data crosses in fixed chunks of 32-bit words: one word per element, two (low
  * first) for elements of more than 32 bits, signed elements sign-extended. A dynamic array crosses chunk by chunk into
  * a list, which is a tensor of u32 (or of u64, for addresses), and is then checked and moved as a whole. */
+#include "chunk.h"
 #include "handles.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <svdpi.h>
-
-#define CHUNK_WORDS 256
-#define CHUNK_ADDRESSES 128
 
 static size_t words_per_elem(const td_tensor *tensor)
 {
@@ -90,7 +88,7 @@ TD_API int td_dpi_tensor_set_chunk(td_dpi_u64 handle, td_dpi_u64 first, int coun
     int status = (int)td_dpi_claim_one("tensor_set_chunk", &claim, message);
     if (status)
         return status;
-    int most = CHUNK_WORDS / (int)words_per_elem(claim.object);
+    int most = TD_LIST_WORDS / (int)words_per_elem(claim.object);
     status = (int)check_chunk("tensor_set_chunk", claim.object, first, count, most, message);
     if (!status)
         status = set_elems("tensor_set_chunk", claim.object, first, (size_t)count, chunk, message);
@@ -106,7 +104,7 @@ TD_API int td_dpi_tensor_get_chunk(td_dpi_u64 handle, td_dpi_u64 first, int coun
     td_status status = td_dpi_claim_one("tensor_get_chunk", &claim, message);
     if (status)
         return (int)status;
-    int most = CHUNK_WORDS / (int)words_per_elem(claim.object);
+    int most = TD_LIST_WORDS / (int)words_per_elem(claim.object);
     status = check_chunk("tensor_get_chunk", claim.object, first, count, most, message);
     if (!status) {
         get_elems(claim.object, first, (size_t)count, chunk);
@@ -150,7 +148,7 @@ static int move_chunk(td_dpi_u64 list, int first, int count, void *chunk, size_t
         status = td_dpi_fail(TD_DTYPE, message, "%s: a tensor of %s is no list; use u%zu from tensor_create", call,
                              td_tensor_dtype(claim.object), 8 * elem_bytes);
     } else {
-        int most = elem_bytes == 8 ? CHUNK_ADDRESSES : CHUNK_WORDS;
+        int most = elem_bytes == 8 ? TD_LIST_ADDRESSES : TD_LIST_WORDS;
         unsigned char *at = data + (size_t)first * elem_bytes;
         status = (int)check_chunk(call, claim.object, (td_dpi_u64)first, count, most, message);
         if (!status)

@@ -60,7 +60,7 @@ TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compar
                               td_dpi_u64 *pad_mismatches, td_dpi_u64 *worst_ulp, double *worst_error, int *first_count,
                               const char **line, const char **message)
 {
-    static _Thread_local char text[8192];
+    static _Thread_local char *kept;
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_REPORT};
     *line = "";
     td_status status = td_dpi_claim_one("report_info", &claim, message);
@@ -73,17 +73,16 @@ TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compar
     *worst_ulp = td_report_worst_ulp(claim.object);
     *worst_error = td_report_worst_error(claim.object);
     *first_count = (int)td_report_first_count(claim.object);
-    snprintf(text, sizeof text, "%s", td_report_line(claim.object));
+    status = td_dpi_keep(&kept, td_report_line(claim.object), line, message);
     td_dpi_release(&claim, 1);
-    *line = text;
-    return td_dpi_done(TD_OK, message);
+    return status ? (int)status : td_dpi_done(TD_OK, message);
 }
 
 /* One of the first mismatches. `at` is the coordinate, as "1 0 3". */
 TD_API int td_dpi_report_first(td_dpi_u64 handle, int number, const char **at, td_dpi_u64 *expected, td_dpi_u64 *actual,
                                td_dpi_u64 *bank, td_dpi_u64 *address, int *msb, int *lsb, const char **message)
 {
-    static _Thread_local char text[1024];
+    static _Thread_local char text[TD_MAX_RANK * 21 + 1]; /* 20 digits and a space for each */
     td_mismatch m;
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_REPORT};
     *at = "";
@@ -96,7 +95,7 @@ TD_API int td_dpi_report_first(td_dpi_u64 handle, int number, const char **at, t
         return td_dpi_done(status, message);
     size_t used = 0;
     text[0] = 0;
-    for (size_t d = 0; d < m.at.rank && used < sizeof text; d++)
+    for (size_t d = 0; d < m.at.rank; d++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d ? " " : "", (td_dpi_u64)m.at.dim[d]);
     *at = text;
     *expected = m.expected;
@@ -111,17 +110,16 @@ TD_API int td_dpi_report_first(td_dpi_u64 handle, int number, const char **at, t
 /* A guess by its number, or "" past the last. */
 TD_API int td_dpi_report_guess(td_dpi_u64 handle, int number, const char **guess, const char **message)
 {
-    static _Thread_local char text[1024];
+    static _Thread_local char *kept;
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_REPORT};
     *guess = "";
     td_status status = td_dpi_claim_one("report_guess", &claim, message);
     if (status)
         return (int)status;
     const char *found = number < 0 ? NULL : td_report_guess(claim.object, (size_t)number);
-    snprintf(text, sizeof text, "%s", found ? found : "");
+    status = td_dpi_keep(&kept, found ? found : "", guess, message);
     td_dpi_release(&claim, 1);
-    *guess = text;
-    return td_dpi_done(TD_OK, message);
+    return status ? (int)status : td_dpi_done(TD_OK, message);
 }
 
 /* The text for a log lives until the next call on this thread. */

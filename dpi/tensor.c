@@ -62,8 +62,8 @@ TD_API int td_dpi_tensor_save(td_dpi_u64 handle, const char *path, const char **
 TD_API int td_dpi_tensor_info(td_dpi_u64 handle, const char **dtype, const char **shape, td_dpi_u64 *elems,
                               int *words_per_elem, const char **message)
 {
-    static _Thread_local char dtype_text[16];
-    static _Thread_local char shape_text[TD_MAX_RANK * 21 + 1];
+    static _Thread_local char dtype_text[16];                   /* no name has more than 7 letters */
+    static _Thread_local char shape_text[TD_MAX_RANK * 21 + 1]; /* 20 digits and a space for each */
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
     *dtype = *shape = "";
     *elems = 0;

@@ -1,12 +1,11 @@
-/* The words of a memory that lies in the design, on their way to the library's copy and back: td_mem.svh makes these calls
- * around every operation. No strings cross with the chunks; a negative number is a status. */
+/* The bridge of tensordoor_bridge.h for SystemVerilog: td_design_memory.svh makes these calls around every operation on a
+ * memory that lies in the design. No strings cross with the chunks; a negative number is a status. */
+#include "chunk.h"
 #include "shim.h"
 
 #include <svdpi.h>
 
-#define STAGE_WORDS 512
-
-/* The three objects of a plan; a handle that is refused moves nothing: the operation says so. */
+/* Claims the three objects of a plan. Where a handle is refused no word will cross, and the operation says why. */
 static bool claim_plan(td_dpi_claim *claims, const char **message, td_status *status)
 {
     *status = TD_OK;
@@ -93,7 +92,7 @@ enum { TAKE_OUT, BRING_IN, UNKNOWN_OUT, UNKNOWN_IN };
 
 /* One import for every direction, because simulators generate code for each element of each `inout`. `borrowed` is the
  * tensor whose own words they are, or 0: it is claimed too, so that it cannot be destroyed meanwhile. Gives the number of
- * runs, above 65536 when bits of theirs are to stay x or z; or a negative status. */
+ * runs, plus TD_CHUNK_UNKNOWN when bits of theirs are to stay x or z; or a negative status. */
 TD_API int td_dpi_transfer_chunk(td_dpi_u64 memory, td_dpi_u64 borrowed, int direction, svBitVecVal *chunk)
 {
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
@@ -105,13 +104,13 @@ TD_API int td_dpi_transfer_chunk(td_dpi_u64 memory, td_dpi_u64 borrowed, int dir
         return -(int)status;
     td_memory *copy = claims[0].object;
     if (direction == TAKE_OUT)
-        result = (int)td_transfer_out(copy, chunk, STAGE_WORDS, &unknown);
+        result = (int)td_transfer_out(copy, chunk, TD_CHUNK_WORDS, &unknown);
     else if (direction == BRING_IN)
-        result = (int)td_transfer_in(copy, chunk, STAGE_WORDS);
+        result = (int)td_transfer_in(copy, chunk, TD_CHUNK_WORDS);
     else if (direction == UNKNOWN_OUT)
-        td_transfer_unknown_out(copy, chunk, STAGE_WORDS);
+        td_transfer_unknown_out(copy, chunk, TD_CHUNK_WORDS);
     else
-        result = -(int)td_transfer_unknown_in(copy, chunk, STAGE_WORDS);
+        result = -(int)td_transfer_unknown_in(copy, chunk, TD_CHUNK_WORDS);
     td_dpi_release(claims, 2);
-    return unknown ? result + 65536 : result;
+    return unknown ? result + TD_CHUNK_UNKNOWN : result;
 }

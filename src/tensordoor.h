@@ -6,8 +6,9 @@
  *   2. Status and messages   5. Layouts             8. Files
  *   3. Tensors               6. Words               9. What a layout touches
  *                                                  10. Comparisons and reports
- *                                                  11. Memories that lie elsewhere
- *                                                  12. Speed
+ *                                                  11. Speed
+ *
+ * The protocol of memories that lie elsewhere, for bridges to simulators and emulators, is in tensordoor_bridge.h.
  *
  * -- 1. Introduction --------------------------------------------------------------------------------------------------
  *
@@ -207,6 +208,12 @@ TD_API td_status td_memory_clear(td_memory *memory);
  *
  * To see what a layout puts into every word, load a tensor that td_tensor_fill_coordinates has filled. */
 TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count);
+
+/* Bits that are x or z, in a memory whose words came from a design of four states. "error" (as at first): a dump, a
+ * comparison or a read of such bits is TD_X_STATE, with the coordinates of the elements. "zero": they read as 0. "keep": a
+ * dump leaves such elements of the tensor as they were, a comparison counts them as mismatches, and reads give 0. Over
+ * banks the policy of the first one holds. */
+TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
 
 /* -- 5. Layouts ----------------------------------------------------------------------------------------------------
  *
@@ -620,71 +627,7 @@ TD_API td_status td_report_text(const td_report *report, char **text);
 TD_API td_status td_report_json(const td_report *report, char **json);
 TD_API td_status td_report_html(const td_report *report, const char *path);
 
-/* -- 11. Memories that lie elsewhere ----------------------------------------------------------------------------------
- *
- * A memory may be the copy of one that the library cannot reach: an array in a simulated design, an emulator. An operation
- * then goes in steps. The first says which words it is about; the second brings them in, when the operation looks at them;
- * the third is the operation on the copy; the last takes the words out, when it has changed them:
- *
- *     int partial, unknown;
- *     uint32_t chunk[256];
- *     td_transfer_layout(&copy, 1, tensor, layout, as, &partial);
- *     if (partial)
- *         while (td_transfer_in(copy, chunk, 256))
- *             fill_in(chunk);
- *     if (!td_backdoor_load_tensor(copy, tensor, layout, as))
- *         while (td_transfer_out(copy, chunk, 256, &unknown))
- *             write_there(chunk);
- *
- * A chunk is one run after another: the first word's address, the number of words, the distance from word to word (negative
- * ones in two's complement), and then the words, each in (width + 31) / 32 of 32 bits, the low ones first, the bits above
- * the width zero. Where that distance is 0 the words are scattered, and each stands behind its own address. These calls
- * refuse no operation: words that it cannot have are left out, and it says why itself. So they fail on NULL and without
- * memory alone. An address fits in 32 bits.
- *
- * Four states. Bits that are x or z are remembered for the operation that they came in for. A load makes known what it writes; the other
- * bits of a word (fill=keep, tail=clip, masks) stay x or z. What reads them follows the memory's policy. */
-
-/* "error" (as at first): a dump, a comparison or a read of such bits is TD_X_STATE, with the coordinates of the elements.
- * "zero": they read as 0. "keep": a dump leaves such elements of the tensor as they were, a comparison counts them as mismatches,
- * and reads give 0. Over banks the policy of the first one holds. */
-TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
-
-#define TD_TRANSFER_HEAD 3
-
-/* The words of a load, dump or comparison through a layout, for every bank. *partial is 1 when a load may leave bits of a word as
- * they are (fill=keep, tail=clip), so that words have to come in first. */
-TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor,
-                                    const td_layout *layout, const char *as, int *partial);
-/* The same for one load or dump, which td_transfer_load or td_transfer_dump then makes, with the same arguments: the fast way. It may
- * stage the words elsewhere than in the memory, whose own words are then not those of the transfer. *borrowed is 1 when they
- * are the tensor's own, which then has to live, and stay as it is, until the last chunk has crossed. A dump into a
- * tensor that way could not be refused any more when x or z comes, so it takes TD_TRANSFER_DUMP_KNOWN to say that none will. */
-typedef enum td_transfer_use { TD_TRANSFER_LOAD, TD_TRANSFER_DUMP, TD_TRANSFER_DUMP_KNOWN } td_transfer_use;
-TD_API td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
-                                    td_transfer_use use, int *partial, int *borrowed);
-TD_API td_status td_transfer_load(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as);
-TD_API td_status td_transfer_dump(td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as);
-/* `count` words from `first` on: for matrices, single words, files that are written. */
-TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
-/* The words of td_backdoor_read and td_backdoor_write. */
-TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count);
-/* The words that an image file names. A word may be covered in part. */
-TD_API td_status td_transfer_file(td_memory *memory, const char *path);
-
-/* The next runs with their words. Returns their number, a list of scattered words counted as one: 0 behind the last, and the next
- * call begins again. *unknown is 1 when some of their bits are to stay x or z: td_transfer_unknown_out then gives these bits, as
- * masks in the form of the same chunk. */
-TD_API size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown);
-TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words);
-
-/* Takes the words of the runs that the call before gave, which the caller has filled in, and gives the next runs; 0 behind the
- * last. Where bits are x or z, td_transfer_unknown_in says which, in the form of the same chunk, before the next call;
- * the words have zeros there. */
-TD_API size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words);
-TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_t chunk_words);
-
-/* -- 12. Speed -----------------------------------------------------------------------------------------------------
+/* -- 11. Speed -----------------------------------------------------------------------------------------------------
  *
  * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
  * only for work that gains by them: a call times its first piece, and what waking a thread costs is measured once. With

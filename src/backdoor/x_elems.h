@@ -1,4 +1,4 @@
-/* Elements with bits that are x or z, in memories whose words came from elsewhere (section 11 of the public header). call.c asks
+/* Elements with bits that are x or z, in memories whose words came from elsewhere (tensordoor_bridge.h). call.c asks
  * here around a load, dump or comparison of memories that have such bits. */
 #ifndef TD_X_ELEMS_H
 #define TD_X_ELEMS_H

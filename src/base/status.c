@@ -9,12 +9,19 @@
 
 static _Thread_local char message[TD_MESSAGE_BYTES];
 
+/* What does not fit is cut, and shows it. */
+static void end_cut(char *text, size_t bytes, int needed)
+{
+    if (needed < 0 || (size_t)needed >= bytes)
+        memcpy(text + bytes - 4, "...", 4);
+}
+
 td_status(td_fail)(td_status status, const char *fmt, ...)
 {
     char text[TD_MESSAGE_BYTES]; /* the arguments may point into the old message */
     va_list args;
     va_start(args, fmt);
-    (void)td_text_vprint(text, sizeof text, fmt, args);
+    end_cut(text, sizeof text, td_text_vprint(text, sizeof text, fmt, args));
     va_end(args);
     memcpy(message, text, strlen(text) + 1);
     return status;
@@ -25,10 +32,11 @@ void td_fail_prefix(const char *fmt, ...)
     char text[TD_MESSAGE_BYTES];
     va_list args;
     va_start(args, fmt);
-    int used = td_text_vprint(text, sizeof text, fmt, args);
+    /* at most half for the context, so that what it is the context of always shows */
+    end_cut(text, sizeof text / 2, td_text_vprint(text, sizeof text / 2, fmt, args));
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof text)
-        snprintf(text + used, sizeof text - (size_t)used, "%s", message);
+    const size_t used = strlen(text), left = sizeof text - used;
+    end_cut(text + used, left, snprintf(text + used, left, "%s", message));
     memcpy(message, text, strlen(text) + 1);
 }
 
@@ -37,7 +45,9 @@ void td_fail_append(const char *fmt, ...)
     size_t used = strlen(message);
     va_list args;
     va_start(args, fmt);
-    (void)td_text_vprint(message + used, sizeof message - used, fmt, args);
+    if (used < sizeof message - 4)
+        end_cut(message + used, sizeof message - used,
+                td_text_vprint(message + used, sizeof message - used, fmt, args));
     va_end(args);
 }
 

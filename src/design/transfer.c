@@ -10,7 +10,10 @@
 #include "plan/walk.h"
 #include "values/as.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+#define MAX_DEPTH ((uint64_t)1 << 32) /* words: the addresses of a chunk have 32 bits */
 
 /* -- the list of runs -------------------------------------------------------------------------------------------------- */
 
@@ -24,6 +27,10 @@ static void free_transfer(struct td_transfer *t)
 
 td_status td_transfer_begin(td_memory *memory)
 {
+    if (memory->depth_words > MAX_DEPTH)
+        return td_fail(TD_ARGUMENT,
+                       "transfer \"%s\": %" PRIu64 " words; a memory that lies elsewhere has at most %" PRIu64,
+                       memory->name, memory->depth_words, MAX_DEPTH);
     if (!memory->transfer) {
         memory->transfer = calloc(1, sizeof *memory->transfer);
         if (!memory->transfer)

@@ -5,6 +5,7 @@
 
 #include "memory/memory.h"
 #include "plan/plan.h"
+#include "tensordoor_bridge.h"
 
 /* Words first, first + step, ..., `count` of them. */
 typedef struct td_word_run {

@@ -22,9 +22,11 @@ for name in $undefined; do
   esac
 done
 
-# Every function of the manual is there.
-for name in $(grep -o '\btd_[a-z_]*(' "$1/src/tensordoor.h" | tr -d '(' | sort -u); do
-  grep -q "^TD_API.*\b$name(" "$1/src/tensordoor.h" || continue
-  nm -D --defined-only "$lib" | grep -q " $name\$" || { echo "in tensordoor.h but not in the library: $name"; bad=1; }
+# Every function of the two manuals is there.
+for header in tensordoor.h tensordoor_bridge.h; do
+  for name in $(grep -o '\btd_[a-z_]*(' "$1/src/$header" | tr -d '(' | sort -u); do
+    grep -q "^TD_API.*\b$name(" "$1/src/$header" || continue
+    nm -D --defined-only "$lib" | grep -q " $name\$" || { echo "in $header but not in the library: $name"; bad=1; }
+  done
 done
 exit $bad

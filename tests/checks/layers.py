@@ -23,7 +23,7 @@ BELOW["files"] = ["tensor", "memory", "values", "kernels", "base"]
 BELOW["files/tensor"] = BELOW["files/image"] = ["files"] + BELOW["files"]
 BELOW["design"] = ["files", "backdoor"] + BELOW["backdoor"]
 BELOW["tool"] = ["base"]
-PUBLIC = ["tensordoor.h"]
+PUBLIC = ["tensordoor.h", "tensordoor_bridge.h"]
 
 
 def room_of(path):

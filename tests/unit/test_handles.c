@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 int td_dpi_memory_create(const char *name, td_dpi_u64 width, td_dpi_u64 depth, td_dpi_u64 *memory,
                          const char **message);
@@ -31,7 +33,7 @@ static td_status claim(td_dpi_u64 handle, td_dpi_claim *c)
     return td_dpi_claim_one("test", c, &message);
 }
 
-static void alone_nothing_is_locked(void **state)
+static void biased_nothing_is_locked(void **state)
 {
     (void)state;
     const td_dpi_u64 a = make_memory("a"), b = make_memory("b");
@@ -49,6 +51,38 @@ static void alone_nothing_is_locked(void **state)
     free_memory(a);
     assert_int_equal(claim(a, &outer), TD_HANDLE);
     free_memory(b);
+}
+
+int td_dpi_layout_create(const char *pattern, const char *options, const char *address, td_dpi_u64 *handle,
+                         const char **message);
+int td_dpi_layout_info(td_dpi_u64 handle, const char **pattern, const char **options, const char **address,
+                       const char **as, const char **message);
+int td_dpi_layout_destroy(td_dpi_u64 handle, const char **message);
+int td_dpi_memory_get_bits(td_dpi_u64 handle, td_dpi_u64 address, td_dpi_u64 *bits, const char **message);
+
+/* Strings of any length come back whole: those of a layout, and a shim's own message with a long name in it. */
+static void long_strings_are_whole(void **state)
+{
+    (void)state;
+    static char long_pattern[64 * 2 * 60 + 8], name[3001];
+    size_t used = 0;
+    for (int side = 0; side < 2; side++) { /* 60 axes with names of 50 letters */
+        used += (size_t)sprintf(long_pattern + used, side ? " -> (" : "(");
+        for (int i = 0; i < 60; i++)
+            used += (size_t)sprintf(long_pattern + used, "%s%050d", i ? " a" : "a", i);
+        used += (size_t)sprintf(long_pattern + used, side ? ") 1" : ")");
+    }
+    memset(name, 'n', sizeof name - 1);
+    td_dpi_u64 layout = 0, memory = 0, bits = 0;
+    const char *pattern, *options, *address, *as, *message = "";
+    assert_int_equal(td_dpi_layout_create(long_pattern, "", "", &layout, &message), TD_OK);
+    assert_int_equal(td_dpi_layout_info(layout, &pattern, &options, &address, &as, &message), TD_OK);
+    assert_string_equal(pattern, long_pattern);
+    assert_int_equal(td_dpi_layout_destroy(layout, &message), TD_OK);
+    assert_int_equal(td_dpi_memory_create(name, 65, 16, &memory, &message), TD_OK);
+    assert_int_equal(td_dpi_memory_get_bits(memory, 0, &bits, &message), TD_ARGUMENT);
+    assert_non_null(strstr(message, "nnn\": words of 65 bits do not fit in 64; use backdoor_read and backdoor_write"));
+    free_memory(memory);
 }
 
 typedef struct guest {
@@ -130,11 +164,12 @@ static void many_take_turns(void **state)
     free_memory(b);
 }
 
-/* In this order: who was alone once is so until another one comes. */
+/* In this order: the bias of the first thread ends when another one comes, and does not come back. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_nothing_is_locked),
+        cmocka_unit_test(biased_nothing_is_locked),
+        cmocka_unit_test(long_strings_are_whole),
         cmocka_unit_test(another_waits),
         cmocka_unit_test(many_take_turns),
     };

@@ -31,7 +31,7 @@ static void test_message(void **state)
     assert_string_equal(td_last_error(), "the system refused 4096 bytes; free memory or move a smaller tensor");
 }
 
-/* However long the parts, the message ends within its room. */
+/* However long the parts, the message ends within its bytes, and shows where it was cut. */
 static void test_long_message(void **state)
 {
     (void)state;
@@ -44,6 +44,12 @@ static void test_long_message(void **state)
     assert_int_equal(strlen(td_last_error()), TD_MESSAGE_BYTES - 1);
     td_fail_prefix("%s", text);
     assert_int_equal(strlen(td_last_error()), TD_MESSAGE_BYTES - 1);
+    assert_string_equal(td_last_error() + TD_MESSAGE_BYTES - 5, "x...");
+    td_fail(TD_RANGE, "what was found and the fix");
+    td_fail_prefix("%s: ", text); /* a name of any length leaves room for it */
+    assert_non_null(strstr(td_last_error(), "x...what was found and the fix"));
+    td_fail_append("%s", text);
+    assert_string_equal(td_last_error() + TD_MESSAGE_BYTES - 5, "x...");
     free(text);
 }
 

@@ -2,7 +2,7 @@
  * them (0 is 0 0, 1 is 1 0, z is 0 1, x is 1 1), because the simulator at hand has two. */
 #include "support.h"
 
-#include <tensordoor.h>
+#include <tensordoor_bridge.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -791,6 +791,17 @@ static void test_clear(void **state)
     close_scene(&s);
 }
 
+static void test_too_deep(void **state)
+{
+    (void)state;
+    td_memory *m = NULL;
+    assert_int_equal(td_memory_create("far", 8, ((uint64_t)1 << 32) + 1, &m), TD_OK);
+    assert_int_equal(td_transfer_span(m, (uint64_t)1 << 32, 1), TD_ARGUMENT); /* would cross as address 0 */
+    assert_string_equal(td_last_error(), "transfer \"far\": 4294967297 words; a memory that lies elsewhere has at most "
+                                         "4294967296");
+    td_memory_destroy(&m);
+}
+
 static void test_null(void **state)
 {
     (void)state;
@@ -839,6 +850,7 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_too_deep),
         cmocka_unit_test(test_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
-/* See alone.h. The thread that is alone writes that it is inside and then looks whether it is alone still; whoever ends that
- * writes it down and then looks whether the other is inside. Between its two steps each needs a barrier, or both could
- * miss each other. Whoever ends it makes the barrier for both, by membarrier, so that the calls themselves have none:
- * that is what they save. Without membarrier nobody is ever alone. */
-#include "alone.h"
+/* A biased lock with an asymmetric barrier, see biased_lock.h. The lock is biased towards the first thread that calls, its
+ * owner. The owner writes that it is inside, and then reads whether the bias is over; whoever ends the bias writes that,
+ * and then reads whether the owner is inside. Between its write and its read each side needs a memory barrier, or the two
+ * could miss each other. The side that ends the bias makes the barrier for both, by membarrier(2): it pays a system call
+ * once, and the owner's calls have no barrier at all. Without membarrier nobody owns the lock, and every call locks. */
+#include "biased_lock.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -30,18 +31,18 @@ static bool can_barrier(void)
 static void barrier_for_all(void) {}
 #endif
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards who is chosen, and the end */
-static _Atomic(pthread_t) chosen;                        /* 0: nobody yet */
-static atomic_bool over;                                 /* the chosen one is no longer alone, or about to be */
-static atomic_bool shared;                               /* and has seen it: every call locks */
-static atomic_uint inside;                               /* calls of the chosen one, nested; only it writes */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the choice of the owner, and the end of the bias */
+static _Atomic(pthread_t) owner;                         /* 0: nobody yet */
+static atomic_bool over;                                 /* the bias ends, or has ended */
+static atomic_bool shared;                               /* it has ended, and the owner is outside: every call locks */
+static atomic_uint inside;                               /* calls of the owner, nested; only the owner writes */
 
-static void choose(void)
+static void choose_owner(void)
 {
     pthread_mutex_lock(&lock);
-    if (!atomic_load(&chosen) && !atomic_load(&shared)) {
+    if (!atomic_load(&owner) && !atomic_load(&shared)) {
         if (can_barrier())
-            atomic_store(&chosen, pthread_self());
+            atomic_store(&owner, pthread_self());
         else {
             atomic_store(&over, true);
             atomic_store(&shared, true);
@@ -50,7 +51,7 @@ static void choose(void)
     pthread_mutex_unlock(&lock);
 }
 
-static void share(void)
+static void end_bias(void)
 {
     pthread_mutex_lock(&lock);
     if (!atomic_load(&shared)) {
@@ -63,13 +64,13 @@ static void share(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool td_dpi_enter_alone(void)
+bool td_dpi_enter_biased(void)
 {
     if (atomic_load_explicit(&shared, memory_order_acquire))
         return false;
-    if (!atomic_load_explicit(&chosen, memory_order_relaxed))
-        choose();
-    if (atomic_load_explicit(&chosen, memory_order_relaxed) == pthread_self()) {
+    if (!atomic_load_explicit(&owner, memory_order_relaxed))
+        choose_owner();
+    if (atomic_load_explicit(&owner, memory_order_relaxed) == pthread_self()) {
         const unsigned outer = atomic_load_explicit(&inside, memory_order_relaxed);
         atomic_store_explicit(&inside, outer + 1, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst); /* the compiler keeps the order; the processor may not, see above */
@@ -77,11 +78,11 @@ bool td_dpi_enter_alone(void)
             return true;
         atomic_store_explicit(&inside, outer, memory_order_release);
     }
-    share();
+    end_bias();
     return false;
 }
 
-void td_dpi_leave_alone(void)
+void td_dpi_leave_biased(void)
 {
     const unsigned outer = atomic_load_explicit(&inside, memory_order_relaxed) - 1;
     atomic_store_explicit(&inside, outer, memory_order_release);
