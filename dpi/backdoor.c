@@ -1,6 +1,6 @@
-/* Loads and dumps of tensors and matrices, reads and writes of words, for SystemVerilog. Lists of addresses and words come as
- * tensors (u64 and u32) that the class has filled part by part, because no array of unbounded size crosses DPI on every
- * simulator; so a list is whole before it is checked. A memory word takes ceil(width / 32) list words. */
+/* Loads and dumps of tensors and matrices, reads and writes of words, for SystemVerilog. Lists of addresses and words
+ * come as tensors (u64 and u32) that the class has filled part by part, because no array of unbounded size crosses DPI
+ * on every simulator; so a list is whole before it is checked. A memory word takes ceil(width / 32) list words. */
 #include "shim.h"
 
 #include <stdint.h>

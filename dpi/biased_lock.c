@@ -1,8 +1,9 @@
-/* A biased lock with an asymmetric barrier, see biased_lock.h. The lock is biased towards the first thread that calls, its
- * owner. The owner writes that it is inside, and then reads whether the bias is over; whoever ends the bias writes that,
- * and then reads whether the owner is inside. Between its write and its read each side needs a memory barrier, or the two
- * could miss each other. The side that ends the bias makes the barrier for both, by membarrier(2): it pays a system call
- * once, and the owner's calls have no barrier at all. Without membarrier nobody owns the lock, and every call locks. */
+/* A biased lock with an asymmetric barrier, see biased_lock.h. The lock is biased towards the first thread that calls,
+ * its owner. The owner writes that it is inside, and then reads whether the bias is over; whoever ends the bias writes
+ * that, and then reads whether the owner is inside. Between its write and its read each side needs a memory barrier, or
+ * the two could miss each other. The side that ends the bias makes the barrier for both, by membarrier(2): it pays a
+ * system call once, and the owner's calls have no barrier at all. Without membarrier nobody owns the lock, and every
+ * call locks. */
 #include "biased_lock.h"
 
 #include <pthread.h>

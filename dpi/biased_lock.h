@@ -1,5 +1,5 @@
-/* A biased lock with an asymmetric barrier. Most simulators make all their calls from one thread, and these calls need no
- * locks: the first thread that calls owns the bias. When another thread comes, it waits until the owner's call has
+/* A biased lock with an asymmetric barrier. Most simulators make all their calls from one thread, and these calls need
+ * no locks: the first thread that calls owns the bias. When another thread comes, it waits until the owner's call has
  * ended, and from then on every call locks. handles.c asks here before it locks anything. */
 #ifndef TD_DPI_BIASED_LOCK_H
 #define TD_DPI_BIASED_LOCK_H

@@ -1,4 +1,5 @@
-/* What crosses DPI at once. SystemVerilog has the same numbers in sv/td_dpi_pkg.sv; tests/checks/constants.sh compares them. */
+/* What crosses DPI at once. SystemVerilog has the same numbers in sv/td_dpi_pkg.sv; tests/checks/constants.sh compares
+ * them. */
 #ifndef TD_DPI_CHUNK_H
 #define TD_DPI_CHUNK_H
 

@@ -1,6 +1,6 @@
-/* The front door of td_ram: one call per cycle serves both ports, and no strings cross here; td_dpi_ram_explain makes the
- * text for a port that has failed. A word crosses in 64, 128 or 512 bits; above that in parts of 512, each in a call of
- * its own. Mask bit k enables byte k of the part. */
+/* The front door of td_ram: one call per cycle serves both ports, and no strings cross here; td_dpi_ram_explain makes
+ * the text for a port that has failed. A word crosses in 64, 128 or 512 bits; above that in parts of 512, each in a
+ * call of its own. Mask bit k enables byte k of the part. */
 #include "handles.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* Shims that differ in the call they make and in nothing else: claim the handles, call, release, give the status back. For
- * backdoor.c and transfer.c. */
+/* Shims that differ in the call they make and in nothing else: claim the handles, call, release, give the status back.
+ * For backdoor.c and transfer.c. */
 #ifndef TD_DPI_SHIM_H
 #define TD_DPI_SHIM_H
 

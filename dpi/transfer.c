@@ -1,5 +1,5 @@
-/* The bridge of tensordoor_bridge.h for SystemVerilog: td_design_memory.svh makes these calls around every operation on a
- * memory that lies in the design. No strings cross with the chunks; a negative number is a status. */
+/* The bridge of tensordoor_bridge.h for SystemVerilog: td_design_memory.svh makes these calls around every operation on
+ * a memory that lies in the design. No strings cross with the chunks; a negative number is a status. */
 #include "chunk.h"
 #include "shim.h"
 
@@ -91,8 +91,8 @@ TD_API int td_dpi_transfer_file(td_dpi_u64 memory, const char *path, const char 
 enum { TAKE_OUT, BRING_IN, UNKNOWN_OUT, UNKNOWN_IN };
 
 /* One import for every direction, because simulators generate code for each element of each `inout`. `borrowed` is the
- * tensor whose own words they are, or 0: it is claimed too, so that it cannot be destroyed meanwhile. Gives the number of
- * runs, plus TD_CHUNK_UNKNOWN when bits of theirs are to stay x or z; or a negative status. */
+ * tensor whose own words they are, or 0: it is claimed too, so that it cannot be destroyed meanwhile. Gives the number
+ * of runs, plus TD_CHUNK_UNKNOWN when bits of theirs are to stay x or z; or a negative status. */
 TD_API int td_dpi_transfer_chunk(td_dpi_u64 memory, td_dpi_u64 borrowed, int direction, svBitVecVal *chunk)
 {
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},

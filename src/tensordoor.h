@@ -210,9 +210,9 @@ TD_API td_status td_memory_clear(td_memory *memory);
 TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count);
 
 /* Bits that are x or z, in a memory whose words came from a design of four states. "error" (as at first): a dump, a
- * comparison or a read of such bits is TD_X_STATE, with the coordinates of the elements. "zero": they read as 0. "keep": a
- * dump leaves such elements of the tensor as they were, a comparison counts them as mismatches, and reads give 0. Over
- * banks the policy of the first one holds. */
+ * comparison or a read of such bits is TD_X_STATE, with the coordinates of the elements. "zero": they read as 0.
+ * "keep": a dump leaves such elements of the tensor as they were, a comparison counts them as mismatches, and reads
+ * give 0. Over banks the policy of the first one holds. */
 TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
 
 /* -- 5. Layouts ----------------------------------------------------------------------------------------------------

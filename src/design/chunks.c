@@ -1,12 +1,12 @@
-/* The chunks in which the words of a transfer cross, 32 bits at a time, because that is what every simulator hands over as it
- * is. transfer.c says which words; the format is in the public header. Bits that are x or z cross as masks of the same form,
- * and are kept in a second memory, the plane, which is made when the first of them comes. */
+/* The chunks in which the words of a transfer cross, 32 bits at a time, because every simulator hands those over as they
+ * are. transfer.c says which words; tensordoor_bridge.h has the format. Bits that are x or z cross as masks of the same
+ * form, and are kept in a second memory, the plane, which is made when the first of them comes. */
 #include "design/transfer.h"
 
 #include <string.h>
 
 #define HEAD TD_TRANSFER_HEAD
-#define LIST_BELOW 4 /* words of a run: such runs cross as a list of single words, which is shorter than their heads */
+#define LIST_BELOW 4 /* runs of fewer words cross as a list, which is shorter than their heads */
 
 typedef enum action {
     HAND_RUNS,  /* the runs alone */
@@ -16,7 +16,8 @@ typedef enum action {
     FIND        /* stops at a word that is not zero */
 } action;
 
-/* The loops are inlined once per usual size of a word, because a memcpy of any size is a call, and a call costs more than a word. */
+/* The loops are inlined once per usual size of a word, because a memcpy of any size is a call, and a call costs more
+ * than a word. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void hand(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
@@ -146,7 +147,8 @@ static uint64_t cross_run(const struct td_transfer *t, storage from, td_crossing
     return count;
 }
 
-/* One chunk of runs and lists from `place` on, which is moved behind them; gives their number. FIND gives 0 when all is zero. */
+/* One chunk of runs and lists from `place` on, which is moved behind them; gives their number. FIND gives 0 when all is
+ * zero. */
 static size_t cross(const td_memory *memory, storage from, td_crossing *place, uint32_t *chunk, size_t chunk_words,
                     action what)
 {

@@ -1,7 +1,7 @@
-/* Loads and dumps of one tensor in a memory that lies elsewhere, without the detour over its copy. Where the words in word
- * order are the tensor's own bytes, they cross straight from the tensor or into it. Otherwise they are staged: the operation
- * runs on a buffer that holds the words one after another, and the list of runs alone knows their addresses. A scattered
- * copy would cost a cache line for every word, three times over. Where neither will do, the copy serves. */
+/* Loads and dumps of one tensor in a memory that lies elsewhere, without the detour over its copy. Where the words in
+ * word order are the tensor's own bytes, they cross straight from the tensor or into it. Otherwise they are staged: the
+ * operation runs on a buffer that holds the words one after another, and the list of runs alone knows their addresses.
+ * A scattered copy would cost a cache line for every word, three times over. Where neither will do, the copy serves. */
 #include "backdoor/call.h"
 #include "base/pages.h"
 #include "design/transfer.h"
@@ -93,7 +93,8 @@ static void settle(td_memory *memory)
     t->staged = NULL;
 }
 
-/* The operation on the copy, or on the buffer: the same memory, but for where its words are. Only the copy knows x and z. */
+/* The operation on the copy, or on the buffer: the same memory, but for where its words are. Only the copy knows x and
+ * z. */
 static td_status run_staged(td_memory *memory, td_call *call)
 {
     struct td_transfer *t = memory ? memory->transfer : NULL;

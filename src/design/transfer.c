@@ -1,7 +1,7 @@
-/* Which words an operation is about, on a memory that is the copy of one that lies elsewhere: an array in a simulated design.
- * A bridge (tensordoor_bridge.h; ours is dpi/transfer.c) calls it before every operation on such a memory. The words are a
- * list of runs. It never judges an operation: words that the operation will refuse are left out, and the operation says
- * why. */
+/* Which words an operation is about, on a memory that is the copy of one that lies elsewhere: an array in a simulated
+ * design. A bridge (tensordoor_bridge.h; ours is dpi/transfer.c) calls it before every operation on such a memory. The
+ * words are a list of runs. It never judges an operation: words that the operation will refuse are left out, and the
+ * operation says why. */
 #include "design/transfer.h"
 
 #include "backdoor/call.h"
@@ -15,7 +15,7 @@
 
 #define MAX_DEPTH ((uint64_t)1 << 32) /* words: the addresses of a chunk have 32 bits */
 
-/* -- the list of runs -------------------------------------------------------------------------------------------------- */
+/* -- the list of runs ---------------------------------------------------------------------------------------------- */
 
 static void free_transfer(struct td_transfer *t)
 {
@@ -104,7 +104,7 @@ static td_status end_list(struct td_transfer *t)
     return td_fail_alloc(2 * t->room * sizeof *t->run);
 }
 
-/* -- the words of a layout --------------------------------------------------------------------------------------------- */
+/* -- the words of a layout ----------------------------------------------------------------------------------------- */
 
 td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan *plan)
 {
@@ -197,7 +197,7 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     return status;
 }
 
-/* -- the words of the other operations --------------------------------------------------------------------------------- */
+/* -- the words of the other operations ----------------------------------------------------------------------------- */
 
 td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count)
 {

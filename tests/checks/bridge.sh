@@ -4,7 +4,8 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 sed -n '/^ \* -- 5\. A whole bridge/,/^ \*\//s/^ \*     //p' "$1/src/tensordoor_bridge.h" >"$out/bridge.c"
 grep -q 'int main' "$out/bridge.c"
-cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$1/src" "$out/bridge.c" -o "$out/bridge" -L"$2" -ltensordoor -Wl,-rpath,"$2"
+cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$1/src" "$out/bridge.c" \
+  -o "$out/bridge" -L"$2" -ltensordoor -Wl,-rpath,"$2"
 "$out/bridge" >"$out/said" 2>&1
 expected="0004000300020001: compare \"far\" with golden i16 (10, 4), policy exact: 1 of 40 elements differs"
 case $(cat "$out/said") in

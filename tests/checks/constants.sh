@@ -1,5 +1,5 @@
-# Numbers that C and SystemVerilog both have: what crosses DPI at once, the directions of a transfer and what it is for, the
-# ports of td_ram, the statuses. No compiler sees both sides, so this compares them, name by name.
+# Numbers that C and SystemVerilog both have: what crosses DPI at once, the directions of a transfer and what it is for,
+# the ports of td_ram, the statuses. No compiler sees both sides, so this compares them, name by name.
 set -eu
 cd "$1"
 python3 - <<'PYTHON'
