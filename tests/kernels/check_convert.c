@@ -1,7 +1,7 @@
 /* Every version of every conversion kernel against its plain C twin, from one call site: lengths up to two blocks and
- * one more, a few rows, every misalignment, guard bytes on both sides, all ways to divide, streamed or not. The table of
- * kernels/convert.h makes the list. With --bench the same table is timed instead, as ratios to memcpy of (bytes read +
- * bytes written) / 2 in the same run. */
+ * one more, a few rows, every misalignment, guard bytes on both sides, all ways to divide, streamed or not. The table
+ * of kernels/convert.h makes the list. With --bench the same table is timed instead, as ratios to memcpy of (bytes read
+ * + bytes written) / 2 in the same run. */
 #include "../unit/support.h"
 
 #include "../prop/random.h"
@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define MAX_ELEMS 129
 #define GUARD 64
@@ -209,13 +208,6 @@ static void quotients_at_ties(void **state)
 
 /* -- Bench */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -265,7 +257,7 @@ static void bench_line(const struct line *line, size_t n, unsigned char *dst, un
     for (size_t round = 0; round < ROUNDS; round++) {
         for (size_t v = 0; v <= count; v++) {
             const td_convert_fn fn = v < count ? kernel_of(line, versions[v].flags) : NULL;
-            const double start = now();
+            const uint64_t start = td_now_ns();
             for (size_t k = 0; k < repeats; k++) {
                 if (fn)
                     fn(dst, 0, src, 0, 1, n, &p);
@@ -273,7 +265,7 @@ static void bench_line(const struct line *line, size_t n, unsigned char *dst, un
                     memcpy(copy, src, copy_bytes);
                 __asm__ volatile("" ::: "memory");
             }
-            times[v][round] = (now() - start) / (double)repeats;
+            times[v][round] = 1e-9 * (double)(td_now_ns() - start) / (double)repeats;
         }
     }
     const double memcpy_time = median(times[count], ROUNDS);

@@ -1,6 +1,6 @@
-/* The kernels of kernels/equal.h, every version of this machine against plain C: one element to two squares and one more on
- * either side, odd strides, bases off their alignment, one byte changed in places of what is looked at, and what lies
- * between the rows never the same. The table of kernels/equal.h makes the list. */
+/* The kernels of kernels/equal.h, every version of this machine against plain C: one element to two squares and one
+ * more on either side, odd strides, bases off their alignment, one byte changed in places of what is looked at, and
+ * what lies between the rows never the same. The table of kernels/equal.h makes the list. */
 #include "kernels/equal.h"
 #include "versions.h"
 
@@ -135,8 +135,40 @@ static void the_choice_follows_the_machine(void **state)
     assert_true((best.transposed_x8 != avx2.transposed_x8) == ((flags & (TD_CPU_AVX512 | TD_CPU_NEON)) != 0));
 }
 
-int main(void)
+/* -- with --bench: equal blocks of 128 KiB, square or in rows of 64 bytes */
+
+#define BENCH_BYTES ((size_t)128 << 10)
+
+static unsigned char bench_a[BENCH_BYTES], bench_b[BENCH_BYTES];
+
+static void bench_run(const kernel *k)
 {
+    const size_t elems = BENCH_BYTES / k->size, rows = k->rule == RULE_rows ? BENCH_BYTES / 64 : 128,
+                 cols = k->rule == RULE_rows ? 64 : elems / 128;
+    const size_t a_row = k->rule == RULE_rows ? 64 : rows * k->size;
+    if (!k->fn(bench_a, (ptrdiff_t)a_row, bench_b, (ptrdiff_t)(cols * k->size), rows, cols, (td_ahead){0, 0}))
+        printf("%s_%s: not equal\n", k->name, k->isa);
+}
+
+static void bench_kernel(const kernel *k)
+{
+    static unsigned char copy[BENCH_BYTES];
+    BENCH(bench_run, k, copy, bench_b, BENCH_BYTES);
+}
+
+static int bench(void)
+{
+    printf("kernel: memcpy's time by its own, %zu KiB on either side\n", BENCH_BYTES >> 10);
+#define X(name, size, rule) CHECK_VERSIONS(equal, bench_kernel, name, size, RULE_##rule);
+    TD_EQUAL_KERNELS(X)
+#undef X
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0)
+        return bench();
     const struct CMUnitTest tests[] = {
 #define X(name, size, rule) cmocka_unit_test(test_##name),
         TD_EQUAL_KERNELS(X)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -153,15 +152,7 @@ static int free_buffers(void **state)
 /* -- with --bench: the same table, timed on a block that the second-level cache holds, in turns with memcpy of the same
  * bytes; the fastest of the rounds counts */
 
-#define ROUNDS 31
 #define BENCH_BYTES ((size_t)128 << 10)
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* Rows and columns of about BENCH_BYTES: square, or with 4 on the short side. */
 static void bench_run(const kernel *k)
@@ -187,17 +178,7 @@ static void bench_run(const kernel *k)
 
 static void bench_kernel(const kernel *k)
 {
-    double best = 1e18, best_copy = 1e18;
-    for (int round = 0; round < ROUNDS; round++) {
-        const double start = now_ns();
-        bench_run(k);
-        const double middle = now_ns();
-        memcpy(dst, src, BENCH_BYTES);
-        const double end = now_ns();
-        best = middle - start < best ? middle - start : best;
-        best_copy = end - middle < best_copy ? end - middle : best_copy;
-    }
-    printf("%s_%s %.3f\n", k->name, k->isa, best_copy / best);
+    BENCH(bench_run, k, dst, src, BENCH_BYTES);
 }
 
 static int bench(void)

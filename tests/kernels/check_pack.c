@@ -1,6 +1,6 @@
-/* Every packing kernel of every instruction set of this machine against one bit at a time: all widths, all places in the
- * first byte, lengths up to two vectors and one more, cells of every distance, guard bytes on both sides. The table of
- * kernels/pack.h makes the list. */
+/* Every packing kernel of every instruction set of this machine against one bit at a time: all widths, all places in
+ * the first byte, lengths up to two vectors and one more, cells of every distance, guard bytes on both sides. The table
+ * of kernels/pack.h makes the list. */
 #include "kernels/pack.h"
 #include "versions.h"
 
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -145,19 +144,13 @@ static void check_kernel(const kernel *k)
 TD_PACK_KERNELS(X)
 #undef X
 
-/* -- with --bench: the same table, in turns with memcpy of half of what is read and written; the fastest round counts */
+/* -- with --bench: the same table, in turns with memcpy of half of what is read and written; the fastest round
+ * counts */
 
 #define ROUNDS 201
 #define BENCH_ELEMS 8192
 
 static unsigned char many[BENCH_ELEMS * 8], packed[BENCH_ELEMS * 8 + 16];
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void bench_width(const kernel *k, unsigned bits)
 {
@@ -165,14 +158,14 @@ static void bench_width(const kernel *k, unsigned bits)
     double best[3] = {1e18, 1e18, 1e18};
     for (int round = 0; round < ROUNDS; round++)
         for (int who = 0; who < 3; who++) {
-            const double start = now_ns();
+            const uint64_t start = td_now_ns();
             if (who == 0)
                 memcpy(packed, many, bytes);
             else if (who == 1)
                 k->pack(packed, 0, many, BENCH_ELEMS, bits);
             else
                 k->unpack(many, packed, 0, BENCH_ELEMS, bits, true);
-            const double ns = now_ns() - start;
+            const double ns = (double)(td_now_ns() - start);
             best[who] = ns < best[who] ? ns : best[who];
         }
     printf("x%u_%s %2u bits  pack %.2f  unpack %.2f\n", 8 * k->size, k->isa, bits, best[0] / best[1],

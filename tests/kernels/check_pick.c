@@ -1,6 +1,6 @@
 /* Every picking kernel of every instruction set of this machine against the rule: elements of every size from blocks of
- * many lengths, whose bytes lie near and far, for one row to three vectors of them, odd strides, a base off its alignment,
- * and guard bytes around and between the rows. The table of kernels/pick.h makes the list. */
+ * many lengths, whose bytes lie near and far, for one row to three vectors of them, odd strides, a base off its
+ * alignment, and guard bytes around and between the rows. The table of kernels/pick.h makes the list. */
 #include "kernels/move.h"
 #include "kernels/pick.h"
 #include "versions.h"
@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -110,35 +109,26 @@ static void what_is_prepared_follows_the_rule(void **state)
             }
 }
 
-/* -- with --bench: four input channels of 3 x 3 weights to one word, in turns with memcpy of the same bytes; the fastest
- * of the rounds counts */
+/* -- with --bench: four input channels of 3 x 3 weights to one word, in turns with memcpy of the same bytes; the
+ * fastest of the rounds counts */
 
-static double now_ns(void)
+#define BENCH_ROWS 2048
+
+static td_picks bench_picks;
+
+static void bench_run(const kernel *k)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+    k->fn(&bench_picks, dst, (ptrdiff_t)(BENCH_ROWS * k->size), 0, src, bench_picks.bytes, BENCH_ROWS, false);
 }
 
 static void bench_kernel(const kernel *k)
 {
-    td_picks p = {.size = (uint8_t)k->size, .parts = 1, .cols = (uint16_t)(48 / k->size), .bytes = 48};
-    double best = 1e18, best_copy = 1e18;
-    const size_t rows = 2048;
-    for (unsigned b = 0; b < p.bytes; b++)
-        p.index[b] = (uint8_t)((b / k->size + b % k->size * 3) % p.bytes);
-    if (!td_picks_list(&p, k->window) && strcmp(k->isa, "c") != 0)
-        return;
-    for (int round = 0; round < 31; round++) {
-        const double start = now_ns();
-        k->fn(&p, dst, (ptrdiff_t)(rows * k->size), 0, src, p.bytes, rows, false);
-        const double middle = now_ns();
-        memcpy(dst, src, rows * p.bytes);
-        const double end = now_ns();
-        best = middle - start < best ? middle - start : best;
-        best_copy = end - middle < best_copy ? end - middle : best_copy;
-    }
-    printf("%s_%s %.3f\n", k->name, k->isa, best_copy / best);
+    td_picks *p = &bench_picks;
+    *p = (td_picks){.size = (uint8_t)k->size, .parts = 1, .cols = (uint16_t)(48 / k->size), .bytes = 48};
+    for (unsigned b = 0; b < p->bytes; b++)
+        p->index[b] = (uint8_t)((b / k->size + b % k->size * 3) % p->bytes);
+    if (td_picks_list(p, k->window) || strcmp(k->isa, "c") == 0)
+        BENCH(bench_run, k, dst, src, (size_t)BENCH_ROWS * p->bytes);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
-/* Every tolerance kernel of every instruction set of this machine against a rule of its own, pair by pair: one pair to two
- * vectors and one more, in rows that are whole vectors, parts of them and neither, odd strides, bases off their
- * alignment, zeros of both signs, subnormals, infinities and NaNs, and guard bytes between the rows that are all NaN. The
- * table of kernels/tolerance.h makes the list. */
+/* Every tolerance kernel of every instruction set of this machine against a rule of its own, pair by pair: one pair to
+ * two vectors and one more, in rows that are whole vectors, parts of them and neither, odd strides, bases off their
+ * alignment, zeros of both signs, subnormals, infinities and NaNs, and guard bytes between the rows that are all NaN.
+ * The table of kernels/tolerance.h makes the list. */
 #include "kernels/tolerance.h"
 #include "versions.h"
 
@@ -374,8 +374,51 @@ static void check_kernel(const kernel *k)
 TD_TOLERANCE_KERNELS(X)
 #undef X
 
-int main(void)
+/* -- with --bench: a block of 2048 pairs a few steps apart, or of 32 rows and columns that are transposed */
+
+static _Alignas(64) unsigned char bench_e[2048 * 8], bench_a[2048 * 8];
+static float bench_values[2 * 2048];
+static td_tolerance_rows bench_block;
+
+static void bench_run(const kernel *k)
 {
+    static const td_tolerance_limits limits = {
+        .atol = -1, .exact_atol = -1, .ulp = 3, .long_ulp = 3, .step = 1, .mask = UINT32_MAX};
+    static volatile uint64_t steps;
+    for (int i = 0; i < 16; i++)
+        steps += k->fn(&bench_block, &limits).steps;
+}
+
+static void bench_kernel(const kernel *k)
+{
+    static unsigned char copy[16 * 2048 * 8], from[16 * 2048 * 8];
+    const bool across = k->rule == RULE_transposed;
+    const size_t rows = across ? 32 : 1, count = across ? 32 : 2048;
+    bench_block = (td_tolerance_rows){.expected = bench_e,
+                                      .actual = bench_a,
+                                      .expected_stride = (ptrdiff_t)(count * k->size),
+                                      .actual_stride = (ptrdiff_t)(count * k->size),
+                                      .rows = rows,
+                                      .count = count};
+    fill(k, &bench_block, false, 1);
+    if (k->rule == RULE_pairs)
+        decode(k, &bench_block, bench_values, bench_values + 2048);
+    BENCH(bench_run, k, copy, from, 16 * rows * count * k->size);
+}
+
+static int bench(void)
+{
+    printf("kernel: memcpy's time of one side by its own, 16 blocks\n");
+#define X(name, size, rule) CHECK_VERSIONS(tolerance, bench_kernel, name, size, RULE_##rule);
+    TD_TOLERANCE_KERNELS(X)
+#undef X
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--bench") == 0)
+        return bench();
     const struct CMUnitTest tests[] = {
 #define X(name, size, rule) cmocka_unit_test(test_##name),
         TD_TOLERANCE_KERNELS(X)
