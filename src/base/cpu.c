@@ -14,8 +14,8 @@ static atomic_uint found = UNKNOWN;
 static atomic_uint mask = TD_CPU_ALL;
 
 #if defined(__x86_64__)
-/* The one feature that clang's __builtin_cpu_supports does not know; AVX, which says that the system saves the
- * registers, is asked beside it. */
+/* The one feature that clang's __builtin_cpu_supports does not know. Its caller tests AVX2 too, which says that the
+ * system saves the registers. */
 static int has_f16c(void)
 {
     unsigned a = 0;
@@ -39,8 +39,6 @@ static unsigned detect(void)
         flags |= TD_CPU_AVX512;
         if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"))
             flags |= TD_CPU_VBMI;
-        if (__builtin_cpu_supports("gfni"))
-            flags |= TD_CPU_GFNI;
     }
 #endif
 #if defined(__aarch64__)
@@ -58,7 +56,7 @@ unsigned td_cpu_flags(void)
 {
     unsigned flags = atomic_load_explicit(&found, memory_order_relaxed);
     if (flags == UNKNOWN) {
-        flags = detect(); /* two threads may both ask; they find the same */
+        flags = detect(); /* two threads may both detect; they find the same */
         atomic_store_explicit(&found, flags, memory_order_relaxed);
     }
     return flags & atomic_load_explicit(&mask, memory_order_relaxed);

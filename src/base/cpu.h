@@ -1,6 +1,6 @@
-/* What this machine can run, asked once. Every kernel family fills its function pointers with plain C first and
+/* What this machine can run, detected once. Every kernel family fills its function pointers with plain C first and
  * overrides them by these flags, so that a mask can force each version: tests call td_cpu_mask, a user sets TD_CPU to
- * c, avx2 or avx512 in the environment (another word is as good as none; on AArch64 only c changes anything). */
+ * c, avx2 or avx512 in the environment (any other word is ignored; on AArch64 only c changes anything). */
 #ifndef TD_CPU_H
 #define TD_CPU_H
 
@@ -9,9 +9,8 @@ enum {
     TD_CPU_AVX2 = 1 << 0,   /* AVX2, FMA, F16C, BMI1, BMI2 */
     TD_CPU_AVX512 = 1 << 1, /* AVX-512 F, BW, DQ, VL, CD; comes with TD_CPU_AVX2 */
     TD_CPU_VBMI = 1 << 2,   /* AVX-512 VBMI, VBMI2 */
-    TD_CPU_GFNI = 1 << 3,
-    TD_CPU_NEON = 1 << 4, /* every AArch64 has it */
-    TD_CPU_ALL = (1 << 5) - 1
+    TD_CPU_NEON = 1 << 3,   /* every AArch64 has it */
+    TD_CPU_ALL = (1 << 4) - 1
 };
 
 /* The flags of the machine, after the environment and the mask. */

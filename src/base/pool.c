@@ -1,8 +1,8 @@
-/* See pool.h. The caller works on the first piece alone and takes its time: only where what is left is worth several meetings
- * with a worker is the job published, under the lock and by its number. So bytes that cost little, as those of a packing
- * in the caches, never wake a thread, whatever their count. Threads claim pieces by their bits in one word, each from a
- * place of its own on: the same part of a job that comes again is then in the caches of the same core. Nothing spins
- * between calls. After a fork the child has no workers and starts its own when it needs them. */
+/* See pool.h. The caller does the first piece by itself and times it. Only where the rest would take several times the
+ * wake-up latency of a worker is the job published, under the lock and by its number: so cheap bytes, as those of a
+ * packing within the caches, never wake a thread, however many they are. Threads claim pieces by their bits in one
+ * word, each from a place of its own on, so that a job that is run again finds its data in the caches of the same
+ * cores. Nothing spins between calls. After a fork the child has no workers and starts its own when it needs them. */
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -19,10 +19,10 @@
 #define TIMED_RUNS 12
 #define TIMING_LIMIT_NS 500000
 #define PATIENCE_NS 60000
-#define LEAST_MEETING_NS 8000 /* a worker that was still awake meets sooner, but the next time it sleeps */
-#define SLOW_MEETING_NS 40000 /* beyond this the machine was busy when it was timed: time it again later */
+#define LEAST_WAKE_NS 8000 /* a worker that was still awake comes sooner, but the next time it sleeps */
+#define SLOW_WAKE_NS 40000 /* beyond this the machine was busy when it was timed: time it again later */
 #define TIME_AGAIN_NS 100000000
-#define WORTH_MEETINGS 4 /* two threads halve the time and cost one meeting; as much again is the margin */
+#define WORTH_WAKES 4 /* two threads halve the time and cost one wake-up; as much again is the margin */
 
 typedef struct job {
     td_pool_work *work;
@@ -40,16 +40,16 @@ static struct {
     bool stop;
     bool open; /* the job may be entered */
     job published;
-    int left_alone;              /* the CPU that workers keep off; -1: none yet */
+    int avoided_cpu;             /* the CPU that workers keep off; -1: none yet */
     atomic_uint_least64_t taken; /* pieces, a bit each */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work_there = PTHREAD_COND_INITIALIZER,
           .work_done = PTHREAD_COND_INITIALIZER,
-          .left_alone = -1};
+          .avoided_cpu = -1};
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* whose call has the pool */
-static atomic_uint limit;                                /* td_pool_limit */
-static atomic_uint_least64_t meeting_ns;                 /* what sharing a job costs; 0: not known yet */
+static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the call that has the pool */
+static atomic_uint limit;                                 /* td_pool_limit */
+static atomic_uint_least64_t wake_ns; /* the wake-up latency: what sharing a job costs; 0: not known yet */
 static atomic_uint_least64_t timed_at_ns;
 
 static unsigned environment_number(const char *name, uint64_t most, uint64_t *value)
@@ -94,7 +94,7 @@ void td_pool_limit(unsigned threads)
     atomic_store_explicit(&limit, threads > 1 + MAX_WORKERS ? 1 + MAX_WORKERS : threads, memory_order_relaxed);
 }
 
-/* Thread `who` of the job begins at its share and goes round. */
+/* Thread `who` of the job begins at its own share and goes on round all pieces. */
 static void claim_pieces(const job *j, unsigned who)
 {
     const unsigned home = j->pieces * who / j->threads;
@@ -130,18 +130,19 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* -- the life of the pool ----------------------------------------------------------------------------------------------- */
+/* -- the life of the pool
+ * ----------------------------------------------------------------------------------------------- */
 
 static void before_fork(void)
 {
-    pthread_mutex_lock(&turn);
+    pthread_mutex_lock(&owner);
     pthread_mutex_lock(&pool.lock);
 }
 
 static void after_fork_parent(void)
 {
     pthread_mutex_unlock(&pool.lock);
-    pthread_mutex_unlock(&turn);
+    pthread_mutex_unlock(&owner);
 }
 
 static void after_fork_child(void)
@@ -152,7 +153,7 @@ static void after_fork_child(void)
     pthread_cond_init(&pool.work_there, NULL);
     pthread_cond_init(&pool.work_done, NULL);
     pthread_mutex_unlock(&pool.lock);
-    pthread_mutex_unlock(&turn);
+    pthread_mutex_unlock(&owner);
 }
 
 static void watch_forks(void)
@@ -160,7 +161,7 @@ static void watch_forks(void)
     (void)pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
-/* The caller holds its turn. As many workers as the system gives; false where it gives none. */
+/* The caller holds `owner`. Starts as many workers as the system gives; false where it gives none. */
 static bool start_workers(unsigned wanted)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -169,7 +170,7 @@ static bool start_workers(unsigned wanted)
     for (; pool.workers < wanted && pool.workers < MAX_WORKERS; pool.workers++) {
         if (pthread_create(&pool.worker[pool.workers], NULL, worker_main, (void *)(uintptr_t)pool.workers))
             break;
-        pool.left_alone = -1; /* the new one does not know */
+        pool.avoided_cpu = -1; /* the new worker keeps off none yet */
     }
     const bool some = pool.workers > 0;
     pthread_mutex_unlock(&pool.lock);
@@ -188,10 +189,11 @@ __attribute__((destructor)) static void stop_workers(void)
     pool.workers = 0;
 }
 
-/* -- a job -------------------------------------------------------------------------------------------------------------- */
+/* -- a job
+ * -------------------------------------------------------------------------------------------------------------- */
 
-/* Until nobody is inside. The last piece ends soon: a caller that went to sleep for it would be woken later than that, and
- * perhaps on the worker's CPU. */
+/* Waits until no worker is inside the job. The last piece ends soon, so the caller yields for a while first: if it
+ * slept, it would be woken later than that, and perhaps on the worker's CPU. */
 static void wait_for_workers(void)
 {
     if (!atomic_load_explicit(&pool.busy, memory_order_acquire))
@@ -207,23 +209,24 @@ static void wait_for_workers(void)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* A scheduler may wake a worker on the very CPU that the caller is busy on, and leave it waiting there: Linux does where
- * two CPUs are all there are. The caller has its turn. */
+/* A scheduler may wake a worker on the very CPU that the caller keeps busy, and leave it waiting there: Linux does so
+ * where there are only two CPUs. The caller holds `owner`. */
 static void keep_off_this_cpu(void)
 {
     const int cpu = sched_getcpu();
     cpu_set_t others;
-    if (cpu < 0 || cpu == pool.left_alone || sched_getaffinity(0, sizeof others, &others) != 0)
+    if (cpu < 0 || cpu == pool.avoided_cpu || sched_getaffinity(0, sizeof others, &others) != 0)
         return;
     CPU_CLR((size_t)cpu, &others);
     if (CPU_COUNT(&others) == 0)
         return;
     for (unsigned i = 0; i < pool.workers; i++)
         (void)pthread_setaffinity_np(pool.worker[i], sizeof others, &others); /* refused: only slower */
-    pool.left_alone = cpu;
+    pool.avoided_cpu = cpu;
 }
 
-/* The caller has its turn, and the pieces in `done` behind it. Late workers find nothing left; those inside are waited for. */
+/* The caller holds `owner` and has done the pieces in `done`. Late workers find nothing left; those inside are waited
+ * for. */
 static void run_shared(const job *j, uint64_t done)
 {
     keep_off_this_cpu();
@@ -242,38 +245,39 @@ static void run_shared(const job *j, uint64_t done)
     wait_for_workers();
 }
 
-/* Shares the pieces from `first` on, or does them here where no worker is to be had. */
+/* Shares the pieces from `first` on, or does them here where there is no worker or another call has the pool. */
 static void share(td_pool_work *work, void *context, unsigned first, unsigned pieces)
 {
     const unsigned allowed = threads_allowed(), threads = allowed < pieces ? allowed : pieces;
     const job j = {.work = work, .context = context, .pieces = pieces, .threads = threads};
-    if (threads > 1 && pthread_mutex_trylock(&turn) == 0) {
+    if (threads > 1 && pthread_mutex_trylock(&owner) == 0) {
         const bool shared = start_workers(threads - 1);
         if (shared)
             run_shared(&j, ((uint64_t)1 << first) - 1);
-        pthread_mutex_unlock(&turn);
+        pthread_mutex_unlock(&owner);
         if (shared)
             return;
     }
     work(context, first, pieces);
 }
 
-/* -- when it pays ------------------------------------------------------------------------------------------------------- */
+/* -- when it pays
+ * ------------------------------------------------------------------------------------------------------- */
 
-typedef struct meeting {
-    atomic_bool met; /* a worker took its piece */
+typedef struct wake_probe {
+    atomic_bool awake; /* a worker took its piece */
     pthread_t caller;
-} meeting;
+} wake_probe;
 
-static void meet(void *context, unsigned begin, unsigned end)
+static void probe_wake(void *context, unsigned begin, unsigned end)
 {
-    meeting *m = context;
+    wake_probe *m = context;
     (void)begin, (void)end;
     if (!pthread_equal(pthread_self(), m->caller)) {
-        atomic_store(&m->met, true);
+        atomic_store(&m->awake, true);
         return;
     }
-    for (const uint64_t start = td_now_ns(); !atomic_load(&m->met) && td_now_ns() - start < PATIENCE_NS;)
+    for (const uint64_t start = td_now_ns(); !atomic_load(&m->awake) && td_now_ns() - start < PATIENCE_NS;)
         sched_yield();
 }
 
@@ -283,41 +287,41 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* From publishing a job of nothing to its end, a worker having been inside: the median of a few, after one that waits for
- * the worker to start. The caller has its turn. */
-static uint64_t time_meeting(void)
+/* The time from publishing an empty job to its end, a worker having taken part: the median of a few, the first of which
+ * waits for the worker to start. The caller holds `owner`. */
+static uint64_t time_wake_up(void)
 {
     uint64_t taken[TIMED_RUNS + 1];
     size_t runs = 0;
     if (!start_workers(1))
         return TIMING_LIMIT_NS;
     for (const uint64_t first = td_now_ns(); runs <= TIMED_RUNS && td_now_ns() - first < TIMING_LIMIT_NS;) {
-        meeting m = {.caller = pthread_self()};
+        wake_probe m = {.caller = pthread_self()};
         const uint64_t start = td_now_ns();
-        run_shared(&(job){.work = meet, .context = &m, .pieces = 2, .threads = 2}, 0);
-        taken[runs++] = atomic_load(&m.met) ? td_now_ns() - start : TIMING_LIMIT_NS;
+        run_shared(&(job){.work = probe_wake, .context = &m, .pieces = 2, .threads = 2}, 0);
+        taken[runs++] = atomic_load(&m.awake) ? td_now_ns() - start : TIMING_LIMIT_NS;
     }
     qsort(taken, runs, sizeof taken[0], compare);
-    return taken[runs / 2] > LEAST_MEETING_NS ? taken[runs / 2] : LEAST_MEETING_NS;
+    return taken[runs / 2] > LEAST_WAKE_NS ? taken[runs / 2] : LEAST_WAKE_NS;
 }
 
 static bool pays(uint64_t left_ns)
 {
-    if (left_ns < (uint64_t)WORTH_MEETINGS * LEAST_MEETING_NS)
+    if (left_ns < (uint64_t)WORTH_WAKES * LEAST_WAKE_NS)
         return false;
-    uint64_t known = atomic_load_explicit(&meeting_ns, memory_order_relaxed);
-    const bool again = known > SLOW_MEETING_NS && left_ns >= (uint64_t)WORTH_MEETINGS * SLOW_MEETING_NS &&
+    uint64_t known = atomic_load_explicit(&wake_ns, memory_order_relaxed);
+    const bool again = known > SLOW_WAKE_NS && left_ns >= (uint64_t)WORTH_WAKES * SLOW_WAKE_NS &&
                        td_now_ns() - atomic_load_explicit(&timed_at_ns, memory_order_relaxed) > TIME_AGAIN_NS;
-    if ((!known || again) && pthread_mutex_trylock(&turn) == 0) {
-        known = time_meeting();
-        atomic_store_explicit(&meeting_ns, known, memory_order_relaxed);
+    if ((!known || again) && pthread_mutex_trylock(&owner) == 0) {
+        known = time_wake_up();
+        atomic_store_explicit(&wake_ns, known, memory_order_relaxed);
         atomic_store_explicit(&timed_at_ns, td_now_ns(), memory_order_relaxed);
-        pthread_mutex_unlock(&turn);
+        pthread_mutex_unlock(&owner);
     }
-    return known && left_ns >= WORTH_MEETINGS * known;
+    return known && left_ns >= WORTH_WAKES * known;
 }
 
-/* What the environment says; 0: nothing, and every job is timed. */
+/* TD_PARALLEL_BYTES; 0: not set, and every job is timed. */
 static uint64_t wished_bytes(void)
 {
     static atomic_uint_least64_t wish = UINT64_MAX;

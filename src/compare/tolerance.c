@@ -171,7 +171,8 @@ bool td_tolerance_accepts_transposed(const td_tolerance *t, const td_tolerance_r
 
 /* -- when a comparison begins -------------------------------------------------------------------------------------- */
 
-/* f32, f16 and bf16 are measured. Transposed blocks only where there is a version that is faster than taking them out. */
+/* f32, f16 and bf16 are measured. Transposed blocks only where there is a version that is faster than taking them
+ * out. */
 static void choose_measure(td_tolerance *t, const td_tolerance_kernels *k, const td_tolerance_kernels *plain,
                            td_dtype d)
 {

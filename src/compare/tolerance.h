@@ -1,10 +1,10 @@
 /* Whether a tolerant policy accepts every pair of a block, many pairs at a time. A block that is not accepted goes to
- * td_judge_pair, pair by pair: so this may be careful, but never accepts what the judge would not. Called by accept.c and
- * compare.c for floats, and for integers of up to 32 bits; it refuses nothing, and accepts nothing of other types.
+ * td_judge_pair, pair by pair: so this may be careful, but never accepts what the judge would not. Called by accept.c
+ * and compare.c for floats, and for integers of up to 32 bits; it refuses nothing, and accepts nothing of other types.
  *
  * Floats are measured in f32 with a margin (kernels/tolerance.h): most blocks are settled by their largest error and
- * distance alone, the others pair by pair, and what is still open in f64, where the judge itself calculates. Integers are
- * compared in whole steps. */
+ * distance alone, the others pair by pair, and what is still open in f64, where the judge itself calculates. Integers
+ * are compared in whole steps. */
 #ifndef TD_TOLERANCE_H
 #define TD_TOLERANCE_H
 
@@ -20,8 +20,8 @@ typedef struct td_worst {
     uint64_t ulp;
 } td_worst;
 
-/* Where values are near 0, or the worst grows from block to block, the quick measure settles nothing: then so many blocks
- * go without it. */
+/* Where values are near 0, or the worst grows from block to block, the quick measure settles nothing: then so many
+ * blocks go without it. */
 #define TD_TOLERANCE_SKIPS 8
 
 /* What a thread needs beside. */

@@ -69,8 +69,8 @@ typedef struct td_convert_kernels {
 #define X(name, src_bytes, dst_bytes) td_convert_fn name;
     TD_CONVERT_KERNELS(X)
 #undef X
-    /* Whether INVERSE may become PROVEN for this scale: in encoders to 8 bits, because up to 255.5 no quotient rounds to
-     * another integer; in decoders of 8 bits, because every quotient up to 256 is exact. NULL: no. */
+    /* Whether INVERSE may become PROVEN for this scale: in encoders to 8 bits, because up to 255.5 no quotient rounds
+     * to another integer; in decoders of 8 bits, because every quotient up to 256 is exact. NULL: no. */
     bool (*proves)(const td_convert_params *p);
     bool (*proves_small)(const td_convert_params *p);
 } td_convert_kernels;

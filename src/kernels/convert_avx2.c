@@ -100,8 +100,8 @@ INLINE __m256i magnitude(__m256 x)
     return _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));
 }
 
-/* The code of a magnitude; the limit is still to come. Below the smallest normal the code of a normal would be too low, and
- * the steps of a subnormal end there: the greater of both is right. */
+/* The code of a magnitude; the limit is still to come. Below the smallest normal the code of a normal would be too low,
+ * and the steps of a subnormal end there: the greater of both is right. */
 INLINE __m256i round_x8(__m256i a, const td_convert_params *p)
 {
     const __m128i shift = _mm_cvtsi32_si128((int)p->shift);

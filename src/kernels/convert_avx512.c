@@ -168,8 +168,8 @@ INLINE __m512i code_x8(__m512 x, const td_convert_params *p)
     return _mm512_or_si512(code, sign);
 }
 
-/* The codes of four vectors without NaN: limit and sign wait until they are bytes, and the signs of the floats are packed
- * as they were. Still in the order of the packs. */
+/* The codes of four vectors without NaN: limit and sign wait until they are bytes, and the signs of the floats are
+ * packed as they were. Still in the order of the packs. */
 INLINE __m512i codes_x8(const __m512 *x, const td_convert_params *p)
 {
     __m512i code[4], u[4];

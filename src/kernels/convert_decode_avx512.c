@@ -1,5 +1,5 @@
-/* The conversion kernels to f32 for AVX-512 F, BW, DQ and VL: 16 elements at a time, and one masked step at the end of a
- * row. */
+/* The conversion kernels to f32 for AVX-512 F, BW, DQ and VL: 16 elements at a time, and one masked step at the end of
+ * a row. */
 #include "kernels/convert_avx512.inc"
 
 /* What a decoder does with the scale. An integer is never near the ends of the range of f32, so few_products needs no

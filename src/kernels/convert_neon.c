@@ -1,5 +1,5 @@
-/* The conversion kernels for NEON: bf16, f16 and integers, in blocks of 16 elements. The last block of a run overlaps the
- * one before, and a run of less than a block goes through a buffer on the stack, so that nothing past the ends is
+/* The conversion kernels for NEON: bf16, f16 and integers, in blocks of 16 elements. The last block of a run overlaps
+ * the one before, and a run of less than a block goes through a buffer on the stack, so that nothing past the ends is
  * touched. A scale that is no power of two is divided by. The other kernels stay with plain C, which compilers
  * vectorise. */
 #include "kernels/convert.h"

@@ -7,8 +7,8 @@
  *   deinterleave  the same with src_stride = cols * size: few columns, many rows, src one contiguous run
  *   copy          `rows` runs of `cols` bytes each, src_stride and dst_stride apart
  *
- * `stream`: the output is larger than the caches, so store past them. A transpose does so line by line where dst and the
- * strides do not fall on lines of 64 bytes; an interleave must not be told to then. The caller that streams calls
+ * `stream`: the output is larger than the caches, so store past them. A transpose does so line by line where dst and
+ * the strides do not fall on lines of 64 bytes; an interleave must not be told to then. The caller that streams calls
  * td_move_fence after the last kernel. */
 #ifndef TD_KERNELS_MOVE_H
 #define TD_KERNELS_MOVE_H

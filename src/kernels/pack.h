@@ -2,7 +2,7 @@
  * them: packed without gaps from any bit, or each at the bottom of a cell of whole bytes. exec/bit_rows.c calls them;
  * they refuse nothing and know no layout.
  *
- *   pack    n elements of `bits` bits to bit `at` (0 .. 7) of `memory` and on; other bits of the first and last byte stay
+ *   pack    n elements of `bits` bits to bit `at` (0 .. 7) of `memory` and on; other bits of those bytes stay
  *   unpack  the other way; `sign` extends into the container
  *   put     n containers, of each only `bits` bits, to cells `stride` bytes apart; the rest of the container is cleared
  *   get     the other way */

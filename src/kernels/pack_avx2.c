@@ -1,4 +1,5 @@
-/* The packing kernels for BMI2 and AVX2: eight bytes of containers at a time by pext and pdep, and nibbles by vectors. */
+/* The packing kernels for BMI2 and AVX2: eight bytes of containers at a time by pext and pdep, and nibbles by
+ * vectors. */
 #include "kernels/pack.h"
 #include "kernels/pack_stream.h"
 

@@ -1,5 +1,5 @@
-/* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells side by side.
- * Everything else stays with BMI2. */
+/* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells side by
+ * side. Everything else stays with BMI2. */
 #include "kernels/pack.h"
 #include "kernels/pack_stream.h"
 

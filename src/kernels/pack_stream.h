@@ -1,5 +1,5 @@
-/* A stream of bits, written and read 64 at a time; what the packing kernels share. Only bytes that hold bits of the stream
- * are touched. */
+/* A stream of bits, written and read 64 at a time; what the packing kernels share. Only bytes that hold bits of the
+ * stream are touched. */
 #ifndef TD_PACK_STREAM_H
 #define TD_PACK_STREAM_H
 

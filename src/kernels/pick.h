@@ -2,8 +2,8 @@
  * every row the same way. plan/choose.c makes a list of picks where a few elements that belong together in the
  * destination are not neighbours in the source, as in weights of which four input channels make one word; exec runs it.
  *
- *   pick   dst[p * part_stride + c * dst_stride + r * size + b] = src[r * src_stride + index[(p * cols + c) * size + b]]
- *          for r < rows, p < parts, c < cols, b < size
+ *   pick   dst[p * part_stride + c * dst_stride + r * size + b] = src[r * src_stride + index[i]]
+ *          with i = (p * cols + c) * size + b,  for r < rows, p < parts, c < cols, b < size
  *
  * Nothing outside the named bytes is written, and nothing outside the first `bytes` of each row is read. */
 #ifndef TD_KERNELS_PICK_H
@@ -28,8 +28,8 @@
 #define TD_PICK_TERMS 4
 #define TD_PICK_CHUNKS 64
 
-/* 16 bytes of neighbouring columns as a sum of terms: each takes 16 or 32 bytes of the row from `from` on and says which
- * of them goes where; 0x80: none. */
+/* 16 bytes of neighbouring columns as a sum of terms: each takes 16 or 32 bytes of the row from `from` on and says
+ * which of them goes where; 0x80: none. */
 typedef struct td_pick_chunk {
     uint16_t part, col;
     uint8_t cols; /* fewer than fill 16 bytes only where a part has fewer */

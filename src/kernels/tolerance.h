@@ -1,5 +1,5 @@
-/* Kernels that look at pairs of values, one expected and one actual, for a tolerant policy. compare/tolerance.c calls them
- * on blocks and draws the conclusions; they refuse nothing and know no policy beyond its limits.
+/* Kernels that look at pairs of values, one expected and one actual, for a tolerant policy. compare/tolerance.c calls
+ * them on blocks and draws the conclusions; they refuse nothing and know no policy beyond its limits.
  *
  * measure_*, near_f32 and steps_x16 find how far apart the pairs of a block are at most:
  *
@@ -9,14 +9,15 @@
  *   unsure   whether some 2 |a - e| is above |e|: where none is, no error was rounded (Sterbenz)
  *   largest  the magnitude on either side, as its bits
  *
- * measure_* find the first four. The other two take half the time and find less, so they are tried first: near_f32 finds
- * error, excess, and steps as if all pairs had one sign (above TD_TOLERANCE_NEAR_STEPS where one does not); steps_x16, of
- * f16 and bf16, finds steps and largest, which together bound the error. transposed_* are the same two where one side is
- * transposed: element (r, c) is c rows and r elements into the expected side, and r rows and c elements into the actual.
+ * measure_* find the first four. The other two take half the time and find less, so they are tried first: near_f32
+ * finds error, excess, and steps as if all pairs had one sign (above TD_TOLERANCE_NEAR_STEPS where one does not);
+ * steps_x16, of f16 and bf16, finds steps and largest, which together bound the error. transposed_* are the same two
+ * where one side is transposed: element (r, c) is c rows and r elements into the expected side, and r rows and c
+ * elements into the actual.
  *
- * pairs_* hold every pair against the limits, of floats in f32 with a margin; exact_* do so in f64, by the formula of the
- * policy itself. Elements of 8 and 16 bits that are floats come with their values in f32. Of integers, pairs_* find the
- * steps alone. */
+ * pairs_* hold every pair against the limits, of floats in f32 with a margin; exact_* do so in f64, by the formula of
+ * the policy itself. Elements of 8 and 16 bits that are floats come with their values in f32. Of integers, pairs_* find
+ * the steps alone. */
 #ifndef TD_KERNELS_TOLERANCE_H
 #define TD_KERNELS_TOLERANCE_H
 

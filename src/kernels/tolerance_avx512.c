@@ -28,7 +28,8 @@ INLINE largest nothing(void)
                      .unsure = _mm512_set1_ps(-FLT_MAX)};
 }
 
-/* Lanes that are not `in` are equal zeros: they have neither errors nor steps, and are kept out of what could be less. */
+/* Lanes that are not `in` are equal zeros: they have neither errors nor steps, and are kept out of what could be
+ * less. */
 INLINE __m512 larger(__m512 x, __m512 kept, __mmask16 in)
 {
     return in == 0xffff ? _mm512_max_ps(x, kept) : _mm512_mask_max_ps(kept, in, x, kept);

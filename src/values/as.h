@@ -9,7 +9,7 @@
  *     axis=A          the axis that the scales and zero points go along
  *     zero=N, @NAME   the zero point, an integer of the dtype; only in integers
  *     round=even      or away (ties away from zero), zero, floor, ceil, stochastic
- *     seed=N          of round=stochastic, default 0. An element's random bits depend only on the seed and on its number
+ *     seed=N          of round=stochastic, default 0. An element's random bits depend on the seed and its number
  *     sat             past the range: the nearest finite number; infinities too. The default of integers, fixed point
  *                     and floats of up to 8 bits
  *     inf             past the range: infinity, or NaN where the type has none. The default of wider floats

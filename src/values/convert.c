@@ -1,5 +1,5 @@
 /* See convert.h. Three paths give the same bits: the exact one of convert_exact.c, for everything; a decoder and an
- * encoder through f32, where every value of the source is an f32, nothing but nearest even is asked, and the work
+ * encoder through f32, where every value of the source is an f32, only nearest even is wanted, and the work
  * precision is f32; and convert_real.c between the two. */
 #include "values/convert_choose.h"
 
@@ -114,7 +114,8 @@ static void run_exact(const td_convert *c, void *dst, const void *src, size_t n,
     }
 }
 
-/* So far behind the element that is read another one is asked for; measured. Short rows are followed from row to row. */
+/* How far ahead of the element that is read another one is prefetched; measured. Short rows are followed from row to
+ * row. */
 #define AHEAD_BYTES 4096
 #define AHEAD_ROW_BYTES 2048
 

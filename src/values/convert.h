@@ -1,4 +1,4 @@
-/* Conversion of straight runs of elements from one dtype to another, in tensor containers (1, 2, 4 or 8 bytes, little
+/* Conversion of contiguous runs of elements from one dtype to another, in tensor containers (1, 2, 4 or 8 bytes, little
  * endian). exec calls it on runs that it places; the facade binds it once per call. A td_convert is made from an `as`,
  * the tensor's dtype and a direction; after that nothing can fail, except that in `error` mode the values have to be
  * looked at first (td_convert_check), because a refused call changes nothing.
@@ -34,7 +34,7 @@ typedef struct td_convert {
     bool copy;         /* bits move unchanged */
     bool scaled;
     bool check;   /* td_convert_check may refuse */
-    bool numbers; /* an element's number matters: it gives its scale or its luck */
+    bool numbers; /* an element's number matters: it gives its scale or its random bits */
     bool ftz;
     td_rounding rounding; /* of the target; the zero point here is 0 on the way back */
     uint64_t seed;
@@ -63,8 +63,8 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
 /* Frees what td_scales_give gave; a copy never has any. */
 void td_convert_free(td_convert *c);
 
-/* `rows` runs of n elements each, the strides in bytes. Element i of run r is element first + r * row_step + i * step of
- * the tensor, which is looked at only for c->numbers. */
+/* `rows` runs of n elements each, the strides in bytes. Element i of run r is element first + r * row_step + i * step
+ * of the tensor, which is looked at only for c->numbers. */
 typedef struct td_convert_block {
     void *dst;
     const void *src;

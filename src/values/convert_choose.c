@@ -1,5 +1,5 @@
 /* Which way a conversion takes, and the parameters of its kernels. Decided once for every td_convert, from the two
- * types, the scale and the rounding; convert.c asks again only where scales change along an axis. */
+ * types, the scale and the rounding; convert.c chooses again only where scales change along an axis. */
 #include "values/convert_choose.h"
 
 #include "base/cpu.h"
