@@ -1,0 +1,91 @@
+"""sv_tables.py ROOT [--write]: README.md's tables of what each SystemVerilog class has, made from the classes themselves:
+the call, and the first sentence of the comment above it. Without --write it says where README.md is out of date. A call
+whose quiet twin `try_...` exists is marked; calls that only other classes of sv/ need are left out."""
+import os
+import re
+import sys
+
+CLASSES = ["td_tensor", "td_layout", "td_backdoor", "td_memory", "td_bank_set", "td_report", "td_reporter"]
+INTERNAL = re.compile(r"^(new|handle|do_\w+|try_\w+|write_lists|learn|announce|m_\w+|report|tell|lies_elsewhere)$")
+BEGIN = "<!-- From sv/ by tests/checks/sv_tables.py: run it with --write after a change there. -->\n"
+END = "<!-- End of what sv_tables.py writes. -->\n"
+
+
+def first_sentence(lines):
+    """The first sentence of a comment, or its first clause where the rest is a list."""
+    text = " ".join(line.strip()[2:].strip() for line in lines)
+    text = re.split(r"(?<=[^.])\.\s+(?=[A-Z`])", text)[0].rstrip(".")
+    return text.replace("|", "\\|")
+
+
+def argument(text):
+    """`input longint unsigned first = 0` as `first = 0`; outputs are marked."""
+    words = text.strip().split("=")
+    name = words[0].split()[-1]
+    if re.match(r"\s*(output|ref)\b", text):
+        name = "output " + name
+    return name + (" = " + words[1].strip() if len(words) > 1 else "")
+
+
+def calls(text):
+    """(name, call, comment) of every function and task of a class, in order."""
+    found, comment, lines, at = [], [], text.split("\n"), 0
+    while at < len(lines):
+        line = lines[at]
+        head = re.match(r"  (pure )?((?:virtual |static |protected |local )*)(function|task)\b", line)
+        if head:
+            while not lines[at].rstrip().endswith(";"):
+                at += 1
+                line += " " + lines[at].strip()
+            name = re.search(r"(\w+)\s*(\((.*)\))?;$", line.strip())
+            if not head.group(1) and "protected" not in head.group(2) and "local" not in head.group(2):
+                arguments = [argument(a) for a in (name.group(3) or "").split(",") if a.strip()]
+                found.append((name.group(1), f"{name.group(1)}({', '.join(arguments)})", comment,
+                              "static" in head.group(2)))
+            comment = []
+        elif re.match(r"  // (?!verilator|----)", line):
+            comment = comment + [line]
+        else:
+            comment = []
+        at += 1
+    return found
+
+
+def table(root, name):
+    """The table of one class."""
+    text = open(os.path.join(root, "sv", name + ".svh")).read()
+    extends = re.search(r"^(?:virtual )?class \w+ extends (\w+)", text, re.M)
+    about = first_sentence(re.match(r"(?://.*\n)+", text).group(0).rstrip().split("\n"))
+    every = calls(text)
+    names = {call[0] for call in every}
+    out = f"\n**`{name}`**" + (f" (has all of `{extends.group(1)}` too)" if extends else "") + f": {about}.\n\n"
+    out += "| call | what it does |\n|---|---|\n"
+    last = ""
+    for call, shown, comment, static in every:
+        if INTERNAL.match(call):
+            continue
+        last = first_sentence(comment) or last
+        twin = " `try_`" if "try_" + call in names else ""
+        out += f"| `{name + '::' if static else ''}{shown}`{twin} | {first_sentence(comment)} |\n"
+    return out
+
+
+def main(root, write):
+    path = os.path.join(root, "README.md")
+    text = open(path).read()
+    if BEGIN not in text or END not in text:
+        print("README.md has no place for the tables of classes:", BEGIN.strip())
+        return 1
+    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    want = "".join(table(root, name) for name in CLASSES) + "\n"
+    if text[start:end] == want:
+        return 0
+    if write:
+        open(path, "w").write(text[:start] + want + text[end:])
+        return 0
+    print("README.md does not say what sv/ has; run tests/checks/sv_tables.py ROOT --write")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], "--write" in sys.argv))
