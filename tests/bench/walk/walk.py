@@ -10,6 +10,7 @@ prints the walk itself, one line per stay in a file.
 """
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def build(root, folder):
     src = os.path.join(root, "src")
-    sources = [f for f in glob.glob(src + "/**/*.c", recursive=True) if "/tool/" not in f and "_neon.c" not in f]
+    sources = [f for f in glob.glob(src + "/**/*.c", recursive=True) if not re.search("/tool/|_neon.c|/portable", f)]
     sources += glob.glob(root + "/dpi/*.c")
     verilator = subprocess.check_output(["verilator", "--getenv", "VERILATOR_ROOT"], text=True).strip()
     page = os.path.join(folder, "page.c")
