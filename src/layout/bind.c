@@ -122,8 +122,8 @@ static td_status size_group(td_bound *b, const td_group *group, uint64_t length,
     return TD_OK;
 }
 
-/* Sizes of a sliding group: index = sum of step * axis, which must end at the dimension's last element, or with tail=clip not
- * after it. */
+/* Sizes of a sliding group: index = sum of step * axis, which must end at the dimension's last element, or with
+ * tail=clip not after it. */
 static td_status size_sliding(td_bound *b, const td_group *group, uint64_t length)
 {
     const td_layout *layout = b->layout;

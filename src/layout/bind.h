@@ -1,5 +1,5 @@
 /* A layout meets a shape: every axis gets its size and its strides on the tensor's side, ragged dimensions get their
- * padding. Called by plan.c when a plan is compiled; refuses what does not fit, with the group at fault. */
+ * padding. Called by plan/compile.c; refuses what does not fit, with the group at fault. */
 #ifndef TD_BIND_H
 #define TD_BIND_H
 

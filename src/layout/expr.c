@@ -1,5 +1,5 @@
-/* Address expressions, parsed and printed: see expr.h. A recursive-descent parser with C's precedence builds the flat tree
- * of expr_tree.h; expr_value.c reads it. */
+/* Address expressions, parsed and printed: see expr.h. A recursive-descent parser with C's precedence builds the flat
+ * tree of expr_tree.h; expr_eval.c reads it. */
 #include "layout/expr_tree.h"
 
 #include "base/suggest.h"

@@ -1,6 +1,6 @@
-/* Address expressions: integers over the word and bank axes of a pattern. Parsed once into a flat tree; asked then either
- * for its strides, when it is affine, or for its values over a run of words, when it is not. Arithmetic is 64-bit and
- * checked; `/` and `%` truncate as in C and SystemVerilog. */
+/* Address expressions: integers over the word and bank axes of a pattern. Parsed once into a flat tree; asked then
+ * either for its strides, when it is affine, or for its values over a run of words, when it is not. Arithmetic is
+ * 64-bit and checked; `/` and `%` truncate as in C and SystemVerilog. */
 #ifndef TD_EXPR_H
 #define TD_EXPR_H
 
@@ -9,8 +9,8 @@
 
 typedef struct td_expr td_expr;
 
-/* Parses one expression out of `text`, up to its end or a `;`, and moves *at there. `text` is the whole address, for the
- * caret. TD_ADDRESS, with the place. */
+/* Parses one expression out of `text`, up to its end or a `;`, and moves *at there. `text` is the whole address, for
+ * the caret. TD_ADDRESS, with the place. */
 td_status td_expr_parse(const char *text, const char **at, const td_pattern *pattern, td_expr **out);
 void td_expr_free(td_expr **expr);
 
@@ -34,8 +34,8 @@ typedef struct td_affine {
 /* True when the expression is affine over axes of more than one element; its strides are then in *out. */
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out);
 
-/* The values at `count` points: axis a is value[a] at the first point and grows by step[a], likewise index. TD_ADDRESS on
- * division by zero, TD_OVERFLOW past 64 bits. `out` holds count values, count <= TD_EXPR_RUN. */
+/* The values at `count` points: axis a is value[a] at the first point and grows by step[a], likewise index. TD_ADDRESS
+ * on division by zero, TD_OVERFLOW past 64 bits. `out` holds count values, count <= TD_EXPR_RUN. */
 #define TD_EXPR_RUN 256
 td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const int64_t *value, const int64_t *step,
                        int64_t index, int64_t index_step, size_t count, int64_t *out);

@@ -1,10 +1,11 @@
-/* What an address expression is worth: its values over a run of words, or its strides when it is affine. Called by places.c;
- * expr.c parses. Arithmetic is 64-bit and checked. */
+/* What an address expression is worth: its values over a run of words, or its strides when it is affine. Called by
+ * addresses.c; expr.c parses. Arithmetic is 64-bit and checked. */
 #include "layout/expr_tree.h"
 
 #include <inttypes.h>
 
-/* -- values ---------------------------------------------------------------------------------------------------------- */
+/* -- values
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static int64_t reverse_bits(int64_t value, int64_t bits)
 {
@@ -184,7 +185,8 @@ td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const in
     return eval_node(expr, expr->count - 1, scope, value, step, index, index_step, count, out);
 }
 
-/* -- strides --------------------------------------------------------------------------------------------------------- */
+/* -- strides
+ * --------------------------------------------------------------------------------------------------------- */
 
 static bool is_constant(const td_affine *a)
 {

@@ -1,5 +1,5 @@
-/* The tree of an address expression, as expr.c builds it and expr_value.c reads it: a flat array of nodes, children before
- * parents, the last node the root. Nobody else includes this. */
+/* The tree of an address expression, as expr.c builds it and expr_eval.c reads it: a flat array of nodes, children
+ * before parents, the last node the root. Nobody else includes this. */
 #ifndef TD_EXPR_TREE_H
 #define TD_EXPR_TREE_H
 
@@ -40,7 +40,7 @@ struct td_expr {
     node node[MAX_NODES];
 };
 
-/* expr_value.c: what the operator makes of two constants; false when that is no non-negative number. */
+/* expr_eval.c: what the operator makes of two constants; false when that is no non-negative number. */
 bool td_expr_fold(op which, int64_t a, int64_t b, int64_t *out);
 
 #endif

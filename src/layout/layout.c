@@ -1,5 +1,5 @@
-/* Creation of layouts: the options and the two halves of the address; see pattern.c and expr.c for the rest, and preset.c for
- * patterns that are names. */
+/* Creation of layouts: the options and the two halves of the address; see pattern.c and expr.c for the rest, and
+ * preset.c for patterns that are names. */
 #include "layout/layout.h"
 
 #include "base/suggest.h"

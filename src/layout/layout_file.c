@@ -1,6 +1,6 @@
-/* Layout files: named layouts in one text file, so that testbench and golden model share one spec. Behind td_layout_open and
- * td_layout_names; the grammar stands in tensordoor.h. The whole file must follow the grammar before any layout comes out of
- * it; what the clauses say is checked for the layout that is asked for. */
+/* Layout files: named layouts in one text file, so that testbench and golden model share one spec. Behind
+ * td_layout_open and td_layout_names; the grammar stands in tensordoor.h. The whole file must follow the grammar before
+ * any layout comes out of it; what the clauses say is checked for the layout that is asked for. */
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -232,7 +232,8 @@ static td_status read_entries(reader *r)
     return read_entry(r, &r->entry[r->entry_count - 1], body, r->size);
 }
 
-/* -- from an entry to a layout ----------------------------------------------------------------------------------------- */
+/* -- from an entry to a layout
+ * ----------------------------------------------------------------------------------------- */
 
 static td_status find_entry(reader *r, const char *name, entry **out)
 {

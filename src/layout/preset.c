@@ -1,5 +1,5 @@
-/* Expansion of presets: see preset.h. The settings that the user gave are gathered first; the preset's own options follow
- * where the user said nothing; then the holes are filled. Sizes and places are layout.c's to check. */
+/* Expansion of presets: see preset.h. The settings that the user gave are gathered first; the preset's own options
+ * follow where the user said nothing; then the holes are filled. Sizes and places are layout.c's to check. */
 #include "layout/preset.h"
 
 #include "base/suggest.h"
@@ -57,7 +57,8 @@ static bool is_offered(const td_preset *preset, const char *word)
     return false;
 }
 
-/* -- settings ---------------------------------------------------------------------------------------------------------- */
+/* -- settings
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static td_status add_setting(expansion *e, const char *key, size_t key_length, const char *value, size_t value_length,
                              bool given)
@@ -149,7 +150,8 @@ static td_status add_own_options(expansion *e)
     return status;
 }
 
-/* -- holes ------------------------------------------------------------------------------------------------------------- */
+/* -- holes
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static td_status check_number(const char *key, const char *value)
 {
@@ -220,7 +222,8 @@ static td_status fill(const expansion *e, const char *text, int nesting, td_text
     return status;
 }
 
-/* -- the whole --------------------------------------------------------------------------------------------------------- */
+/* -- the whole
+ * --------------------------------------------------------------------------------------------------------- */
 
 static td_status fail_key(const expansion *e, const char *key)
 {

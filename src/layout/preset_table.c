@@ -1,6 +1,6 @@
-/* The table of presets: one entry per layout that public hardware and libraries use, in the language of tensordoor.h with
- * the holes that preset.h describes. A word is what the hardware moves at once; beats= cuts it for a narrower memory. Each
- * entry is tested against the published formula in tests/unit/test_preset.c. */
+/* The table of presets: one entry per layout that public hardware and libraries use, in the language of tensordoor.h
+ * with the holes that preset.h describes. A word is what the hardware moves at once; beats= cuts it for a narrower
+ * memory. Each entry is tested against the published formula in tests/unit/test_preset.c. */
 #include "layout/preset.h"
 
 const td_preset td_presets[] = {

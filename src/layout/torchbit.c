@@ -1,6 +1,6 @@
-/* Layouts from mappings in the manner of torchbit: a software pattern, a hardware pattern, sizes of the temporal and the
- * spatial axes, a base and strides per temporal axis. It writes the three strings of a layout and has layout.c make it; what
- * it checks itself is what the strings could not say wrong. */
+/* Layouts from mappings in the manner of torchbit: a software pattern, a hardware pattern, sizes of the temporal and
+ * the spatial axes, a base and strides per temporal axis. It writes the three strings of a layout and has layout.c make
+ * it; what it checks itself is what the strings could not say wrong. */
 #include "base/suggest.h"
 #include "base/text.h"
 #include "layout/layout.h"
@@ -88,8 +88,8 @@ static td_status check_strides(const sizes *temporal, const sizes *strides)
     return TD_OK;
 }
 
-/* Without strides the words are consecutive, the first temporal axis the slowest. That needs the size of each; where some are
- * left to the shape, the order is that of the hardware pattern. */
+/* Without strides the words are consecutive, the first temporal axis the slowest. That needs the size of each; where
+ * some are left to the shape, the order is that of the hardware pattern. */
 static td_status find_strides(const char *pattern_text, const sizes *temporal, sizes *strides)
 {
     td_pattern *pattern = malloc(sizeof *pattern);

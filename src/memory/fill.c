@@ -1,5 +1,5 @@
-/* Fills words of a memory with a pattern that says where a word came from, or that nobody mistakes for data. Called by the
- * facade and the DPI layer. The text is read whole before a word is written. */
+/* Fills words of a memory with a pattern that says where a word came from, or that nobody mistakes for data. Called by
+ * the facade and the DPI layer. The text is read whole before a word is written. */
 #include "base/random.h"
 #include "memory/memory.h"
 

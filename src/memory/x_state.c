@@ -1,5 +1,5 @@
-/* Bits that are x or z, as far as the memory object goes: its policy, and the refusal of lists of words. What whole tensors do
- * with such bits is in backdoor/x_elems.c. */
+/* Bits that are x or z, as far as the memory object goes: its policy, and the refusal of lists of words. What whole
+ * tensors do with such bits is in backdoor/x_elems.c. */
 #include "memory/x_state.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* A layout explained in text, behind td_layout_explain: what stands where, how much of the memory is used, and how the plan
- * moves it. The lists are bounded, so that a page comes out of any tensor. Pictures are in picture.c. */
+/* A layout explained in text, behind td_layout_explain: what stands where, how much of the memory is used, and how the
+ * plan moves it. The lists are bounded, so that a page comes out of any tensor. Pictures are in picture.c. */
 #include "show/view.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* A layout as a picture, behind td_layout_svg: this file chooses what is drawn (which words, at what scale, coloured by which
- * axis); picture_draw.c writes the SVG. Big layouts are cut in the middle, so that any of them makes one page. */
+/* A layout as a picture, behind td_layout_svg: this file chooses what is drawn (which words, at what scale, coloured by
+ * which axis); svg.c writes the SVG. Big layouts are cut in the middle, so that any of them makes one page. */
 #include "show/picture.h"
 
 #include "base/suggest.h"
@@ -25,7 +25,8 @@ enum {
 #define CELL_LEAST_PX 22.0
 #define PAGE_PX 1500.0
 
-/* -- words and rows ---------------------------------------------------------------------------------------------------- */
+/* -- words and rows
+ * ---------------------------------------------------------------------------------------------------- */
 
 static int compare_words(const void *a, const void *b)
 {
@@ -101,7 +102,8 @@ static td_status choose_rows(td_picture *p)
     return TD_OK;
 }
 
-/* -- scale and colour -------------------------------------------------------------------------------------------------- */
+/* -- scale and colour
+ * -------------------------------------------------------------------------------------------------- */
 
 static int digits(uint64_t value)
 {

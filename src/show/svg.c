@@ -1,5 +1,5 @@
-/* The SVG of a picture: see picture.h. Words go down, bits across with the most significant on the left, as in a hex dump and
- * in every register drawing; banks stand side by side with equal addresses on one line. */
+/* The SVG of a picture: see picture.h. Words go down, bits across with the most significant on the left, as in a hex
+ * dump and in every register drawing; banks stand side by side with equal addresses on one line. */
 #include "show/picture.h"
 
 #include "tensor/tensor.h"
@@ -68,7 +68,8 @@ static double bank_x(const td_picture *p, uint64_t bank)
     return MARGIN + LABEL_PX + (double)bank * (p->word_px + BANK_GAP_PX);
 }
 
-/* -- above the words --------------------------------------------------------------------------------------------------- */
+/* -- above the words
+ * --------------------------------------------------------------------------------------------------- */
 
 static void add_heading(const td_picture *p, td_text *out)
 {
@@ -179,7 +180,8 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
     td_text_add(out, "\n");
 }
 
-/* -- words ------------------------------------------------------------------------------------------------------------- */
+/* -- words
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static void add_title(const td_picture *p, const td_drawn_word *w, uint64_t lane, const uint64_t *at, td_text *out)
 {

@@ -1,5 +1,5 @@
-/* See view.h. Every answer comes from what compiles plans (bind.c, lanes.c, addresses.c), so that a picture cannot disagree with a
- * load. Called by explain.c and picture.c. */
+/* See view.h. Every answer comes from what compiles plans (bind.c, lanes.c, addresses.c), so that a picture cannot
+ * disagree with a load. Called by explain.c and picture.c. */
 #include "show/view.h"
 
 #include "memory/memory.h"

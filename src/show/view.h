@@ -1,5 +1,5 @@
-/* A layout bound to a scene, for those who show it: explain.c and picture.c. It answers where a word lies and what stands in
- * each of its lanes, one at a time; what moves data is the plan. */
+/* A layout bound to a scene, for those who show it: explain.c and picture.c. It answers where a word lies and what
+ * stands in each of its lanes, one at a time; what moves data is the plan. */
 #ifndef TD_VIEW_H
 #define TD_VIEW_H
 
