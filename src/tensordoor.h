@@ -645,6 +645,39 @@ TD_API void td_plan_cache_clear(void);
  * as many as there are processors. */
 TD_API void td_speed_threads(unsigned threads);
 
+/* Which way loads and dumps went. A layout gets the first of these that fits each box of its plan:
+ *
+ *     plain         element by element: alias=last, and lanes that straddle words. The slow way
+ *     converted     values are converted on the way
+ *     packed        elements that are no whole bytes, or share their bytes with others; dumps with alias=last
+ *     gathered      whole bytes, the place of each word from a table, because its address is no sum of strides
+ *     contiguous    runs of bytes that are contiguous in the tensor and in memory
+ *     transposed    two axes change places
+ *     interleaved   a few streams are merged into one, or taken apart */
+typedef enum td_path {
+    TD_PATH_CONTIGUOUS,
+    TD_PATH_TRANSPOSED,
+    TD_PATH_INTERLEAVED,
+    TD_PATH_GATHERED,
+    TD_PATH_PACKED,
+    TD_PATH_CONVERTED,
+    TD_PATH_PLAIN,
+    TD_PATHS /* how many there are */
+} td_path;
+
+/* The loads and dumps that succeeded, of tensors and matrices, on all threads, per td_path. A call whose boxes take several
+ * ways counts once in each. Bytes are those of the tensor's elements; copies of a repeat count once. */
+typedef struct td_path_stats {
+    uint64_t calls[TD_PATHS];
+    uint64_t bytes[TD_PATHS];
+} td_path_stats;
+
+TD_API td_path_stats td_speed_paths(void);
+TD_API void td_speed_paths_clear(void);
+
+/* "contiguous", ...; "" for what is no path. */
+TD_API const char *td_path_name(td_path path);
+
 /* The kernels in use: "c", "avx2", "avx512" or "neon". TD_CPU of the environment lowers it. */
 TD_API const char *td_speed_isa(void);
 

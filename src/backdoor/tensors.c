@@ -1,6 +1,7 @@
 /* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
  * operation and the memory's name in front. Words are in words.c. */
 #include "backdoor/call.h"
+#include "exec/paths.h"
 #include "plan/cache.h"
 
 #include <inttypes.h>
@@ -75,6 +76,8 @@ td_status td_call_run(const td_call *c)
                     s.run.plan->dense_words, c->staged_words);
     if (!status)
         status = c->writes_tensor ? dump(c, &s.run) : load(c, &s.run);
+    if (!status)
+        td_paths_count(&s.run, c->writes_tensor);
     return td_call_end(c, &s, status);
 }
 

@@ -164,7 +164,7 @@ static void move_box(const td_run *run, size_t b, bool dump)
     const td_node *node = &plan->node[box->first_node];
     shared_steps s = {.run = run, .box = b, .dump = dump, .pieces = 1};
     if (!box->selectors) {
-        move_ground(run, b, dump, false, td_box_at(box));
+        move_ground(run, b, dump, false, (td_at){box->tensor, box->memory, box->select});
         return;
     }
     if (!plan->slides && node->tensor)

@@ -63,7 +63,11 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
     td_loops_order(plan);
     td_loops_tune(plan);
     td_moves_finish(plan);
-    return td_rows_choose(plan);
+    status = td_rows_choose(plan);
+    if (status)
+        return status;
+    td_path_find(plan);
+    return TD_OK;
 }
 
 td_status td_plan_create(const td_plan_request *request, td_plan **out)

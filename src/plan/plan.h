@@ -78,7 +78,11 @@ typedef struct td_plan {
     uint64_t table_count;
 
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load leaves the others alone */
-    uint64_t elems;           /* elements moved, copies counted, padding not */
+    uint64_t elems;           /* of the tensor */
+
+    uint8_t path[2]
+                [2]; /* of a load and a dump, without and with a conversion: td_path, or TD_PATHS where boxes differ */
+    uint64_t path_bytes; /* of all data boxes, in the tensor */
 
     /* request.dense: where the words of the staging buffer belong, in its order: `beats` words for every step of the
      * nodes (outermost first, bits in `memory`), or for every entry of the table. */

@@ -1,0 +1,131 @@
+/* See paths.h. Each thread counts for itself, because an atomic addition costs as much as a tenth of a small load; whoever asks
+ * adds the threads up. Clearing keeps the sum of that moment and takes it off later: nobody writes another thread's counts. */
+#include "exec/paths.h"
+
+#include "plan/passes.h"
+
+#include <pthread.h>
+
+/* Only its own thread writes; relaxed atomics, so that others may read at any time. */
+typedef struct counts {
+    struct counts *next;
+    _Atomic uint64_t calls[TD_PATHS], bytes[TD_PATHS];
+} counts;
+
+static _Thread_local counts own;
+
+/* NULL at first. Of the initial-exec model, which is read without a call (3 ns of a load of 45); a library that is loaded late
+ * may take eight bytes so, but not all of the counts. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) counts *mine;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_key_t key;
+    counts *first;
+    td_path_stats ended; /* of threads that are gone */
+    td_path_stats cleared;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void add(td_path_stats *sum, counts *c)
+{
+    for (size_t i = 0; i < TD_PATHS; i++) {
+        sum->calls[i] += atomic_load_explicit(&c->calls[i], memory_order_relaxed);
+        sum->bytes[i] += atomic_load_explicit(&c->bytes[i], memory_order_relaxed);
+    }
+}
+
+static void end_thread(void *ended)
+{
+    pthread_mutex_lock(&all.lock);
+    counts **at = &all.first;
+    while (*at != ended)
+        at = &(*at)->next;
+    *at = (*at)->next;
+    add(&all.ended, ended);
+    pthread_mutex_unlock(&all.lock);
+}
+
+static void make_key(void)
+{
+    (void)pthread_key_create(&all.key, end_thread);
+}
+
+static counts *begin_thread(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+    mine = &own;
+    pthread_mutex_lock(&all.lock);
+    own.next = all.first;
+    all.first = &own;
+    pthread_mutex_unlock(&all.lock);
+    (void)pthread_setspecific(all.key, &own);
+    return mine;
+}
+
+static inline void grow(_Atomic uint64_t *count, uint64_t by)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by, memory_order_relaxed);
+}
+
+static void count(counts *c, unsigned path, uint64_t calls, uint64_t bytes)
+{
+    grow(&c->calls[path], calls);
+    grow(&c->bytes[path], bytes);
+}
+
+/* Boxes that go different ways. */
+static void count_boxes(counts *c, const td_run *run, bool dump)
+{
+    const td_plan *plan = run->plan;
+    unsigned seen = 0;
+    for (size_t b = 0; b < plan->data_count; b++) {
+        const td_path path = td_path_of_box(plan, b, dump, run->convert != NULL);
+        count(c, path, !(seen >> path & 1), td_path_elems(plan, &plan->data[b]) * plan->tensor_dtype.bytes);
+        seen |= 1u << path;
+    }
+}
+
+void td_paths_count(const td_run *run, bool dump)
+{
+    const unsigned path = run->plan->path[dump][run->convert != NULL];
+    counts *c = mine ? mine : begin_thread();
+    if (path < TD_PATHS)
+        count(c, path, 1, run->plan->path_bytes);
+    else
+        count_boxes(c, run, dump);
+}
+
+static td_path_stats sum_all(void)
+{
+    td_path_stats sum = all.ended;
+    for (counts *c = all.first; c; c = c->next)
+        add(&sum, c);
+    return sum;
+}
+
+td_path_stats td_speed_paths(void)
+{
+    pthread_mutex_lock(&all.lock);
+    td_path_stats stats = sum_all();
+    for (size_t i = 0; i < TD_PATHS; i++) {
+        stats.calls[i] -= all.cleared.calls[i];
+        stats.bytes[i] -= all.cleared.bytes[i];
+    }
+    pthread_mutex_unlock(&all.lock);
+    return stats;
+}
+
+void td_speed_paths_clear(void)
+{
+    pthread_mutex_lock(&all.lock);
+    all.cleared = sum_all();
+    pthread_mutex_unlock(&all.lock);
+}
+
+const char *td_path_name(td_path path)
+{
+    static const char *const name[TD_PATHS] = {"contiguous", "transposed", "interleaved", "gathered",
+                                               "packed",     "converted",  "plain"};
+    return (unsigned)path < TD_PATHS ? name[path] : "";
+}

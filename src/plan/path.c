@@ -1,0 +1,42 @@
+/* Which way through exec a box takes: the last pass of a compilation, for the counters of exec/paths.c. It decides nothing; it
+ * says what exec.c will do with the moves and rows that were chosen. */
+#include "plan/passes.h"
+
+td_path td_path_of_box(const td_plan *plan, size_t b, bool dump, bool converts)
+{
+    static const uint8_t of_kind[] = {[TD_MOVE_NONE] = TD_PATH_PACKED,
+                                      [TD_MOVE_RUNS] = TD_PATH_CONTIGUOUS,
+                                      [TD_MOVE_TRANSPOSE] = TD_PATH_TRANSPOSED,
+                                      [TD_MOVE_INTERLEAVE] = TD_PATH_INTERLEAVED,
+                                      [TD_MOVE_DEINTERLEAVE] = TD_PATH_INTERLEAVED,
+                                      [TD_MOVE_PICKS] = TD_PATH_TRANSPOSED};
+    const unsigned kind = plan->move[2 * b + dump].kind;
+    if ((plan->in_order && !dump) || plan->rows[b].way == TD_ROWS_NONE)
+        return TD_PATH_PLAIN;
+    if (converts)
+        return TD_PATH_CONVERTED;
+    return plan->table && kind != TD_MOVE_NONE ? TD_PATH_GATHERED : of_kind[kind];
+}
+
+uint64_t td_path_elems(const td_plan *plan, const td_box *box)
+{
+    uint64_t elems = box->piece_count ? 0 : 1;
+    for (size_t k = 0; k < box->piece_count; k++)
+        elems += plan->piece[box->first_piece + k].elem_bit == 0;
+    for (size_t i = 0; i < box->node_count; i++)
+        elems *= plan->node[box->first_node + i].tensor ? plan->node[box->first_node + i].extent : 1;
+    return elems;
+}
+
+void td_path_find(td_plan *plan)
+{
+    plan->path_bytes = 0;
+    for (size_t b = 0; b < plan->data_count; b++) {
+        plan->path_bytes += td_path_elems(plan, &plan->data[b]) * plan->tensor_dtype.bytes;
+        for (int k = 0; k < 4; k++) {
+            uint8_t *path = &plan->path[k / 2][k % 2];
+            const td_path own = td_path_of_box(plan, b, k / 2, k % 2);
+            *path = b == 0 || *path == own ? (uint8_t)own : TD_PATHS;
+        }
+    }
+}
