@@ -119,22 +119,20 @@ td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan 
     return status;
 }
 
-/* The two innermost nodes are loops here, because short runs are the usual case: a row, and rows at equal distances. */
+/* One run per row; the innermost node is part of the run where a vector is one word. */
 static void list_places(struct td_transfer *t, const td_plan *plan)
 {
-    static const td_node single = {.extent = 1};
     const int64_t word_bits = (int64_t)plan->geometry.word_bytes * 8;
-    const size_t count = plan->place_count, inner = plan->beats == 1 && count ? 1 : 0;
-    const td_node *row = inner ? &plan->place[count - 1] : &single;
-    const td_node *rows = count > inner ? &plan->place[count - 1 - inner] : &single;
-    const uint64_t run = inner ? row->extent : plan->beats;
-    const int64_t step = inner ? row->memory / word_bits : 1;
-    td_walk w;
-    for (td_walk_begin(&w, plan->place, count > inner ? count - 1 - inner : 0, (td_at){0}); w.more; td_walk_next(&w))
-        for (uint64_t i = 0; i < rows->extent; i++) {
-            const int64_t word = (w.at.memory + rows->memory * (int64_t)i) / word_bits;
-            add(t, plan->first_place + (uint64_t)word, run, step);
-        }
+    const bool inner = plan->beats == 1 && plan->place_count > 0;
+    const size_t outer = plan->place_count - inner;
+    const uint64_t run = inner ? plan->place[outer].extent : plan->beats;
+    const int64_t step = inner ? plan->place[outer].memory / word_bits : 1;
+    for (uint64_t row = 0; row < plan->dense_words / run; row++) {
+        uint64_t rest = row, first = plan->first_place;
+        for (size_t i = outer; i-- > 0; rest /= plan->place[i].extent)
+            first += rest % plan->place[i].extent * (uint64_t)(plan->place[i].memory / word_bits);
+        add(t, first, run, step);
+    }
 }
 
 td_status td_transfer_list_dense(td_memory *memory, td_plan *plan)
