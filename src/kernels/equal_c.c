@@ -41,7 +41,7 @@ KERNEL(rows)
 #define ROUND_BYTES 2048
 
 /* Rows that lie side by side are one run. Of rows that are whole lines apart, several of these narrow blocks share a
- * line: only the block that begins in a line prefetches it. */
+ * line: only the first block in a line prefetches it. */
 void td_prefetch_rows(const unsigned char *p, ptrdiff_t stride, size_t rows, size_t cols, ptrdiff_t ahead)
 {
     if (stride > 0 && (size_t)stride <= cols + 32) { /* one run, but for small gaps */

@@ -1,6 +1,6 @@
 /* See convert.h. Three paths give the same bits: the exact one of convert_exact.c, for everything; a decoder and an
  * encoder through f32, where every value of the source is an f32, only nearest even is wanted, and the work
- * precision is f32; and convert_real.c between the two. */
+ * precision is f32; and convert_double.c between the two. */
 #include "values/convert_choose.h"
 
 #include "base/fp_mode.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGE_ELEMS 1024
+#define SCRATCH_ELEMS 1024
 #define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
 #define LINE 64
 #define LONG_ROW_BYTES 512 /* off the lines, but worth streaming between its ends */
@@ -127,7 +127,8 @@ static ptrdiff_t ahead_of(const td_convert *c, const td_convert_block *b)
     return b->src_stride * (row_bytes < AHEAD_ROW_BYTES ? AHEAD_ROW_BYTES / row_bytes : 1);
 }
 
-/* One kernel. Whole aligned lines stream; a long row that begins off them does so behind its first. */
+/* One kernel. Whole aligned lines are streamed; a long row that begins within a line is streamed from the next line
+ * on. */
 static void run_one(const td_convert *c, td_convert_fn fn, const td_convert_params *params, const td_convert_block *b)
 {
     if (!b->stream && !b->far) {
@@ -161,14 +162,14 @@ static void run_fast(const td_convert *c, const td_convert_block *b, const td_co
         run_one(c, c->decode ? c->decode : c->encode, c->decode ? decode : encode, b);
         return;
     }
-    float stage[STAGE_ELEMS];
+    float scratch[SCRATCH_ELEMS];
     char *dst = b->dst;
     const char *src = b->src;
     for (size_t r = 0; r < b->rows; r++, dst += b->dst_stride, src += b->src_stride)
-        for (size_t i = 0; i < b->n; i += STAGE_ELEMS) {
-            const size_t part = b->n - i < STAGE_ELEMS ? b->n - i : STAGE_ELEMS;
-            c->decode(stage, 0, src + i * c->src.bytes, 0, 1, part, decode);
-            c->encode(dst + i * c->dst.bytes, 0, stage, 0, 1, part, encode);
+        for (size_t i = 0; i < b->n; i += SCRATCH_ELEMS) {
+            const size_t part = b->n - i < SCRATCH_ELEMS ? b->n - i : SCRATCH_ELEMS;
+            c->decode(scratch, 0, src + i * c->src.bytes, 0, 1, part, decode);
+            c->encode(dst + i * c->dst.bytes, 0, scratch, 0, 1, part, encode);
         }
 }
 
@@ -191,18 +192,18 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
     td_convert_params decode = c->decode_params;
     td_convert_params encode = c->encode_params;
     td_convert_aim_one(c, &decode, &encode);
-    float stage[STAGE_ELEMS];
+    float scratch[SCRATCH_ELEMS];
     while (n) {
-        const size_t part = n < STAGE_ELEMS ? n : STAGE_ELEMS;
+        const size_t part = n < SCRATCH_ELEMS ? n : SCRATCH_ELEMS;
         if (c->decode && c->src.bytes < 4)
-            c->decode(stage, 0, src, 0, 1, part, &decode);
+            c->decode(scratch, 0, src, 0, 1, part, &decode);
         else
-            memcpy(stage, src, part * sizeof stage[0]);
+            memcpy(scratch, src, part * sizeof scratch[0]);
         uint64_t within = first % c->axis.inner;
         uint64_t k = td_convert_index(c, first);
         for (size_t i = 0; i < part; i++) {
             const float scale = (float)c->axis.scale[k];
-            stage[i] = forward ? stage[i] / scale : stage[i] * scale;
+            scratch[i] = forward ? scratch[i] / scale : scratch[i] * scale;
             if (step != 1) {
                 k = td_convert_index(c, first + (uint64_t)step * (i + 1));
             } else if (++within == c->axis.inner) { /* no division where elements follow each other */
@@ -211,9 +212,9 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
             }
         }
         if (c->encode && c->dst.bytes < 4)
-            c->encode(dst, 0, stage, 0, 1, part, &encode);
+            c->encode(dst, 0, scratch, 0, 1, part, &encode);
         else
-            memcpy(dst, stage, part * sizeof stage[0]);
+            memcpy(dst, scratch, part * sizeof scratch[0]);
         dst = (char *)dst + part * c->dst.bytes;
         src = (const char *)src + part * c->src.bytes;
         first += (uint64_t)step * part;
@@ -248,8 +249,8 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
 
 static void run_row(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
-    if (c->real)
-        td_convert_real_run(c, dst, src, n, first, step);
+    if (c->in_double)
+        td_convert_double_run(c, dst, src, n, first, step);
     else if (!c->decode && !c->encode)
         run_exact(c, dst, src, n, first, step);
     else

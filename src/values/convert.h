@@ -44,10 +44,9 @@ typedef struct td_convert {
     void *owned[2];     /* arrays of the axis that td_convert_free frees; td_scales_give puts them here */
     char as_text[48];   /* the memory's dtype and its words in short, for messages */
 
-    /* The fast path: decode to f32, encode from f32; NULL where that side is f32 already, both NULL for the others.
-     */
+    /* The fast path: decode to f32, encode from f32; one is NULL where its side is f32 already, both on other paths. */
     td_convert_fn decode, encode;
-    bool real;           /* neither of them, but doubles do: convert_real.c */
+    bool in_double;      /* no fast path, but doubles have the same bits: convert_double.c */
     td_convert_fn widen; /* the source to f32, or NULL */
     double steps;        /* integers: of the target in a value of 1; 2^n in fixed point */
     td_convert_params decode_params, encode_params;
@@ -55,8 +54,7 @@ typedef struct td_convert {
 } td_convert;
 
 /* Not to be copied: it points into itself. TD_OPTION when the scale is 0 or infinite in the work precision, or a
- * zero point of the axis is not in the memory's dtype. `axis` is NULL, or is copied (its arrays are not).
- */
+ * zero point of the axis is not in the memory's dtype. `axis` is NULL, or is copied (its arrays are not). */
 td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction direction, const td_scale_axis *axis,
                           td_convert *out);
 
@@ -83,11 +81,11 @@ void td_convert_rows(const td_convert *c, const td_convert_block *block);
 /* One run, streamed when it is long. */
 void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step);
 
-/* For c->check: TD_RANGE with a message that names the first element of the run that does not fit; *bad is its place.
- */
+/* For c->check: TD_RANGE with a message that names the first element of the run that does not fit; *bad is its
+ * place. */
 td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad);
 
-/* One element's bits (own bits in, container bits out), by the exact path alone: what tests hold the others against. */
+/* One element's bits (own bits in, container bits out), by the exact path alone: the reference of the tests. */
 uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool *in_range);
 
 #endif

@@ -218,7 +218,7 @@ void td_convert_choose(td_convert *c)
     if (choose_fast(c, &kernels))
         return;
     c->widen = decoder_of(&kernels, c->src);
-    c->real = td_convert_real_can(c);
+    c->in_double = td_convert_double_can(c);
     c->steps = ldexp(1, c->dst.frac_bits);
     set_scale(&c->decode_params, 1);
     c->decode_params.quotient = false;

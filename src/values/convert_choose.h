@@ -1,5 +1,5 @@
 /* What the files of the conversion share: convert.c (binding and running), convert_path.c (which way), convert_exact.c
- * (the rule) and convert_real.c (doubles). */
+ * (the rule) and convert_double.c (doubles). */
 #ifndef TD_CONVERT_PATH_H
 #define TD_CONVERT_PATH_H
 
@@ -22,7 +22,7 @@ bool td_convert_aim(const td_convert *c, double scale, int64_t zero, td_convert_
 void td_convert_aim_one(const td_convert *c, td_convert_params *decode, td_convert_params *encode);
 
 /* Whether doubles give the exact path's bits for this conversion, and the run. */
-bool td_convert_real_can(const td_convert *c);
-void td_convert_real_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step);
+bool td_convert_double_can(const td_convert *c);
+void td_convert_double_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step);
 
 #endif

@@ -1,7 +1,7 @@
 /* Conversion in double arithmetic, between the kernels and the exact path: integers of up to 32 bits, every rounding
- * into integers, f64. convert.c asks whether a conversion qualifies and runs it; a qualified one has the exact path's
- * bits, because every source is a double, each step rounds once, and the few elements for which that fails are handed
- * back. */
+ * into integers, f64. convert_choose.c finds out whether a conversion qualifies, convert.c runs it; a qualified one has
+ * the exact path's bits, because every source is a double, each step rounds once, and the few elements for which that
+ * fails are handed back. */
 #include "values/convert_choose.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static bool is_float(td_dtype t, unsigned bits)
            t.exp_bits == (bits == 32 ? 8 : 11);
 }
 
-bool td_convert_real_can(const td_convert *c)
+bool td_convert_double_can(const td_convert *c)
 {
     if (c->ftz || c->rounding.round == TD_ROUND_STOCHASTIC)
         return false;
@@ -139,7 +139,7 @@ static bool store(const td_convert *c, void *dst, double x, uint64_t elem)
     return true;
 }
 
-void td_convert_real_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+void td_convert_double_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
     double stage[STAGE_ELEMS];
     const char *in = src;

@@ -1,6 +1,6 @@
 /* The rule itself: one element by integer arithmetic, whatever the two types, the scale and the rounding; and the look
- * at all elements before a call in `error` mode. convert.c runs it where no faster path has the same bits, and the
- * tests hold the others against it. */
+ * at all elements before a call in `error` mode. convert.c runs it where no faster path has the same bits, and
+ * the tests compare the other paths with it. */
 #include "base/random.h"
 #include "kernels/bits.h"
 #include "values/convert_choose.h"
