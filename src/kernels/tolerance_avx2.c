@@ -14,24 +14,14 @@
 
 #include "kernels/tolerance_pairs.inc"
 
+#define OVERRIDE_transposed(name)
+#define OVERRIDE_measure(name) kernels->name = td_tolerance_##name##_avx2;
+#define OVERRIDE_pairs(name) OVERRIDE_measure(name)
+#define OVERRIDE_integers(name) OVERRIDE_measure(name)
+
 void td_tolerance_init_avx2(td_tolerance_kernels *kernels)
 {
-    kernels->measure_f32 = td_tolerance_measure_f32_avx2;
-    kernels->measure_f16 = td_tolerance_measure_f16_avx2;
-    kernels->measure_bf16 = td_tolerance_measure_bf16_avx2;
-    kernels->near_f32 = td_tolerance_near_f32_avx2;
-    kernels->steps_x16 = td_tolerance_steps_x16_avx2;
-    kernels->pairs_f32 = td_tolerance_pairs_f32_avx2;
-    kernels->pairs_x16 = td_tolerance_pairs_x16_avx2;
-    kernels->pairs_x8 = td_tolerance_pairs_x8_avx2;
-    kernels->exact_f32 = td_tolerance_exact_f32_avx2;
-    kernels->exact_x16 = td_tolerance_exact_x16_avx2;
-    kernels->exact_x8 = td_tolerance_exact_x8_avx2;
-    kernels->exact_f64 = td_tolerance_exact_f64_avx2;
-    kernels->pairs_i8 = td_tolerance_pairs_i8_avx2;
-    kernels->pairs_i16 = td_tolerance_pairs_i16_avx2;
-    kernels->pairs_i32 = td_tolerance_pairs_i32_avx2;
-    kernels->exact_i8 = td_tolerance_exact_i8_avx2;
-    kernels->exact_i16 = td_tolerance_exact_i16_avx2;
-    kernels->exact_i32 = td_tolerance_exact_i32_avx2;
+#define X(name, size, rule) OVERRIDE_##rule(name)
+    TD_TOLERANCE_KERNELS(X)
+#undef X
 }
