@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STAGE_ELEMS 256
+#define SCRATCH_ELEMS 256
 #define WHOLE_BITS 32                    /* integers on either side */
 #define WHOLE_LIMIT 576460752303423488.0 /* 2^59: the fraction of anything smaller is exact */
 
@@ -56,7 +56,7 @@ static void widen(const td_convert *c, double *out, const void *src, size_t n)
         memcpy(out, src, n * sizeof out[0]);
         return;
     }
-    float narrow[STAGE_ELEMS];
+    float narrow[SCRATCH_ELEMS];
     if (c->src.bytes == 4)
         memcpy(narrow, src, n * sizeof narrow[0]);
     else
@@ -141,17 +141,17 @@ static bool store(const td_convert *c, void *dst, double x, uint64_t elem)
 
 void td_convert_double_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
-    double stage[STAGE_ELEMS];
+    double scratch[SCRATCH_ELEMS];
     const char *in = src;
     char *out = dst;
-    for (size_t done = 0; done < n; done += STAGE_ELEMS) {
-        const size_t part = n - done < STAGE_ELEMS ? n - done : STAGE_ELEMS;
-        widen(c, stage, in + done * c->src.bytes, part);
+    for (size_t done = 0; done < n; done += SCRATCH_ELEMS) {
+        const size_t part = n - done < SCRATCH_ELEMS ? n - done : SCRATCH_ELEMS;
+        widen(c, scratch, in + done * c->src.bytes, part);
         for (size_t i = 0; i < part; i++) {
             const uint64_t elem = first + (uint64_t)step * (done + i);
             char *place = out + (done + i) * c->dst.bytes;
             double x = 0;
-            if (scaled(c, stage[i], elem, &x) && store(c, place, x, elem))
+            if (scaled(c, scratch[i], elem, &x) && store(c, place, x, elem))
                 continue;
             uint64_t bits = 0;
             memcpy(&bits, in + (done + i) * c->src.bytes, c->src.bytes);
