@@ -230,11 +230,16 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *     ...            any number of whole dimensions; once on each side, on the right also inside a group: "b ... c ->
  *                    (b ...) c"
  *     r c -> (r k) c an axis that stands only on the right is a repeat: a load writes every copy, a dump checks that
- *     the copies
- *                    agree (TD_DISAGREE) before it changes the tensor. Its size comes from the options
+ *                    the copies agree (TD_DISAGREE) before it changes the tensor. Its size comes from the options
  *     (2*h + kh)     a sliding group: element 2*h + kh of the dimension. Windows may overlap, and an element under
  *                    several of them is copied like a repeat; elements under none are not moved. The last window must
  *                    end at the last element, or with tail=clip not after it
+ *
+ * With one group on the right the layout is *flat*, as C stores an array: elements one after another in the bits of
+ * consecutive words, over the ends of rows and words. "... -> (...)" with address 0x40 is an array of any shape that begins
+ * in word 0x40, and lsb= is the bit where it begins, which may lie in a later word. The address is a constant. What is in
+ * its first and last word beside the array stays as it is. Where words are stored with a gap between them (any width but 8,
+ * 16 and multiples of 32 bits), the axes of a flat layout stand in the tensor's order, without padding and repeats.
  *
  * A pattern has up to 64 axes. Names are letters, digits and _; they differ from the options below and from `index`.
  *

@@ -334,7 +334,7 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     r->stored = state->memory_dtype;
     r->geometry = run->plan->geometry;
     r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : state->memory_dtype.bits;
-    r->lsb_bits = what->layout->lsb_bits;
+    r->lsb_bits = what->layout->flat ? 0 : what->layout->lsb_bits;
     r->lanes_msb = what->layout->lanes_msb;
     c.run = run;
     c.unknown = state->has_x && state->x.flags ? &state->x : NULL;

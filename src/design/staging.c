@@ -25,14 +25,14 @@ static bool is_contiguous(const td_plan *plan, const td_tensor *tensor, uint64_t
 /* The operation would only copy: there is nothing to convert, to look at or to refuse. */
 static bool may_borrow(const td_tensor *tensor, const td_layout *layout, const char *as, td_transfer_use use)
 {
-    return !*td_layout_choose_as(layout, as) && !layout->dtype_text && !layout->keep && !layout->clip &&
-           (use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && !tensor->read_only));
+    return !*td_layout_choose_as(layout, as) && !layout->dtype_text && (layout->flat || !layout->keep) &&
+           !layout->clip && (use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && !tensor->read_only));
 }
 
 /* What td_plan_request.dense asks of a layout. Without an address the copy is as dense as the buffer. */
 static bool may_stage(const td_layout *layout)
 {
-    return layout->address && !layout->clip && !layout->alias_last && !layout->bank;
+    return layout->address && !layout->flat && !layout->clip && !layout->alias_last && !layout->bank;
 }
 
 static td_status make_buffer(struct td_transfer *t, size_t bytes)
@@ -63,6 +63,40 @@ static td_status place_words(td_memory *memory, td_plan *plan, const td_tensor *
     return status;
 }
 
+/* A flat layout writes every bit from its first to its last, so of its words only those two have to come in. */
+static bool list_edges(struct td_transfer *t, const td_plan *plan, const td_layout *layout)
+{
+    const uint64_t width = plan->geometry.width_bits, bits = plan->memory_dtype.bits, lsb = layout->lsb_bits % width;
+    const bool gaps = layout->clip || (layout->slot_bits && layout->slot_bits != bits);
+    if (!layout->flat || gaps || t->count != 1 || t->run[0].step != 1)
+        return layout->keep || layout->clip;
+    const bool plain = !plan->pads_count && !plan->repeats && !plan->slides;
+    const bool first = lsb != 0, last = !plain || (lsb + plan->elems * bits) % width != 0;
+    if (!first && !last)
+        return false;
+    t->whole = t->run[0];
+    t->count = t->words = 0;
+    if (first)
+        t->run[t->count++] = (td_word_run){.first = t->whole.first, .count = 1, .step = 1};
+    if (last && (!first || t->whole.count > 1))
+        t->run[t->count++] = (td_word_run){.first = t->whole.first + t->whole.count - 1, .count = 1, .step = 1};
+    t->words = t->count;
+    return true;
+}
+
+/* The words of the edges are in, and the operation has run: all its words go out. */
+static void list_whole(struct td_transfer *t)
+{
+    if (!t->whole.count)
+        return;
+    t->run[0] = t->whole;
+    t->count = 1;
+    t->words = t->whole.count;
+    t->whole.count = 0;
+    t->next = (td_crossing){0};
+    t->expected = false;
+}
+
 td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
                              td_transfer_use use, int *partial, int *borrowed)
 {
@@ -76,6 +110,10 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
     if (status || !td_transfer_plan(&memory, 1, tensor, layout, as, dense, &plan))
         return status;
     status = place_words(memory, plan, tensor, dense, may_borrow(tensor, layout, as, use));
+    if (!status && use == TD_TRANSFER_LOAD && !memory->transfer->borrowed)
+        *partial = list_edges(memory->transfer, plan, layout);
+    else if (layout->flat && memory->transfer->borrowed)
+        *partial = 0;
     td_plan_release(&plan);
     *borrowed = memory->transfer->borrowed;
     return status;
@@ -112,7 +150,10 @@ static td_status run_staged(td_memory *memory, td_call *call)
     }
     call->bank = &bank;
     call->banks = 1;
-    return td_call_run(call);
+    td_status status = td_call_run(call);
+    if (t && !status)
+        list_whole(t);
+    return status;
 }
 
 td_status td_transfer_load(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)

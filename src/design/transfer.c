@@ -40,6 +40,7 @@ td_status td_transfer_begin(td_memory *memory)
     struct td_transfer *t = memory->transfer;
     t->count = 0;
     t->words = 0;
+    t->whole = (td_word_run){0};
     t->next = (td_crossing){0};
     t->expected = false;
     t->staged = NULL;

@@ -29,6 +29,8 @@ struct td_transfer {
     td_plan *listed; /* the dense plan whose runs these are, held: the same plan again needs no new list; or NULL */
     size_t listed_count;
 
+    td_word_run whole; /* while only its first and last word come in: what goes out; count 0: the list itself */
+
     td_crossing next;     /* what crosses next */
     td_crossing crossing; /* what the last chunk began with */
     bool expected;        /* the words of the last chunk come back with the next call */

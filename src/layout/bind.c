@@ -46,9 +46,19 @@ static uint64_t nearest_divisor(uint64_t length, uint64_t wanted)
     return 1;
 }
 
+/* The other way out, beside other sizes: a row that does not fill its words is most often an array as C has it. */
+static const char *other_way(const td_bound *b, const td_group *group)
+{
+    const td_pattern *pattern = &b->layout->pattern;
+    const int last = pattern->term[group->first + group->count - 1].axis;
+    const bool row = group == &pattern->left[pattern->left_count - 1] && pattern->right_count == 2 &&
+                     td_pattern_role(pattern, pattern->axis[last].right_group) == TD_ROLE_LANE;
+    return row ? ", or the flat pattern \"... -> (...)\"" : ", or pad=0";
+}
+
 static td_status fail_contradiction(const td_bound *b, const td_group *group, uint64_t product, uint64_t length)
 {
-    const char *fix = product < length ? "" : ", or pad=0";
+    const char *fix = product < length ? "" : other_way(b, group);
     return fail_group(b, group,
                       td_fail(TD_SHAPE,
                               "group %.*s of \"%s\" has %" PRIu64 " elements, the dimension has %" PRIu64
@@ -59,7 +69,7 @@ static td_status fail_contradiction(const td_bound *b, const td_group *group, ui
 static td_status fail_division(const td_bound *b, const td_group *group, uint64_t product, uint64_t length, int unknown)
 {
     const td_pattern *pattern = &b->layout->pattern;
-    char fix[96] = "";
+    char fix[128] = "";
     int given = 0, last = -1;
     for (int i = 0; i < group->count; i++) {
         int axis = pattern->term[group->first + i].axis;
@@ -69,10 +79,10 @@ static td_status fail_division(const td_bound *b, const td_group *group, uint64_
         }
     }
     if (given == 1)
-        snprintf(fix, sizeof fix, "pass %.40s=%" PRIu64 ", or pad=0", pattern->axis[last].name,
-                 nearest_divisor(length, product));
+        snprintf(fix, sizeof fix, "pass %.40s=%" PRIu64 "%s", pattern->axis[last].name,
+                 nearest_divisor(length, product), other_way(b, group));
     else
-        snprintf(fix, sizeof fix, "pass sizes whose product divides %" PRIu64 ", or pad=0", length);
+        snprintf(fix, sizeof fix, "pass sizes whose product divides %" PRIu64 "%s", length, other_way(b, group));
     return fail_group(b, group,
                       td_fail(TD_SHAPE,
                               "cannot split axis of length %" PRIu64 " into chunks of %" PRIu64
@@ -181,7 +191,7 @@ static td_status bind_dim(td_bound *b, const td_group *group, size_t d)
                                     layout->pattern.text, d, dim->length));
     if (status)
         return status;
-    if (layout->pad_begin)
+    if (b->pad_begin)
         dim->pad_before = dim->padded - dim->length;
     b->ragged |= dim->padded != dim->length;
     b->slides |= group->sliding && group->count > 1;
@@ -325,12 +335,46 @@ void td_bind_split(td_bound *bound, int axis, uint64_t inner)
     bound->role_count[role]++;
 }
 
+bool td_bind_merge(td_bound *bound, uint64_t lanes, uint64_t words)
+{
+    if (bound->ragged || bound->repeats || bound->slides)
+        return false;
+    int64_t elems = 1;
+    for (int i = bound->role_count[TD_ROLE_LANE] - 1; i >= 0; i--) {
+        const td_bound_axis *axis = &bound->axis[bound->role_axis[TD_ROLE_LANE][i]];
+        if (axis->size > 1 && axis->tensor_stride != elems)
+            return false;
+        elems *= (int64_t)axis->size;
+    }
+    const uint64_t length = (uint64_t)elems, vectors = length / lanes + (length % lanes != 0);
+    bound->rank = 1;
+    bound->dim[0] = (td_bound_dim){.length = length, .padded = vectors * lanes, .tensor_stride = 1};
+    bound->pad_begin = false;
+    bound->clip = bound->ragged = vectors * lanes != length;
+    bound->axis_count = bound->role_count[TD_ROLE_LANE] = 0;
+    place(bound, TD_ROLE_WORD,
+          add_axis(bound, (td_bound_axis){.size = vectors,
+                                          .pattern_axis = -1,
+                                          .dim_stride = lanes,
+                                          .tensor_stride = (int64_t)lanes,
+                                          .role_stride = words}));
+    place(
+        bound, TD_ROLE_LANE,
+        add_axis(bound, (td_bound_axis){
+                            .size = lanes, .pattern_axis = -1, .dim_stride = 1, .tensor_stride = 1, .role_stride = 1}));
+    bound->count[TD_ROLE_WORD] = vectors * words;
+    bound->count[TD_ROLE_LANE] = lanes;
+    return true;
+}
+
 td_status td_bind(const td_layout *layout, const td_shape *shape, td_bound *out)
 {
     memset(out, 0, sizeof *out);
     out->layout = layout;
     out->shape = *shape;
     out->rank = shape->rank;
+    out->clip = layout->clip;
+    out->pad_begin = layout->pad_begin;
     int64_t stride = 1;
     for (size_t d = shape->rank; d-- > 0;) {
         out->dim[d].length = shape->dim[d];

@@ -36,6 +36,8 @@ typedef struct td_bound {
     td_shape shape;
     td_bound_dim dim[TD_MAX_RANK];
     uint64_t count[TD_ROLES];   /* banks, words, lanes: the products of their sizes */
+    bool pad_begin;             /* padding stands in front */
+    bool clip;                  /* what is past the tensor's end is not written */
     bool ragged;                /* some dimension has padding or a clipped tail */
     bool repeats;               /* some element has several copies */
     bool slides;                /* some dimension has overlapping axes */
@@ -47,6 +49,10 @@ td_status td_bind(const td_layout *layout, const td_shape *shape, td_bound *out)
 
 /* Splits a lane axis into (size / inner) slow and `inner` fast steps: how beats cut a vector between lanes. */
 void td_bind_split(td_bound *bound, int axis, uint64_t inner);
+
+/* A flat layout whose axes stand in the order of the tensor, as one dimension in vectors of `lanes` elements and `words`
+ * words; false where they stand otherwise, or with padding, repeats or sliding groups. */
+bool td_bind_merge(td_bound *bound, uint64_t lanes, uint64_t words);
 
 /* Appends "shape (2, 10), sizes k=3 k4=4" to this thread's message. */
 void td_bind_describe(const td_layout *layout, const td_shape *shape);

@@ -17,6 +17,9 @@ void td_expr_free(td_expr **expr);
 /* Appends the canonical form to a growing text (text.h). */
 void td_expr_print(const td_expr *expr, const td_pattern *pattern, td_text *out);
 
+/* No axis and no `index` in it. */
+bool td_expr_is_constant(const td_expr *expr);
+
 /* What the expression is evaluated against. Axes are pattern axes; `index` has a factor for every bound axis, those of
  * `...` included, so it is passed ready-made. */
 typedef struct td_expr_scope {

@@ -185,8 +185,15 @@ td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const in
     return eval_node(expr, expr->count - 1, scope, value, step, index, index_step, count, out);
 }
 
-/* -- strides
- * --------------------------------------------------------------------------------------------------------- */
+bool td_expr_is_constant(const td_expr *expr)
+{
+    for (int i = 0; i < expr->count; i++)
+        if (expr->node[i].op == AXIS || expr->node[i].op == INDEX)
+            return false;
+    return true;
+}
+
+/* -- strides ------------------------------------------------------------------------------------------------------- */
 
 static bool is_constant(const td_affine *a)
 {

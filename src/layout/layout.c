@@ -167,7 +167,7 @@ static void print_beats(const td_layout *layout, td_text *out)
 
 static void print_fill(const td_layout *layout, td_text *out)
 {
-    if (layout->keep)
+    if (layout->keep && !layout->flat)
         td_text_add(out, " fill=keep");
 }
 
@@ -265,6 +265,29 @@ static td_status set_one(td_layout *layout, const char *key, const char *value, 
     return known->set(layout, value);
 }
 
+/* A flat layout has no vectors that could be cut or mirrored, and it shares its first and last word with its neighbours. */
+static td_status check_flat(td_layout *layout, uint32_t seen)
+{
+    static const struct {
+        const char *key, *why;
+    } refused[] = {{"beats", "a flat layout goes on from word to word by itself"},
+                   {"lanes", "a flat layout begins at the least significant bit"},
+                   {"alias", "no two elements of a flat layout lie in one place"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (seen >> (find_option(refused[i].key) - options) & 1)
+            return td_fail(TD_OPTION,
+                           "option %s for the flat pattern \"%s\": %s; leave %s out, or write word axes and "
+                           "lane axes",
+                           refused[i].key, layout->pattern.text, refused[i].why, refused[i].key);
+    if (seen >> (find_option("fill") - options) & 1 && !layout->keep)
+        return td_fail(TD_OPTION,
+                       "fill=zero for the flat pattern \"%s\", which shares its first and last word with its "
+                       "neighbours; leave fill out",
+                       layout->pattern.text);
+    layout->keep = true;
+    return TD_OK;
+}
+
 static bool is_separator(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == ',';
@@ -302,7 +325,7 @@ static td_status parse_options(td_layout *layout, const char *text)
         return td_fail(TD_OPTION, "pad=%s and tail=clip exclude each other; keep one", layout->pad);
     if (layout->pad_begin && layout->clip)
         return td_fail(TD_OPTION, "pad_at=begin and tail=clip exclude each other; keep one");
-    return TD_OK;
+    return layout->flat ? check_flat(layout, seen) : TD_OK;
 }
 
 static td_status parse_address(td_layout *layout, const char *text)
@@ -332,6 +355,10 @@ static td_status parse_address(td_layout *layout, const char *text)
         at += *at == ';';
         at += strspn(at, " \t\n");
     }
+    if (layout->flat && layout->address && !td_expr_is_constant(layout->address))
+        return td_fail(TD_ADDRESS,
+                       "address \"%s\" of the flat pattern \"%s\" is no constant; pass the address of its first word",
+                       text, layout->pattern.text);
     if (layout->bank && layout->pattern.right_count == TD_ROLES)
         return td_fail(TD_ADDRESS,
                        "\"bank =\" in address \"%s\" of a pattern with a bank group; drop one: the bank group already "
@@ -419,6 +446,7 @@ static td_status create(const char *pattern, const char *option_text, const char
         return td_fail_alloc(sizeof *layout);
     layout->beats = 1;
     td_status status = td_pattern_parse(pattern, &layout->pattern);
+    layout->flat = layout->pattern.right_count == 1;
     if (!status)
         status = check_names(&layout->pattern);
     if (!status)

@@ -10,11 +10,12 @@
 struct td_layout {
     td_pattern pattern;
     td_expr *bank;    /* NULL: bank 0, or with three right groups the number of the bank axes */
-    td_expr *address; /* NULL: beats * index */
+    td_expr *address; /* NULL: beats * index; flat: a constant, the first word */
 
     uint64_t size[TD_MAX_AXES]; /* per pattern axis; 0 is not given */
     char *pad;                  /* literal, typed when the memory's dtype is known; NULL: no padding */
     bool pad_begin;
+    bool flat; /* one right group: elements one after another in the bits of consecutive words */
     bool clip;
     bool lanes_msb;
     bool keep;

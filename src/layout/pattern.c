@@ -209,9 +209,9 @@ static const char *find_word(const char *text, const char *name)
 static td_status check_sides(const parser *p)
 {
     const td_pattern *pattern = p->pattern;
-    if (pattern->right_count < 2)
-        return fail_at(p, p->at, 1, pattern->right_count ? "one group on the right" : "nothing on the right",
-                       "write two, (word axes) (lane axes); () is a group of one");
+    if (pattern->right_count == 0)
+        return fail_at(p, p->at, 1, "nothing on the right",
+                       "write two groups, (word axes) (lane axes), or one, (axes), for elements one after another");
     if (pattern->ellipsis_left >= 0 && pattern->ellipsis_right < 0)
         return fail_at(p, p->at, 1, "`...` only on the left", "place it on the right too, as in b ... c -> (b ...) c");
     if (pattern->ellipsis_left < 0 && pattern->ellipsis_right >= 0)

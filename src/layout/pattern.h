@@ -49,7 +49,8 @@ void td_pattern_free(td_pattern *pattern);
 /* The axis of that name, or -1. `name` need not end at `length`. */
 int td_pattern_find(const td_pattern *pattern, const char *name, size_t length);
 
-/* With two right groups the first is the word axes; with three it is the bank axes. */
+/* With two right groups the first holds the word axes, with three the bank axes. One group is flat: its axes are lanes of a
+ * vector that goes on over as many words as it needs. */
 td_role td_pattern_role(const td_pattern *pattern, int right_group);
 
 /* Appends the pattern with a caret under a group to this thread's message. */

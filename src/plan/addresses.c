@@ -49,6 +49,15 @@ static bool affine_or_default(const td_expr *expr, const td_expr_scope *scope, i
     return true;
 }
 
+/* A flat layout has the address of its first word, and the others follow it. */
+static bool affine_address(const td_layout *layout, const td_expr_scope *scope, td_affine *out)
+{
+    const bool affine = affine_or_default(layout->address, scope, (int64_t)layout->beats, out);
+    if (affine && layout->flat)
+        out->index_factor = 1;
+    return affine;
+}
+
 td_status td_places_find(const td_bound *bound, td_words *out)
 {
     const td_layout *layout = bound->layout;
@@ -58,8 +67,7 @@ td_status td_places_find(const td_bound *bound, td_words *out)
     number_words(bound, out);
     if (layout->beats > INT64_MAX / 2)
         return td_fail(TD_OVERFLOW, "beats=%" PRIu64 " is too large; pass fewer", layout->beats);
-    out->by_strides = affine_or_default(layout->address, &scope, (int64_t)layout->beats, &address) &&
-                      affine_or_default(layout->bank, &scope, 0, &bank) &&
+    out->by_strides = affine_address(layout, &scope, &address) && affine_or_default(layout->bank, &scope, 0, &bank) &&
                       spread(bound, &address, out->address_stride) && spread(bound, &bank, out->bank_stride) &&
                       !layout->alias_last;
     if (!out->by_strides)
@@ -174,7 +182,7 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
     const td_geometry *g = &plan->geometry;
     uint64_t bytes = 0, room = 0;
     /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word at fault. */
-    if (words->count > MANY_WORDS && !layout->alias_last && !(layout->clip && bound->ragged) &&
+    if (words->count > MANY_WORDS && !layout->alias_last && !(bound->clip && bound->ragged) &&
         td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
         return td_fail(
             TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",

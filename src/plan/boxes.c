@@ -47,7 +47,7 @@ static void add_cut(const td_bound *bound, dim_cuts *d, const uint64_t *fixed, i
         const uint64_t size = bound->axis[d->axis[i]].size;
         c->start[i] = i < level ? fixed[i] : i == level ? from : 0;
         c->extent[i] = i < level ? 1 : i == level ? to - from : size;
-        if (bound->layout->pad_begin)
+        if (bound->pad_begin)
             c->start[i] = size - c->start[i] - c->extent[i];
     }
 }
@@ -259,10 +259,30 @@ static td_region *same_words(const builder *b, const td_region *region)
     return NULL;
 }
 
+/* A flat layout: the words from the region's first bit to its last. */
+static td_status add_flat_words(builder *b, const td_region *region)
+{
+    const uint64_t width = b->request->geometry.width_bits, first_bit = b->bound->layout->lsb_bits;
+    uint64_t low = first_bit, high = first_bit + b->request->memory_dtype.bits;
+    for (int a = 0; a < b->bound->axis_count; a++) {
+        const uint64_t stride = (uint64_t)b->lanes->stride[a];
+        low += region->start[a] * stride;
+        high += (region->start[a] + region->extent[a] - 1) * stride;
+    }
+    APPEND(b->regions->region, b->regions->count, *region);
+    b->regions->region[b->regions->count - 1].beats = (high - 1) / width + 1;
+    td_box box = origin(b, true);
+    box.memory += (int64_t)(low / width * b->request->geometry.word_bytes * 8);
+    box.beats = (high - 1) / width + 1 - low / width;
+    return add_box(box, &b->plan->words, &b->plan->words_count);
+}
+
 /* The words of a region. A clipped vector writes only the beats that it has lanes in; regions that differ in lanes alone
  * share their words where the vector is one word. */
 static td_status add_words(builder *b, const td_region *region)
 {
+    if (b->bound->layout->flat)
+        return add_flat_words(b, region);
     const uint64_t beats = b->plan->beats;
     td_region *words = same_words(b, region);
     if (words && beats == 1)
@@ -271,7 +291,7 @@ static td_status add_words(builder *b, const td_region *region)
         APPEND(b->regions->region, b->regions->count, *region);
         words = &b->regions->region[b->regions->count - 1];
     }
-    if (beats == 1 || !b->bound->layout->clip || !b->bound->ragged) {
+    if (beats == 1 || !b->bound->clip || !b->bound->ragged) {
         words->beats = beats;
         return add_word_box(b, region, 0, beats);
     }
@@ -304,7 +324,7 @@ static td_status check_boxes(const builder *b)
 static td_status add_regions(builder *b)
 {
     const td_bound *bound = b->bound;
-    const bool clip = bound->layout->clip;
+    const bool clip = bound->clip;
     int pick[TD_MAX_RANK] = {0};
     td_region region = {0};
     for (int a = 0; a < bound->axis_count; a++)

@@ -363,13 +363,42 @@ static bool whole_fits(const td_bound *bound, const td_words *words, td_region *
            extreme(bound, whole, words->address, words->address_stride, true, at, &high) && low > -far && high < far;
 }
 
+static td_status check_flat(const td_bound *bound, const td_words *words, const td_plan *plan,
+                            const td_regions *regions)
+{
+    const td_geometry *g = &plan->geometry;
+    uint64_t end = 0;
+    for (size_t r = 0; r < regions->count; r++)
+        end = regions->region[r].beats > end ? regions->region[r].beats : end;
+    if (words->bank < 0 || (uint64_t)words->bank >= g->banks) {
+        const uint64_t at[TD_MAX_BOUND] = {0};
+        return fail_bank(bound, plan, at, words->bank);
+    }
+    if (words->address >= 0 && (uint64_t)words->address <= g->depth_words &&
+        end <= g->depth_words - (uint64_t)words->address)
+        return TD_OK;
+    if (words->address < 0)
+        td_fail(TD_RANGE, "address %" PRId64 " of the flat pattern \"%s\" is below 0; pass 0 or more", words->address,
+                bound->layout->pattern.text);
+    else
+        td_fail(TD_RANGE,
+                "flat pattern \"%s\" at address %" PRId64 " ends in word %" PRIu64 ", past the memory of %" PRIu64
+                " words; use a smaller address, or a depth of at least %" PRIu64,
+                bound->layout->pattern.text, words->address, (uint64_t)words->address + end - 1, g->depth_words,
+                (uint64_t)words->address + end);
+    td_bind_describe(bound->layout, &bound->shape);
+    return TD_RANGE;
+}
+
 td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *written)
 {
     const td_region *regions = written->region;
     const size_t count = written->count;
     td_status status = TD_OK;
+    if (bound->layout->flat)
+        return check_flat(bound, words, plan, written);
     if (!words->by_strides) {
-        if (bound->layout->clip && bound->ragged)
+        if (bound->clip && bound->ragged)
             drop_unused(bound, words, plan, regions, count);
         status = range_by_table(bound, words, plan, regions, count);
         if (!status && !bound->layout->alias_last)

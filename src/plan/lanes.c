@@ -78,6 +78,47 @@ static uint64_t find_cell(const td_bound *bound, const td_plan_request *request,
     return slot < word_bits - last ? slot : word_bits - last;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A flat layout is a stream of slots through the bits of the words. Where words are stored without a gap between them every
+ * axis has a stride; elsewhere the stream is cut into the shortest vectors that fill whole words. */
+static td_status place_flat(td_bound *bound, const td_plan_request *request, td_lanes *out)
+{
+    const td_layout *layout = bound->layout;
+    const uint64_t width = request->geometry.width_bits, word_bits = request->geometry.word_bytes * 8;
+    const uint64_t slot = out->slot_bits;
+    out->part_bits = width;
+    out->cell_bits = request->memory_dtype.bits;
+    out->by_strides = true;
+    out->base = (int64_t)layout->lsb_bits;
+    if (width != word_bits) {
+        const uint64_t divisor = common_divisor(slot, width), lanes = width / divisor, words = slot / divisor;
+        if (!td_bind_merge(bound, lanes, words))
+            return td_fail(TD_SHAPE,
+                           "flat pattern \"%s\" in words of %" PRIu64
+                           " bits, which are stored apart: there its axes have "
+                           "to stand in the tensor's order, without padding, repeats and sliding groups; write "
+                           "\"... -> (...)\", or word axes and lane axes",
+                           layout->pattern.text, width);
+        out->by_strides = words == 1 && layout->lsb_bits % width == 0;
+        out->base = (int64_t)(layout->lsb_bits / width * word_bits);
+        out->stride[bound->role_axis[TD_ROLE_WORD][0]] = (int64_t)(lanes * slot);
+    }
+    for (int i = 0; i < bound->role_count[TD_ROLE_LANE]; i++) {
+        const int axis = bound->role_axis[TD_ROLE_LANE][i];
+        out->stride[axis] = (int64_t)(bound->axis[axis].role_stride * slot);
+    }
+    return TD_OK;
+}
+
 td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lanes *out)
 {
     const td_layout *layout = bound->layout;
@@ -89,12 +130,15 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
     if (!td_mul_fits(lanes, slot, &vector_bits) || !td_add_fits(vector_bits, layout->lsb_bits, &end))
         return td_fail(TD_OVERFLOW, "%" PRIu64 " lanes of %" PRIu64 " bits are more than 2^63 bits; pass smaller sizes",
                        lanes, slot);
+    *out = (td_lanes){.slot_bits = slot};
+    if (layout->flat)
+        return place_flat(bound, request, out);
     if (vector_bits % layout->beats)
         return td_fail(TD_OPTION,
                        "beats=%" PRIu64 " does not divide the vector of %" PRIu64 " bits (%" PRIu64 " lanes of %" PRIu64
                        "); pass beats that divide it",
                        layout->beats, vector_bits, lanes, slot);
-    *out = (td_lanes){.slot_bits = slot, .part_bits = vector_bits / layout->beats};
+    out->part_bits = vector_bits / layout->beats;
 
     td_status status = check_inside(bound, request, layout->lsb_bits + used_part_bits(out, lanes, elem_bits));
     if (status)
@@ -126,10 +170,11 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
     const td_layout *layout = bound->layout;
     const uint64_t word_bits = request->geometry.word_bytes * 8, width = request->geometry.width_bits;
     const uint64_t position = layout->lanes_msb ? bound->count[TD_ROLE_LANE] - 1 - lane : lane;
+    const uint64_t first = layout->flat ? layout->lsb_bits : 0, in_every = layout->flat ? 0 : layout->lsb_bits;
     size_t count = 0;
     for (uint64_t done = 0; done < request->memory_dtype.bits;) {
-        const uint64_t bit = position * lanes->slot_bits + done, beat = bit / lanes->part_bits;
-        const uint64_t in_word = layout->lsb_bits + bit % lanes->part_bits;
+        const uint64_t bit = first + position * lanes->slot_bits + done, beat = bit / lanes->part_bits;
+        const uint64_t in_word = in_every + bit % lanes->part_bits;
         uint64_t bits = lanes->part_bits - bit % lanes->part_bits;
         if (bits > request->memory_dtype.bits - done)
             bits = request->memory_dtype.bits - done;

@@ -22,7 +22,9 @@ typedef struct td_lanes {
     int64_t stride[TD_MAX_BOUND]; /* bits per step, per bound axis */
 } td_lanes;
 
-/* Takes the options slot, lsb, lanes and beats. Gives `out`, and splits a lane axis of `bound` where beats cut it. Refuses a
+/* Takes the options slot, lsb, lanes and beats. Gives `out`, and splits a lane axis of `bound` where beats cut it. A flat
+ * layout is one vector whose strides count the bits of the stream; where the storage of words has gaps, `bound` becomes one
+ * dimension of shorter vectors. Refuses a
  * slot narrower than the element, beats that do not divide the vector, and a lane past the word unless `truncate`. */
 td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lanes *out);
 

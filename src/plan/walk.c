@@ -31,11 +31,12 @@ void td_walk_ground_rows(td_walk *w, const td_plan *plan, const td_box *box, td_
 td_place td_place_of(const td_plan *plan, td_at at, unsigned bits)
 {
     const uint64_t word_bits = plan->geometry.word_bytes * 8, bit = (uint64_t)at.memory % word_bits;
+    const uint64_t end = bit + bits < plan->geometry.width_bits ? bit + bits : plan->geometry.width_bits;
     const td_ground ground = td_ground_of(plan, at.select);
     return (td_place){.bank = ground.bank,
                       .address = ground.word + (uint64_t)at.memory / word_bits,
                       .lsb = bit,
-                      .msb = bit + bits - 1};
+                      .msb = end - 1};
 }
 
 /* -- words ------------------------------------------------------------------------------------------------------------- */

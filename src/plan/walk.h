@@ -101,7 +101,7 @@ static inline unsigned char *td_ground_at(const td_plan *plan, unsigned char *co
     return bank[ground.bank] + ground.word * plan->geometry.word_bytes;
 }
 
-/* A place in memory: the bits [lsb, msb] of a word. */
+/* A place in memory: the bits [lsb, msb] of a word (the lowest ones, where they go on in the next). */
 typedef struct td_place {
     uint64_t bank, address, lsb, msb;
 } td_place;

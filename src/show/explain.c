@@ -21,6 +21,8 @@ static void add_head(const td_view *s, td_text *out)
     td_text_add(out, "options   %s\n", *td_layout_options(layout) ? td_layout_options(layout) : "none");
     if (*td_layout_address(layout))
         td_text_add(out, "address   %s\n", td_layout_address(layout));
+    else if (layout->flat)
+        td_text_add(out, "address   0\n");
     else if (layout->beats > 1)
         td_text_add(out, "address   %" PRIu64 "*index\n", layout->beats);
     else
@@ -50,9 +52,10 @@ static void add_axes(const td_view *s, td_text *out)
                 snprintf(tensor, sizeof tensor, "%" PRId64 " element%s, dim %d", axis->tensor_stride,
                          axis->tensor_stride == 1 ? "" : "s", axis->dim);
             td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_view_axis_name(s, a, name), axis->size, tensor);
-            if (role == TD_ROLE_LANE && axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits)
-                td_text_add(out, "lane: %s%" PRIu64 " bits\n", b->layout->lanes_msb ? "-" : "",
-                            axis->role_stride * s->lanes.slot_bits);
+            if (role == TD_ROLE_LANE &&
+                (b->layout->flat || axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits))
+                td_text_add(out, "%s: %s%" PRIu64 " bits\n", b->layout->flat ? "flat" : "lane",
+                            b->layout->lanes_msb ? "-" : "", axis->role_stride * s->lanes.slot_bits);
             else if (role == TD_ROLE_LANE)
                 td_text_add(out, "lane: over %" PRIu64 " beats\n", b->layout->beats);
             else if (!s->words.by_strides)
@@ -92,7 +95,7 @@ static void add_lane(const td_view *s, uint64_t number, uint64_t lane, td_text *
 
 static td_status add_word(const td_view *s, uint64_t number, td_text *out)
 {
-    const uint64_t lanes = s->bound.count[TD_ROLE_LANE], beats = s->request.layout->beats;
+    const uint64_t lanes = s->bound.count[TD_ROLE_LANE], beats = s->beats;
     uint64_t bank = 0, address = 0;
     if (!td_view_is_written(s, number)) {
         td_text_add(out, "  (word %" PRIu64 " is past the tensor's end)\n", number);

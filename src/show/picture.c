@@ -42,7 +42,7 @@ static int compare_words(const void *a, const void *b)
 static td_status collect_words(td_picture *p)
 {
     const td_view *s = p->view;
-    const uint64_t beats = s->request.layout->beats;
+    const uint64_t beats = s->beats;
     const uint64_t most = beats > MAX_ROWS ? 2 : MAX_VECTORS / beats, last = most > LAST_VECTORS ? LAST_VECTORS : 1;
     const uint64_t shown = s->vectors < most ? s->vectors : most,
                    shown_beats = beats < MAX_VECTORS ? beats : MAX_VECTORS;
@@ -74,8 +74,7 @@ static td_status collect_words(td_picture *p)
 static td_status choose_rows(td_picture *p)
 {
     const td_view *s = p->view;
-    const uint64_t lanes = s->bound.count[TD_ROLE_LANE] / s->request.layout->beats + 1,
-                   columns = (uint64_t)(PAGE_PX / TD_COLUMN_PX);
+    const uint64_t lanes = s->bound.count[TD_ROLE_LANE] / s->beats + 1, columns = (uint64_t)(PAGE_PX / TD_COLUMN_PX);
     const uint64_t per_row = p->bank_count * lanes < columns ? p->bank_count * lanes : columns;
     size_t most = per_row * MAX_ROWS > MAX_CELLS ? (size_t)(MAX_CELLS / per_row) : MAX_ROWS;
     most = most < LEAST_ROWS ? LEAST_ROWS : most;
@@ -186,8 +185,7 @@ static void look_for_kinds(td_picture *p)
         for (int a = 0; a < b->axis_count; a++)
             if (b->axis[a].dim == (int)d && b->axis[a].role == TD_ROLE_LANE && b->dim[d].padded != b->dim[d].length)
                 p->has_clipped = true;
-    p->has_unused =
-        b->count[TD_ROLE_LANE] * s->request.memory_dtype.bits < s->request.geometry.width_bits * b->layout->beats;
+    p->has_unused = b->count[TD_ROLE_LANE] * s->request.memory_dtype.bits < s->request.geometry.width_bits * s->beats;
 }
 
 static td_status make(td_picture *p, const td_scene *scene, td_text *out)

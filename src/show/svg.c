@@ -83,7 +83,7 @@ static void add_heading(const td_picture *p, td_text *out)
     td_text_add(out, " &#183; address: ");
     if (!*td_layout_address(layout) && layout->beats > 1)
         td_text_add(out, "%" PRIu64 "*", layout->beats);
-    add_escaped(out, *td_layout_address(layout) ? td_layout_address(layout) : "index");
+    add_escaped(out, *td_layout_address(layout) ? td_layout_address(layout) : layout->flat ? "0" : "index");
     td_text_add(out, "</text>\n<text class=\"soft\" x=\"%.1f\" y=\"86\" font-size=\"13\">", MARGIN);
     td_text_add(out, "tensor %s %s in words of %" PRIu64 " bits (%s): %" PRIu64 " words", s->dtype_name[0],
                 td_shape_print(&s->shape, shape), s->request.geometry.width_bits, s->dtype_name[1], s->word_count);
@@ -156,7 +156,7 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
             "<text x=\"%.1f\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\" text-anchor=\"middle\">bank %" PRIu64
             "</text>\n",
             x + p->word_px / 2, y - 18, bank);
-    if (s->request.layout->beats > 1 || p->cell_px < 20) {
+    if (s->beats > 1 || p->cell_px < 20) {
         td_text_add(out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">bit %" PRIu64 "</text>", x, y,
                     width - 1);
         td_text_add(out,
@@ -218,10 +218,11 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
     const td_view *s = p->view;
     const int64_t word_bits = (int64_t)s->request.geometry.word_bytes * 8;
     const uint64_t width = s->request.geometry.width_bits;
+    const uint64_t skipped = s->request.layout->flat ? s->request.layout->lsb_bits / width : 0;
     td_piece piece[64];
     const size_t count = td_lanes_pieces(&s->cut, &s->request, &s->lanes, lane, piece);
     for (size_t i = 0; i < count; i++) {
-        if ((uint64_t)(piece[i].memory / word_bits) != w->beat)
+        if ((uint64_t)(piece[i].memory / word_bits) - skipped != w->beat)
             continue;
         uint64_t at[TD_MAX_BOUND];
         td_shape coordinate;
@@ -244,11 +245,19 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
     }
 }
 
+/* Where lane 0 begins in a vector's bits: the stream of a flat layout begins inside its first word. */
+static uint64_t first_bit(const td_view *s)
+{
+    return s->request.layout->flat ? s->request.layout->lsb_bits % s->lanes.part_bits : 0;
+}
+
 /* The lanes that can reach into a beat, as a range. */
 static void lanes_of_beat(const td_view *s, uint64_t beat, uint64_t *first, uint64_t *end)
 {
     const uint64_t lanes = s->bound.count[TD_ROLE_LANE], slot = s->lanes.slot_bits;
-    uint64_t low = beat * s->lanes.part_bits / slot, high = (beat + 1) * s->lanes.part_bits / slot + 1;
+    const uint64_t before = first_bit(s), start = beat * s->lanes.part_bits;
+    uint64_t low = start > before ? (start - before) / slot : 0,
+             high = (start + s->lanes.part_bits - before) / slot + 1;
     high = high > lanes ? lanes : high;
     *first = s->request.layout->lanes_msb ? lanes - high : low;
     *end = s->request.layout->lanes_msb ? lanes - low : high;
@@ -258,10 +267,12 @@ static void lanes_of_beat(const td_view *s, uint64_t beat, uint64_t *first, uint
 static bool lane_at(const td_view *s, uint64_t beat, uint64_t bit, uint64_t *lane)
 {
     const td_layout *layout = s->request.layout;
-    if (bit < layout->lsb_bits || bit - layout->lsb_bits >= s->lanes.part_bits)
+    const uint64_t lsb = layout->flat ? 0 : layout->lsb_bits, from = beat * s->lanes.part_bits + bit;
+    if (bit < lsb || bit - lsb >= s->lanes.part_bits || from - lsb < first_bit(s))
         return false;
-    const uint64_t in_vector = beat * s->lanes.part_bits + bit - layout->lsb_bits,
-                   place = in_vector / s->lanes.slot_bits;
+    const uint64_t in_vector = from - lsb - first_bit(s), place = in_vector / s->lanes.slot_bits;
+    if (place >= s->bound.count[TD_ROLE_LANE])
+        return false;
     *lane = layout->lanes_msb ? s->bound.count[TD_ROLE_LANE] - 1 - place : place;
     return in_vector % s->lanes.slot_bits < s->request.memory_dtype.bits;
 }

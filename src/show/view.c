@@ -51,6 +51,9 @@ static td_status place_lanes(td_view *s)
 {
     td_geometry *g = &s->request.geometry;
     const bool open = g->width_bits == 0;
+    if (open && s->request.layout->flat)
+        return td_fail(TD_ARGUMENT, "flat pattern \"%s\" in words of no width; pass the width of the memory",
+                       s->request.layout->pattern.text);
     if (open)
         g->width_bits = TD_MAX_WIDTH_BITS;
     g->word_bytes = td_word_bytes(g->width_bits);
@@ -84,7 +87,7 @@ static td_status count_words(td_view *s)
         s->word_count += w.count;
         widen(s, w.bank, w.step > 0 ? w.first : end, w.step > 0 ? end : w.first);
     }
-    if (!layout->alias_last && !(layout->clip && s->bound.ragged && layout->beats > 1))
+    if (!layout->alias_last && !(layout->clip && s->bound.ragged && (layout->beats > 1 || layout->flat)))
         return TD_OK;
     td_span *spans = NULL;
     size_t count = 0;
@@ -110,6 +113,7 @@ static td_status open_view(td_view *s, const td_layout *layout, const td_scene *
     if (!status)
         status = count_words(s);
     s->vectors = s->words.count;
+    s->beats = layout->flat ? s->high - s->low + 1 : layout->beats;
     return status;
 }
 
@@ -139,7 +143,7 @@ td_status td_view_place(const td_view *view, uint64_t number, uint64_t *bank, ui
 {
     int64_t at = 0, in = 0;
     td_status status = td_places_at(&view->bound, &view->words, number, &at, &in);
-    *address = (uint64_t)at;
+    *address = view->request.layout->flat ? view->low : (uint64_t)at;
     *bank = (uint64_t)in;
     return status;
 }

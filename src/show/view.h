@@ -14,6 +14,7 @@ typedef struct td_view {
     td_lanes lanes;
     td_words words;
     td_plan *plan;
+    uint64_t beats;      /* words of a vector; a flat layout is one vector, its first word `low` */
     uint64_t vectors;    /* banks * time */
     uint64_t word_count; /* distinct words that a load writes */
     uint64_t bank_count; /* banks up to the highest one in use */

@@ -21,6 +21,7 @@ typedef struct draft {
     size_t banks, times, lanes; /* how many of `order` stand in each right group */
     size_t repeats;             /* the last `repeats` axes stand only on the right */
     bool bank_group;
+    bool flat;
     bool ellipsis;
     size_t ellipsis_first, ellipsis_count; /* the axes that `...` stands for */
     uint64_t bits;
@@ -205,6 +206,21 @@ static void write_right(draft *d)
             d->order[i - 1] = swap;
         }
 
+    d->flat = random_chance(r, 12);
+    if (d->flat) { /* most of these in the tensor's order, as C has it */
+        for (size_t i = 0; i < free_axes && random_chance(r, 90); i++)
+            d->order[i] = i + (d->ellipsis && i >= d->ellipsis_first ? d->ellipsis_count : 0);
+        d->lanes = free_axes;
+        ADD(pattern, "-> (");
+        for (size_t i = 0; i <= free_axes; i++) {
+            if (d->ellipsis && i == d->ellipsis_first)
+                ADD(pattern, " ...");
+            if (i < free_axes)
+                ADD(pattern, " %s", d->name[d->order[i]]);
+        }
+        ADD(pattern, ")");
+        return;
+    }
     size_t lanes = random_below(r, free_axes + 1);
     uint64_t lane_bits = d->bits;
     for (d->lanes = 0; d->lanes < lanes; d->lanes++) {
@@ -276,21 +292,26 @@ static void write_options(draft *d, bool pad, bool clip)
         lsb = random_below(r, 70);
         ADD(options, " lsb=%llu", (unsigned long long)lsb);
     }
-    if (random_chance(r, 15)) {
+    if (random_chance(r, d->flat ? 1 : 15)) {
         beats = 1 + random_below(r, 6);
         for (int tries = 0; lanes * slot % beats != 0 && tries < 8; tries++)
             beats = 1 + random_below(r, 6);
         ADD(options, " beats=%llu", (unsigned long long)beats);
     }
-    if (random_chance(r, 15))
+    if (random_chance(r, d->flat ? 1 : 15))
         ADD(options, " lanes=msb");
-    if (random_chance(r, 25))
+    if (random_chance(r, d->flat ? 2 : 25))
         ADD(options, " fill=%s", random_chance(r, 80) ? "keep" : "zero");
-    if (random_chance(r, 8))
+    if (random_chance(r, d->flat ? 1 : 8))
         ADD(options, " alias=last");
     if (random_chance(r, 5))
         ADD(options, " dtype=%s", d->g->dtype);
 
+    if (d->flat) {
+        static const uint64_t widths[] = {8, 16, 32, 64, 96, 128, 512};
+        d->g->in.width = random_chance(r, 70) ? widths[random_below(r, 7)] : 1 + random_below(r, 200);
+        return;
+    }
     uint64_t part = lanes * slot / beats + (lanes * slot % beats != 0);
     d->g->in.width = lsb + part + (random_chance(r, 50) ? 0 : random_below(r, 70));
     if (random_chance(r, 3) && d->g->in.width > 1)
@@ -418,6 +439,13 @@ static void write_address(draft *d)
 {
     random_state *r = d->r;
     uint64_t kind = random_below(r, 100);
+    if (d->flat) {
+        if (random_chance(r, 60))
+            write_number(d, random_below(r, 40));
+        if (random_chance(r, 2))
+            ADD(address, "%sindex", d->g->address[0] ? " + " : "");
+        return;
+    }
     if (!d->bank_group && random_chance(r, 8)) {
         uint64_t banks = 1 + random_below(r, 5);
         if (d->times && random_chance(r, 60))

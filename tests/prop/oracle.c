@@ -108,9 +108,14 @@ static int64_t element(const oracle *o)
 }
 
 /* Where bit k of a lane lies: which word of the vector, which bit of the word. */
-static void place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, uint64_t *bit)
+void oracle_place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, uint64_t *bit)
 {
     uint64_t at = (o->msb ? o->lanes - 1 - lane : lane) * o->slot + k;
+    if (o->flat) {
+        *beat = (o->lsb + at) / o->in.width;
+        *bit = (o->lsb + at) % o->in.width;
+        return;
+    }
     *beat = at / o->part_bits;
     *bit = o->lsb + at % o->part_bits;
 }
@@ -118,12 +123,17 @@ static void place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, ui
 /* A word of a vector is written when a bit of the slot of an element or of padding lies in it. */
 bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat)
 {
-    for (uint64_t l = 0; l < o->lanes; l++) {
+    uint64_t first = 0, last = o->lanes;
+    if (o->flat) { /* the others are bits away from this word */
+        first = beat * o->in.width > o->lsb + o->slot ? (beat * o->in.width - o->lsb - o->slot) / o->slot : 0;
+        last = (beat + 1) * o->in.width / o->slot + 1 < last ? (beat + 1) * o->in.width / o->slot + 1 : last;
+    }
+    for (uint64_t l = first; l < last; l++) {
         if (o->elems[vector * o->lanes + l] == ORACLE_CLIP)
             continue;
-        for (uint64_t k = 0; k < o->slot; k++) {
+        for (uint64_t k = 0; k < (o->flat ? o->elem_bits : o->slot); k++) {
             uint64_t in_beat = 0, bit = 0;
-            place(o, l, k, &in_beat, &bit);
+            oracle_place(o, l, k, &in_beat, &bit);
             if (in_beat == beat)
                 return true;
         }
@@ -169,8 +179,8 @@ static oracle_verdict judge_shared_word(oracle *o, const used_word *a, const use
             for (uint64_t ka = 0; ka < o->elem_bits; ka++)
                 for (uint64_t kb = 0; kb < o->elem_bits; kb++) {
                     uint64_t beat_a = 0, bit_a = 0, beat_b = 0, bit_b = 0;
-                    place(o, la, ka, &beat_a, &bit_a);
-                    place(o, lb, kb, &beat_b, &bit_b);
+                    oracle_place(o, la, ka, &beat_a, &bit_a);
+                    oracle_place(o, lb, kb, &beat_b, &bit_b);
                     if (beat_a == a->beat && beat_b == b->beat && bit_a == bit_b)
                         return verdict(o, ORACLE_REFUSED, "two elements in one place", a->address);
                 }
@@ -250,6 +260,25 @@ static bool split_address(oracle *o)
     return true;
 }
 
+/* What a flat layout refuses beyond the others. Words that are stored with a gap between them (20 bits in 32) take only the
+ * elements in their own order. */
+static oracle_verdict check_flat(oracle *o)
+{
+    const uint64_t width = o->in.width;
+    if (o->words_given || strstr(o->address_text, "index"))
+        return verdict(o, ORACLE_REFUSED, "an option or an address that flat layouts do not have", 0);
+    o->keep = true;
+    if (width == 8 || width == 16 || width % 32 == 0)
+        return ORACLE_OK;
+    for (size_t g = 0; g < o->left_count; g++)
+        if (o->left[g].sliding)
+            return verdict(o, ORACLE_GREY, "a flat sliding group in words with gaps", g);
+    for (uint64_t i = 0; i < o->lanes; i++)
+        if (o->elems[i] != (int64_t)i)
+            return verdict(o, ORACLE_REFUSED, "flat elements out of order in words with gaps", i);
+    return ORACLE_OK;
+}
+
 oracle_verdict oracle_open(const oracle_case *in, oracle *o)
 {
     memset(o, 0, sizeof *o);
@@ -278,13 +307,15 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
     if (vector_bits % o->beats != 0)
         return verdict(o, ORACLE_REFUSED, "beats do not divide the vector", vector_bits);
     o->part_bits = vector_bits / o->beats;
+    if (o->flat)
+        o->beats = (o->lsb + (o->lanes - 1) * o->slot + o->elem_bits - 1) / in->width + 1;
     if (o->slot < o->elem_bits)
         return verdict(o, ORACLE_REFUSED, "a slot narrower than the element", o->slot);
     uint64_t highest = 0; /* bit past the last one that an element uses */
     for (uint64_t l = 0; l < o->lanes; l++)
         for (uint64_t k = 0; k < o->elem_bits; k++) {
             uint64_t beat = 0, bit = 0;
-            place(o, l, k, &beat, &bit);
+            oracle_place(o, l, k, &beat, &bit);
             if (bit + 1 > highest)
                 highest = bit + 1;
         }
@@ -295,7 +326,7 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
     o->elems = calloc((size_t)(o->vector_count * o->lanes), sizeof *o->elems);
     oracle_verdict result = place_vectors(o);
     if (result == ORACLE_OK)
-        result = check_aliases(o);
+        result = o->flat ? check_flat(o) : check_aliases(o);
     return result;
 }
 
@@ -323,28 +354,28 @@ void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *co
     bool *in_lane = malloc((size_t)o->in.width);
     for (uint64_t v = 0; v < o->vector_count; v++) {
         unsigned char *first = memories[o->vectors[v].bank] + o->vectors[v].address * word_bytes;
-        for (uint64_t beat = 0; beat < o->beats; beat++) {
+        for (uint64_t beat = 0; !o->keep && beat < o->beats; beat++) {
             if (!oracle_writes(o, v, beat))
                 continue;
-            unsigned char *word = first + beat * word_bytes;
             memset(in_lane, 0, (size_t)o->in.width);
-            for (uint64_t l = 0; l < o->lanes; l++) {
-                int64_t e = o->elems[v * o->lanes + l];
+            for (uint64_t l = 0; l < o->lanes; l++)
                 for (uint64_t k = 0; k < o->elem_bits; k++) {
                     uint64_t in_beat = 0, bit = 0;
-                    place(o, l, k, &in_beat, &bit);
-                    if (in_beat != beat)
-                        continue;
-                    in_lane[bit] = true;
-                    if (e >= 0)
-                        set_bit(word, bit, get_bit(tensor + (uint64_t)e * o->elem_bytes, k));
-                    else if (e == ORACLE_PAD)
-                        set_bit(word, bit, o->pad_bits >> k & 1);
+                    oracle_place(o, l, k, &in_beat, &bit);
+                    in_lane[bit] = in_lane[bit] || in_beat == beat;
                 }
-            }
-            for (uint64_t bit = 0; !o->keep && bit < o->in.width; bit++)
+            for (uint64_t bit = 0; bit < o->in.width; bit++)
                 if (!in_lane[bit])
-                    set_bit(word, bit, false);
+                    set_bit(first + beat * word_bytes, bit, false);
+        }
+        for (uint64_t l = 0; l < o->lanes; l++) {
+            int64_t e = o->elems[v * o->lanes + l];
+            for (uint64_t k = 0; e != ORACLE_CLIP && k < o->elem_bits; k++) {
+                uint64_t beat = 0, bit = 0;
+                oracle_place(o, l, k, &beat, &bit);
+                set_bit(first + beat * word_bytes, bit,
+                        e >= 0 ? get_bit(tensor + (uint64_t)e * o->elem_bytes, k) : o->pad_bits >> k & 1);
+            }
         }
     }
     free(in_lane);
@@ -365,7 +396,7 @@ bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *m
             uint64_t value = 0;
             for (uint64_t k = 0; k < o->elem_bits; k++) {
                 uint64_t beat = 0, bit = 0;
-                place(o, l, k, &beat, &bit);
+                oracle_place(o, l, k, &beat, &bit);
                 const unsigned char *word = memories[o->vectors[v].bank] + (o->vectors[v].address + beat) * word_bytes;
                 value |= (uint64_t)get_bit(word, bit) << k;
             }

@@ -60,6 +60,8 @@ typedef struct oracle {
     size_t left_count;
     oracle_group bank, time, lane;
     bool has_bank_group;
+    bool flat; /* one right group: one vector, whose slots follow one another through the bits of consecutive words */
+    bool words_given; /* an option that only vectors of their own words can have */
 
     bool pad, pad_begin, clip, msb, keep, alias_last;
     char pad_text[64];
@@ -87,6 +89,9 @@ void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *co
 
 /* False when the copies of a repeated element differ; `tensor` is then not to be used. */
 bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *memories, size_t word_bytes);
+
+/* Where bit k of a lane lies: which word of the vector, which bit of the word. */
+void oracle_place(const oracle *o, uint64_t lane, uint64_t k, uint64_t *beat, uint64_t *bit);
 
 /* Whether a load writes this word of the vector at all. */
 bool oracle_writes(const oracle *o, uint64_t vector, uint64_t beat);

@@ -176,7 +176,7 @@ bool oracle_parse_pattern(oracle *o)
     bool left_dots = false, right_dots = false;
     int left = count_groups(text, arrow, &left_dots);
     int right = count_groups(arrow + 2, end, &right_dots);
-    if (left < 0 || (right != 2 && right != 3))
+    if (left < 0 || right < 1 || right > 3)
         return oracle_refuse(o, "groups", text);
 
     size_t named = (size_t)left - (left_dots ? 1 : 0);
@@ -190,9 +190,10 @@ bool oracle_parse_pattern(oracle *o)
     lefts[ORACLE_DIMS] = NULL;
     o->left_count = o->in.rank;
     o->has_bank_group = right == 3;
+    o->flat = right == 1;
     oracle_group *rights[3] = {&o->bank, &o->time, &o->lane};
     if (!parse_side(o, text, arrow, true, extra, lefts) ||
-        !parse_side(o, arrow + 2, end, false, extra, right == 3 ? rights : rights + 1))
+        !parse_side(o, arrow + 2, end, false, extra, rights + 3 - right))
         return false;
 
     for (size_t i = 0; i < o->axis_count; i++)
@@ -217,6 +218,8 @@ static bool is_one_of(const char *value, const char *a, const char *b, bool *sec
 static bool parse_option(oracle *o, const char *key, const char *value)
 {
     bool second = false;
+    o->words_given = o->words_given || strcmp(key, "beats") == 0 || strcmp(key, "lanes") == 0 ||
+                     strcmp(key, "alias") == 0 || (strcmp(key, "fill") == 0 && strcmp(value, "zero") == 0);
     oracle_axis *axis = oracle_find_axis(o, key, strlen(key));
     if (axis)
         return (parse_number(value, &axis->size) && axis->size > 0) || oracle_refuse(o, "size", value);

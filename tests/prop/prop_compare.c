@@ -49,12 +49,12 @@ static unsigned char *bit_at(td_memory *memory, uint64_t address, uint64_t bit)
 static uint64_t lane_bits(const trial *t, uint64_t vector, uint64_t lane, wrong *place)
 {
     const oracle *o = t->o;
-    const uint64_t position = o->msb ? o->lanes - 1 - lane : lane;
     uint64_t value = 0;
     place->bank = o->vectors[vector].bank;
     for (unsigned k = 0; k < o->elem_bits; k++) {
-        const uint64_t bit = position * o->slot + k, word = o->vectors[vector].address + bit / o->part_bits;
-        const uint64_t in_word = o->lsb + bit % o->part_bits;
+        uint64_t beat = 0, in_word = 0;
+        oracle_place(o, lane, k, &beat, &in_word);
+        const uint64_t word = o->vectors[vector].address + beat;
         if (k == 0) {
             place->address = word;
             place->lsb = in_word;

@@ -122,6 +122,20 @@ static bool check_spans(const trial *t)
         for (uint64_t beat = 0; beat < o->beats; beat++)
             if (oracle_writes(o, v, beat))
                 written[o->vectors[v].bank * t->g->in.depth + o->vectors[v].address + beat] = 1;
+    if (o->flat) { /* whole words from the first to the last, those between clipped elements too */
+        uint64_t first = 0, last = words;
+        while (!written[first])
+            first++;
+        while (!written[last - 1])
+            last--;
+        bool covered = count > 0 && spans[0].first == first && spans[count - 1].first + spans[count - 1].count == last;
+        for (size_t s = 0; s < count; s++)
+            memset(written + spans[s].first, 0, (size_t)spans[s].count);
+        covered = covered && !memchr(written, 1, (size_t)words);
+        td_free(spans);
+        free(written);
+        return covered || complain(t, "the spans do not cover the words written");
+    }
     bool good = true;
     uint64_t at = 0;
     for (size_t s = 0; good && s < count; s++) {

@@ -20,16 +20,36 @@ static const struct {
      {"r c -> r c", "", ""},
      TD_PATTERN,
      "layout_create: a second -> in pattern \"r c -> r c -> c\"; write one arrow"},
-    {{"r c -> (r c)", "", ""},
-     {"r c -> (r c) ()", "", ""},
-     TD_PATTERN,
-     "layout_create: one group on the right in pattern \"r c -> (r c)\"; write two, (word axes) (lane "
-     "axes); () is a group of one"},
     {{"r c ->", "", ""},
-     {"r c -> r c", "", ""},
+     {"r c -> (r c)", "", ""},
      TD_PATTERN,
-     "layout_create: nothing on the right in pattern \"r c ->\"; write two, (word axes) (lane axes); () is "
-     "a group of one"},
+     "layout_create: nothing on the right in pattern \"r c ->\"; write two groups, (word axes) (lane axes), or one, "
+     "(axes), for elements one after another"},
+    {{"r c -> (r c)", "beats=2", ""},
+     {"r c -> (r c)", "slot=16", ""},
+     TD_OPTION,
+     "layout_create: option beats for the flat pattern \"r c -> (r c)\": a flat layout goes on from word to word by "
+     "itself; leave beats out, or write word axes and lane axes"},
+    {{"r c -> (r c)", "lanes=msb", ""},
+     {"r c -> r c", "lanes=msb", ""},
+     TD_OPTION,
+     "layout_create: option lanes for the flat pattern \"r c -> (r c)\": a flat layout begins at the least significant "
+     "bit; leave lanes out, or write word axes and lane axes"},
+    {{"r c -> (r c)", "alias=last", ""},
+     {"r c -> r c", "alias=last", ""},
+     TD_OPTION,
+     "layout_create: option alias for the flat pattern \"r c -> (r c)\": no two elements of a flat layout lie in one "
+     "place; leave alias out, or write word axes and lane axes"},
+    {{"r c -> (r c)", "fill=zero", ""},
+     {"r c -> (r c)", "fill=keep lsb=8", ""},
+     TD_OPTION,
+     "layout_create: fill=zero for the flat pattern \"r c -> (r c)\", which shares its first and last word with its "
+     "neighbours; leave fill out"},
+    {{"r c -> (r c)", "", "4 + index"},
+     {"r c -> (r c)", "", "4 + dim(0)"},
+     TD_ADDRESS,
+     "layout_create: address \"4 + index\" of the flat pattern \"r c -> (r c)\" is no constant; pass the address of "
+     "its first word"},
     {{"a b c d -> a b c d", "", ""},
      {"a b c d -> a (b c) d", "", ""},
      TD_PATTERN,

@@ -105,9 +105,8 @@ static const struct {
      "layout_open \"f.txt\", line 3: unknown axis q in address \"q + 1\"; the word axes are: r; index is the number of "
      "the word\n    q + 1\n    ^"},
     {"w:\n\n pattern r c -> r", "w", TD_PATTERN,
-     "layout_open \"f.txt\", line 3: one group on the right in pattern \"r c -> r\"; write two, (word axes) (lane "
-     "axes); () is a group of "
-     "one\n    r c -> r\n            ^"},
+     "layout_open \"f.txt\", line 3: axis c stands only on the left in pattern \"r c -> r\"; place c on the right, in "
+     "the word group or in the lane group\n    r c -> r\n      ^"},
     {"w:\n preset nc1hwco", "w", TD_OPTION,
      "layout_open \"f.txt\", line 1: unknown preset nc1hwco; did you mean nc1hwc0?"},
 };

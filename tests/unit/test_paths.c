@@ -36,6 +36,10 @@ static const path_case cases[] = {
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "", 512, 1, "contiguous copy_* of 4096 bytes", SAME},
     {"a b -> a b", "", "", SHAPE(64, 8), "f64", "", 512, 1, "contiguous copy_* of 4096 bytes", SAME},
     {"... (a b) -> (... a) b", "b=8", "", SHAPE(5, 7, 64), "i16", "", 128, 1, "contiguous copy_* of 4480 bytes", SAME},
+    /* flat: an array as C has it; rows and words end where they like */
+    {"... -> (...)", "", "", SHAPE(4, 3, 3, 3), "i8", "", 32, 1, "contiguous copy_* of 108 bytes", SAME},
+    {"... -> (...)", "lsb=24", "9", SHAPE(5, 7), "i16", "", 64, 1, "contiguous copy_* of 70 bytes", SAME},
+    {"r c -> (c r)", "", "", SHAPE(63, 95), "f32", "", 32, 1, "transpose_x32_*", SAME},
     /* contiguous runs: whole rows change places */
     {"b h s d -> (b s h) d", "", "", SHAPE(2, 8, 30, 64), "i8", "", 512, 1, "contiguous copy_* of 64 bytes", SAME},
     {"a b c -> (b a) c", "", "", SHAPE(16, 24, 32), "f32", "", 1024, 1, "contiguous copy_* of 128 bytes", SAME},

@@ -37,7 +37,37 @@ static const struct {
      {"i8", {1, {12}}, 64, 64, "(a b c) -> a (b c)", "b=2 c=2", ""},
      TD_SHAPE,
      "cannot split axis of length 10 into chunks of 4 (group (a b c) of \"(a b c) -> a (b c)\"); pass sizes "
-     "whose product divides 10, or pad=0"},
+     "whose product divides 10, or the flat pattern \"... -> (...)\""},
+    {{"i8", {4, {4, 3, 3, 3}}, 32, 64, "o i h (w l) -> (o i h w) l", "l=4", ""},
+     {"i8", {4, {4, 3, 3, 3}}, 32, 64, "... -> (...)", "", ""},
+     TD_SHAPE,
+     "cannot split axis of length 3 into chunks of 4 (group (w l) of \"o i h (w l) -> (o i h w) l\"); pass l=3, or "
+     "the flat pattern \"... -> (...)\""},
+    {{"i8", {2, {4, 3}}, 32, 64, "r (c l) -> (r c) l", "c=1 l=4", ""},
+     {"i8", {2, {4, 3}}, 32, 64, "r c -> (r c)", "", ""},
+     TD_SHAPE,
+     "group (c l) of \"r (c l) -> (r c) l\" has 4 elements, the dimension has 3; pass sizes whose product is 3, or the "
+     "flat pattern \"... -> (...)\""},
+    {{"i8", {2, {4, 4}}, 24, 64, "r c -> (c r)", "", ""},
+     {"i8", {2, {4, 4}}, 24, 64, "r c -> (r c)", "", ""},
+     TD_SHAPE,
+     "flat pattern \"r c -> (c r)\" in words of 24 bits, which are stored apart: there its axes have to stand in the "
+     "tensor's order, without padding, repeats and sliding groups; write \"... -> (...)\", or word axes and lane "
+     "axes"},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "61"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "60"},
+     TD_RANGE,
+     "flat pattern \"r c -> (r c)\" at address 61 ends in word 64, past the memory of 64 words; use a smaller "
+     "address, or a depth of at least 65"},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "lsb=8", "60"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "lsb=8", "59"},
+     TD_RANGE,
+     "flat pattern \"r c -> (r c)\" at address 60 ends in word 64, past the memory of 64 words; use a smaller "
+     "address, or a depth of at least 65"},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "0 - 1"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "0"},
+     TD_RANGE,
+     "address -1 of the flat pattern \"r c -> (r c)\" is below 0; pass 0 or more"},
     {{"i8", {2, {12, 4}}, 64, 64, "(k k4) n -> (k n) k4", "k=2 k4=4", ""},
      {"i8", {2, {8, 4}}, 64, 64, "(k k4) n -> (k n) k4", "k=2 k4=4", ""},
      TD_SHAPE,
@@ -266,7 +296,7 @@ static void test_whole_message(void **state)
     ASSERT_OK(td_memory_create("weights", 32, 64, &memory));
     ASSERT_REFUSED(td_backdoor_load_tensor(memory, tensor, layout, NULL), TD_SHAPE,
                    "backdoor_load_tensor \"weights\": cannot split axis of length 10 into chunks of 4 (group (k k4) of "
-                   "\"n (k k4) -> (n k) k4\"); pass k4=5, or pad=0\n"
+                   "\"n (k k4) -> (n k) k4\"); pass k4=5, or the flat pattern \"... -> (...)\"\n"
                    "    n (k k4) -> (n k) k4\n"
                    "      ^~~~~~\n"
                    "    shape (4, 10), sizes k4=4");

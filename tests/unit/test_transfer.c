@@ -267,6 +267,13 @@ static void test_staged(void **state)
         {"r (wt ws) c -> (r wt) (ws c)", "ws=2 slot=8 dtype=u8 pad=7", "7*index"},
         {"r w c -> (r k w) c", "k=2", "index + 500*k"},
         {"r w c -> (r w) c", NULL, "index"},
+        {"... -> (...)", NULL, "17"},
+        {"... -> (...)", "lsb=24", "17"},
+        {"... -> (...)", "lsb=16 slot=20", NULL},
+        {"r w c -> (w c r)", "lsb=48", "3"},
+        {"(rt rs) w c -> (rt rs w c)", "rs=4 pad=3 lsb=16", "9"},
+        {"(rt rs) w c -> (rt w c rs)", "rs=4 tail=clip lsb=16", "9"},
+        {"r w c -> (r w k c)", "k=3 lsb=16", "9"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         scene one, other;
@@ -288,6 +295,41 @@ static void test_staged(void **state)
         }
         close_scene(&one);
         close_scene(&other);
+    }
+}
+
+/* An array as C has it, between two neighbours: its words go out, of which only the first and the last come in. */
+static void test_flat(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        size_t first_byte;
+        uint64_t in, out;
+    } rows[] = {{"", 16, 1, 27}, {"lsb=8", 17, 2, 27}, {"lsb=24", 19, 1, 27}, {"lsb=48", 22, 2, 27}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        scene s;
+        open_scene(&s, 32, "i8", TD_SHAPE(3, 5, 7), "... -> (...)", rows[i].options, "4");
+        for (size_t w = 0; w < DEPTH; w++) {
+            s.d.aval[w][0] = 0xdeadbeef;
+            s.d.bval[w][0] = 0;
+        }
+        uint32_t expected[DEPTH];
+        for (size_t w = 0; w < DEPTH; w++)
+            expected[w] = 0xdeadbeef;
+        memcpy((unsigned char *)expected + rows[i].first_byte, td_tensor_data_const(s.t), 105);
+        assert_int_equal(td_transfer_tensor(s.m, s.t, s.l, NULL, TD_TRANSFER_LOAD, &s.partial, &s.borrowed), TD_OK);
+        assert_int_equal(s.partial, 1);
+        s.d.words = 0;
+        collect(&s.d, s.m);
+        assert_int_equal(s.d.words, rows[i].in);
+        assert_int_equal(td_transfer_load(s.m, s.t, s.l, NULL), TD_OK);
+        s.d.words = 0;
+        deposit(&s.d, s.m);
+        assert_int_equal(s.d.words, rows[i].out);
+        for (size_t w = 0; w < DEPTH; w++)
+            assert_int_equal(s.d.aval[w][0], expected[w]);
+        close_scene(&s);
     }
 }
 
@@ -316,6 +358,10 @@ static void test_borrowed(void **state)
         {"r w (ct cs) -> (r w ct) cs", "cs=1", "2*index", 0},
         {"(rt rs) w c -> (rt rs w) c", "rs=4 pad=3", "2*index", 0},
         {"(rt rs) w c -> (rt rs w) c", "rs=4 tail=clip", "2*index", 0},
+        {"... -> (...)", NULL, NULL, 1},
+        {"... -> (...)", NULL, "7", 1},
+        {"... -> (...)", "lsb=64", "7", 1},
+        {"... -> (...)", "lsb=16", "7", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         scene one, other;
@@ -830,6 +876,7 @@ int main(void)
         cmocka_unit_test(test_narrow_words),
         cmocka_unit_test(test_refused_moves_nothing),
         cmocka_unit_test(test_staged),
+        cmocka_unit_test(test_flat),
         cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_borrowed_not),
         cmocka_unit_test(test_staged_again),
