@@ -130,8 +130,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* -- the life of the pool
- * ----------------------------------------------------------------------------------------------- */
+/* -- the life of the pool ------------------------------------------------------------------------------------------ */
 
 static void before_fork(void)
 {
@@ -189,8 +188,7 @@ __attribute__((destructor)) static void stop_workers(void)
     pool.workers = 0;
 }
 
-/* -- a job
- * -------------------------------------------------------------------------------------------------------------- */
+/* -- a job --------------------------------------------------------------------------------------------------------- */
 
 /* Waits until no worker is inside the job. The last piece ends soon, so the caller yields for a while first: if it
  * slept, it would be woken later than that, and perhaps on the worker's CPU. */
@@ -261,8 +259,7 @@ static void share(td_pool_work *work, void *context, unsigned first, unsigned pi
     work(context, first, pieces);
 }
 
-/* -- when it pays
- * ------------------------------------------------------------------------------------------------------- */
+/* -- when it pays -------------------------------------------------------------------------------------------------- */
 
 typedef struct wake_probe {
     atomic_bool awake; /* a worker took its piece */
