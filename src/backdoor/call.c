@@ -52,8 +52,8 @@ td_status td_call_check(const td_call *c)
 
 /* -- conversions ---------------------------------------------------------------------------------------------------
  *
- * A testbench repeats itself, and reading an `as` takes longer than converting a hundred elements: each thread keeps its
- * last few. Those that name a tensor or a file are made anew, since what stands behind the name may have changed. */
+ * A testbench repeats itself, and reading an `as` takes longer than converting a hundred elements: each thread keeps
+ * its last few. Those that name a tensor or a file are made anew, since what the name stands for may change. */
 
 #define KEPT 4
 #define KEPT_TEXT_BYTES 96
@@ -194,7 +194,7 @@ static td_status begin_plan(const td_call *c, td_call_state *s)
     return status;
 }
 
-/* -- begin and end -------------------------------------------------------------------------------------------------- */
+/* -- begin and end ------------------------------------------------------------------------------------------------- */
 
 static td_status begin_data(const td_call *c, td_call_state *s)
 {

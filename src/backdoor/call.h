@@ -1,6 +1,6 @@
-/* A call on a tensor: td_call_begin and td_call_end are the one prologue and the one cleanup of load, dump and comparison.
- * tensors.c, compare/ and design/ use it. The prologue checks the arguments, then finds the conversion, the bits that are x or z,
- * the plan and the storage of the banks; a call that it refuses has changed nothing. */
+/* A call on a tensor: td_call_begin and td_call_end are the one prologue and the one cleanup of load, dump and
+ * comparison. tensors.c, compare/ and design/ use it. The prologue checks the arguments, then finds the conversion, the
+ * bits that are x or z, the plan and the storage of the banks; a call that it refuses has changed nothing. */
 #ifndef TD_CALL_H
 #define TD_CALL_H
 
@@ -37,8 +37,8 @@ typedef struct td_call_state {
     unsigned char **data, *few[TD_CALL_FEW_BANKS]; /* the storage of each bank */
 } td_call_state;
 
-/* Whatever it returns, the caller ends with td_call_end, which frees and puts the call's name in front of a failure. Between
- * the two no other plan may be asked for, unless the call compares. */
+/* Whatever it returns, the caller ends with td_call_end, which frees and puts the call's name in front of a failure.
+ * Between the two the thread must not look up another plan, unless the call compares. */
 td_status td_call_begin(const td_call *c, td_call_state *state);
 td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
 

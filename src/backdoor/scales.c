@@ -311,7 +311,7 @@ void td_scales_give(td_scales *scales, td_convert *convert)
     memset(scales, 0, sizeof *scales);
 }
 
-/* -- a tensor of other values ------------------------------------------------------------------------------------------ */
+/* -- a tensor of other values -------------------------------------------------------------------------------------- */
 
 static td_status convert_into(const td_tensor *tensor, td_as *as, td_tensor **out)
 {

@@ -122,7 +122,7 @@ td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, t
                                   .writes_tensor = true});
 }
 
-/* -- matrices ---------------------------------------------------------------------------------------------------------- */
+/* -- matrices ------------------------------------------------------------------------------------------------------ */
 
 static td_status check_rows(const td_call *c, uint64_t first, uint64_t last)
 {
@@ -202,7 +202,7 @@ td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, ui
         first, last);
 }
 
-/* -- what a layout touches --------------------------------------------------------------------------------------------- */
+/* -- what a layout touches ----------------------------------------------------------------------------------------- */
 
 td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
                           const td_memory *memory, td_span **spans, size_t *count)

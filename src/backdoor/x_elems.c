@@ -1,6 +1,6 @@
-/* See x_elems.h. The bits lie in a second memory of the same geometry, the plane; so a plan that moves elements moves their
- * unknown bits too: a dump of the plane says which elements have some, and a load of zeros into it clears those that a
- * load has written. */
+/* See x_elems.h. The bits lie in a second memory of the same geometry, the plane; so a plan that moves elements moves
+ * their unknown bits too: a dump of the plane says which elements have some, and a load of zeros into it clears those
+ * that a load has written. */
 #include "backdoor/x_elems.h"
 
 #include "backdoor/call.h"

@@ -14,7 +14,8 @@ typedef struct td_x_elems {
     unsigned char *saved; /* x=keep: the tensor before a dump */
 } td_x_elems;
 
-/* Before a dump or a comparison: TD_X_STATE with the elements, when the policy of bank 0 is x=error. Nothing for a load. */
+/* Before a dump or a comparison: TD_X_STATE with the elements, when the policy of bank 0 is x=error. Nothing for a
+ * load. */
 td_status td_x_begin(const td_call *c, td_dtype memory_dtype, td_x_elems *out);
 
 /* After the operation: what a load has written is known, what a dump may not touch is put back. Frees. */

@@ -1,5 +1,5 @@
-/* See scan.h. Bytes that must be equal are compared where they lie. Values pass in blocks through buffers that stay in the first
- * cache where they have to be converted, and are held against each other. While one slab is looked at, the next is asked for. */
+/* See accept.h. Bytes that must be equal are compared where they lie. Values that have to be converted pass in blocks
+ * through buffers that stay in the first cache. While one slab is compared, the lines of the next are prefetched. */
 #include "compare/accept.h"
 
 #include "base/cpu.h"
@@ -50,30 +50,30 @@ void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tenso
     out->never = false;
     out->finite_alone = !judge->bits_decide;
     out->by_value = judge->policy.tolerant || mask || convert || out->finite_alone;
-    out->wish =
-        (td_slab_wish){.tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .turned = !out->by_value};
+    out->wish = (td_slab_wish){
+        .tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .transposed = !out->by_value};
     out->equal = equal.rows;
     out->equal_transposed = transposed_of(&equal, bytes);
     out->copy = moves.copy;
     td_tolerance_prepare(judge, &out->tolerance);
     if (out->tolerance.quick_transposed && !mask && !convert)
-        out->wish.turned = true;
+        out->wish.transposed = true;
 }
 
 /* -- blocks of values ---------------------------------------------------------------------------------------------- */
 
-typedef struct stage {
+typedef struct scratch {
     _Alignas(64) unsigned char slab[TD_SLAB_BYTES];
     _Alignas(64) unsigned char golden[TD_TOLERANCE_ELEMS * 8], stored[TD_TOLERANCE_ELEMS * 8],
         actual[TD_TOLERANCE_ELEMS * 8];
-    td_tolerance_scratch room;
+    td_tolerance_scratch tolerance;
     td_ahead ahead;  /* from this slab to the next: of the tensor, and of what is stored where it is seen in place */
     bool far;        /* it is worth asking for */
-    unsigned skips;  /* turned slabs that are taken out at once, as in close.h */
+    unsigned skips;  /* transposed slabs that are taken out at once, as in tolerance.h */
     size_t gathered; /* elements in golden, and in stored or actual */
     uint64_t masked;
     td_worst worst;
-} stage;
+} scratch;
 
 #define LARGEST(type)                                                                                                  \
     for (size_t i = 0; i < count; i++) {                                                                               \
@@ -108,25 +108,26 @@ static bool rows_are_finite(const td_judge *judge, const td_tolerance_rows *b)
     return true;
 }
 
-static bool accepts(const td_scan *s, stage *g, const td_tolerance_rows *b)
+static bool accepts(const td_scan *s, scratch *g, const td_tolerance_rows *b)
 {
     if (s->equal(b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows,
                  b->count * s->golden->dtype.bytes, (td_ahead){0, 0}) &&
         (!s->finite_alone || rows_are_finite(s->judge, b)))
         return true;
-    return td_tolerance_accepts(&s->tolerance, &g->room, b, &g->worst);
+    return td_tolerance_accepts(&s->tolerance, &g->tolerance, b, &g->worst);
 }
 
-/* Rows of straight elements: `step` elements from one to the next in the tensor, `stride` bytes where they are stored. */
-typedef struct sheet {
+/* Rows of contiguous elements: `step` elements from one to the next in the tensor, `stride` bytes where they are
+ * stored. */
+typedef struct panel {
     const unsigned char *stored;
     int64_t elem, step, stride;
     uint64_t high, wide;
     unsigned stored_bytes;
-} sheet;
+} panel;
 
-/* Rows [r, r + rows) of a sheet, elements [at, at + count) of each. */
-static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r, size_t rows, uint64_t at,
+/* Rows [r, r + rows) of a panel, elements [at, at + count) of each. */
+static bool accepts_block(const td_scan *s, scratch *g, const panel *t, uint64_t r, size_t rows, uint64_t at,
                           size_t count)
 {
     const ptrdiff_t bytes = s->golden->dtype.bytes;
@@ -158,7 +159,7 @@ static bool accepts_block(const td_scan *s, stage *g, const sheet *t, uint64_t r
     return accepts(s, g, &b);
 }
 
-static bool accepts_values(const td_scan *s, stage *g, const sheet *t)
+static bool accepts_values(const td_scan *s, scratch *g, const panel *t)
 {
     const uint64_t most = t->wide < TD_TOLERANCE_ELEMS ? TD_TOLERANCE_ELEMS / t->wide : 1;
     for (uint64_t r = 0, rows = 0; r < t->high; r += rows) {
@@ -174,7 +175,7 @@ static bool accepts_values(const td_scan *s, stage *g, const sheet *t)
 
 /* -- values behind a mask ------------------------------------------------------------------------------------------ */
 
-static bool flush(const td_scan *s, stage *g)
+static bool flush(const td_scan *s, scratch *g)
 {
     const td_tolerance_rows b = {
         .expected = g->golden, .actual = s->convert ? g->actual : g->stored, .rows = 1, .count = g->gathered};
@@ -183,7 +184,7 @@ static bool flush(const td_scan *s, stage *g)
 }
 
 /* What the mask leaves out is expected to be what it is. */
-static void apply_mask(const td_scan *s, stage *g, unsigned char *golden, const unsigned char *actual, uint64_t elem,
+static void apply_mask(const td_scan *s, scratch *g, unsigned char *golden, const unsigned char *actual, uint64_t elem,
                        size_t count)
 {
     const unsigned bytes = s->golden->dtype.bytes;
@@ -194,9 +195,9 @@ static void apply_mask(const td_scan *s, stage *g, unsigned char *golden, const 
         }
 }
 
-/* `high` rows of `wide` elements that there is room for. */
-static void gather(const td_scan *s, stage *g, const sheet *t, uint64_t elem, const unsigned char *stored, size_t high,
-                   size_t wide)
+/* `high` rows of `wide` elements that still fit. */
+static void gather(const td_scan *s, scratch *g, const panel *t, uint64_t elem, const unsigned char *stored,
+                   size_t high, size_t wide)
 {
     const unsigned bytes = s->golden->dtype.bytes;
     unsigned char *golden = g->golden + g->gathered * bytes, *kept = g->stored + g->gathered * t->stored_bytes,
@@ -213,18 +214,18 @@ static void gather(const td_scan *s, stage *g, const sheet *t, uint64_t elem, co
     }
 }
 
-static bool accepts_masked(const td_scan *s, stage *g, const sheet *t)
+static bool accepts_masked(const td_scan *s, scratch *g, const panel *t)
 {
     for (uint64_t r = 0, at = 0; r < t->high;) {
-        const uint64_t room = TD_TOLERANCE_ELEMS - g->gathered, left = t->wide - at;
+        const uint64_t space = TD_TOLERANCE_ELEMS - g->gathered, left = t->wide - at;
         const uint64_t elem = (uint64_t)(t->elem + (int64_t)r * t->step) + at;
         const unsigned char *stored = t->stored + (int64_t)r * t->stride + at * t->stored_bytes;
-        if (at == 0 && t->wide <= room) {
-            const uint64_t rows = room / t->wide < t->high - r ? room / t->wide : t->high - r;
+        if (at == 0 && t->wide <= space) {
+            const uint64_t rows = space / t->wide < t->high - r ? space / t->wide : t->high - r;
             gather(s, g, t, elem, stored, (size_t)rows, (size_t)t->wide);
             r += rows;
         } else {
-            const uint64_t count = left < room ? left : room;
+            const uint64_t count = left < space ? left : space;
             gather(s, g, t, elem, stored, 1, (size_t)count);
             at = count < left ? at + count : 0;
             r += count == left;
@@ -237,7 +238,7 @@ static bool accepts_masked(const td_scan *s, stage *g, const sheet *t)
 
 /* -- slabs --------------------------------------------------------------------------------------------------------- */
 
-static bool accepts_sheet(const td_scan *s, stage *g, const sheet *t)
+static bool accepts_panel(const td_scan *s, scratch *g, const panel *t)
 {
     const ptrdiff_t bytes = s->golden->dtype.bytes;
     if (s->mask)
@@ -247,31 +248,31 @@ static bool accepts_sheet(const td_scan *s, stage *g, const sheet *t)
                                   (size_t)t->high, (size_t)t->wide * (size_t)bytes, g->ahead);
 }
 
-/* The rows of a slab, a sheet of them at a time. */
-static bool accepts_rows(const td_scan *s, stage *g, const td_slab *slab)
+/* The rows of a slab, a panel of them at a time. */
+static bool accepts_rows(const td_scan *s, scratch *g, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
-    sheet t = {.high = 1,
+    panel t = {.high = 1,
                .wide = of->row_elems,
                .stored_bytes = of->plan ? of->plan->memory_dtype.bytes : s->golden->dtype.bytes};
     if (of->row_nodes < of->node_count) {
-        t.high = of->extent[of->sheet];
-        t.step = of->node[of->sheet].tensor;
-        t.stride = of->stride[of->sheet];
+        t.high = of->extent[of->panel];
+        t.step = of->node[of->panel].tensor;
+        t.stride = of->stride[of->panel];
     }
     td_walk w;
-    for (td_walk_begin(&w, of->sheet_loop, of->sheet_loops, (td_at){.tensor = slab->tensor}); w.more;
+    for (td_walk_begin(&w, of->panel_loop, of->panel_loops, (td_at){.tensor = slab->tensor}); w.more;
          td_walk_next(&w)) {
         t.stored = slab->stored + w.at.memory;
         t.elem = w.at.tensor;
-        if (!accepts_sheet(s, g, &t))
+        if (!accepts_panel(s, g, &t))
             return false;
     }
     return true;
 }
 
 /* A slab that memory holds transposed, block by block. */
-static bool accepts_transposed(const td_scan *s, stage *g, const td_slab *slab)
+static bool accepts_transposed(const td_scan *s, scratch *g, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
     const int64_t bytes = s->golden->dtype.bytes;
@@ -294,7 +295,7 @@ static bool accepts_transposed(const td_scan *s, stage *g, const td_slab *slab)
 }
 
 /* Values that this does not settle may still be accepted when they are taken out. */
-static bool accepts_in_place(const td_scan *s, stage *g, const td_slab *slab)
+static bool accepts_in_place(const td_scan *s, scratch *g, const td_slab *slab)
 {
     if (g->skips) {
         g->skips--;
@@ -306,32 +307,32 @@ static bool accepts_in_place(const td_scan *s, stage *g, const td_slab *slab)
 }
 
 /* Lanes in pieces have no rows: one element after the other. */
-static bool accepts_lanes(const td_scan *s, stage *g, const td_slab *slab)
+static bool accepts_lanes(const td_scan *s, scratch *g, const td_slab *slab)
 {
     const unsigned stored_bytes = slab->of->plan->memory_dtype.bytes;
     for (uint64_t n = 0; n < slab->of->elems; n++) {
-        const sheet t = {.stored = slab->stored + n * stored_bytes,
+        const panel t = {.stored = slab->stored + n * stored_bytes,
                          .elem = (int64_t)td_slab_elem(slab, n),
                          .high = 1,
                          .wide = 1,
                          .stored_bytes = stored_bytes};
-        if (!accepts_sheet(s, g, &t))
+        if (!accepts_panel(s, g, &t))
             return false;
     }
     return true;
 }
 
-static bool accepts_slab(const td_scan *s, stage *g, td_slab_taker *taker, td_slab *slab)
+static bool accepts_slab(const td_scan *s, scratch *g, td_slab_taker *taker, td_slab *slab)
 {
     const td_slabs *of = slab->of;
     g->gathered = 0;
     g->masked = 0;
-    if (of->way == TD_SLAB_TURNED) {
+    if (of->way == TD_SLAB_TRANSPOSED) {
         if (accepts_in_place(s, g, slab))
             return true;
         if (!s->by_value)
             return false;
-        g->ahead.b = 0; /* of the buffer nothing is asked for */
+        g->ahead.b = 0; /* the buffer is in the cache */
     }
     td_slab_take(taker, g->slab, slab);
     const bool all = of->piece ? accepts_lanes(s, g, slab) : accepts_rows(s, g, slab);
@@ -352,12 +353,12 @@ typedef struct shared {
 } shared;
 
 /* From one slab to the next, and what the next is taken out of. */
-static void look_ahead(const td_scan *s, stage *g, const td_slab *slab, const td_slab *next)
+static void look_ahead(const td_scan *s, scratch *g, const td_slab *slab, const td_slab *next)
 {
     const int64_t elems = next->tensor - slab->tensor;
     g->ahead = (td_ahead){0, 0};
     if (!g->far || (slab->of->row_nodes == slab->of->node_count && elems == (int64_t)slab->of->elems))
-        return; /* the machine sees a straight run coming */
+        return; /* the processor prefetches a contiguous run by itself */
     g->ahead.a = (ptrdiff_t)elems * s->golden->dtype.bytes;
     if (next->of->way == TD_SLAB_TAKEN)
         td_slab_prefetch(next);
@@ -372,9 +373,9 @@ static void scan_pieces(void *context, unsigned first, unsigned past)
     const unsigned mode = td_mode_enter();
     td_slab_taker taker;
     td_slab slab, next;
-    stage g;
+    scratch g;
     g.worst = c->worst[first];
-    g.room.skips = 0;
+    g.tolerance.skips = 0;
     g.skips = 0;
     g.far = c->slabs->count * c->slabs->elems * c->scan->golden->dtype.bytes >= FAR_BYTES;
     td_slab_taker_init(c->slabs, &taker);

@@ -1,6 +1,6 @@
-/* A first look at slabs, on as many threads as pay: which of them the policy accepts whole. Most comparisons end here; the
- * slabs that are left are compare.c's, which takes them in order and pair by pair, so that a report never depends on
- * the number of threads. Nothing here allocates or fails. */
+/* A first look at slabs, on as many threads as pay: which of them the policy accepts whole. Most comparisons end here;
+ * the slabs that are left are compare.c's, which takes them in order and pair by pair, so that a report never depends
+ * on the number of threads. Nothing here allocates or fails. */
 #ifndef TD_SCAN_H
 #define TD_SCAN_H
 

@@ -1,7 +1,7 @@
-/* Comparisons: a memory through a layout, or a tensor, with a golden tensor. One pass over the plan in slabs (slab.h), no
- * copy of the tensor: scan.c leaves what the policy accepts whole, and the pairs of the other slabs are looked at here,
- * in order and on one thread. What is found goes into a report; a comparison that finds mismatches has succeeded. Beside it: the
- * padding, and what lies outside the layout (outside.c). */
+/* Comparisons: a memory through a layout, or a tensor, with a golden tensor; the facade of section 10 of the public
+ * header. One pass over the plan in slabs (slab.h), no copy of the tensor: accept.c settles the slabs that the policy
+ * accepts whole, and the pairs of the others are judged here, in order and on one thread. What is found goes into a
+ * report; a comparison that finds mismatches has succeeded. Padding and what lies outside the layout: padding.c. */
 #include "backdoor/call.h"
 #include "base/fp_mode.h"
 #include "compare/accept.h"
@@ -15,13 +15,13 @@
 #include <string.h>
 
 /* Elements that are converted, gathered and looked at together. */
-#define CHUNK_ELEMS TD_TOLERANCE_ELEMS
+#define BATCH_ELEMS TD_TOLERANCE_ELEMS
 
 /* What slabs that are left are looked at in; made for the first of them. */
-typedef struct desk {
-    _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[CHUNK_ELEMS * 8], golden[CHUNK_ELEMS * 8];
-    td_tolerance_scratch room;
-} desk;
+typedef struct scratch {
+    _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[BATCH_ELEMS * 8], golden[BATCH_ELEMS * 8];
+    td_tolerance_scratch tolerance;
+} scratch;
 
 typedef struct comparison {
     const td_comparison *what;
@@ -33,19 +33,19 @@ typedef struct comparison {
     uint64_t done, total;
     td_scan scan;
     bool left[TD_SCAN_SLABS];
-    desk *desk;
+    scratch *scratch;
 } comparison;
 
 /* `count` elements: `step` tensor elements apart from `elem` on, `place` in their slab. */
-typedef struct chunk {
+typedef struct batch {
     uint64_t elem, place, count;
     int64_t step;
     const unsigned char *expected, *actual;
-} chunk;
+} batch;
 
 /* -- pairs --------------------------------------------------------------------------------------------------------- */
 
-static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected, uint64_t actual)
+static void look_at(comparison *c, const batch *k, uint64_t i, uint64_t expected, uint64_t actual)
 {
     const td_judge *judge = &c->report->judge;
     const uint64_t elem = k->elem + (uint64_t)((int64_t)i * k->step);
@@ -77,7 +77,7 @@ static void look_at(comparison *c, const chunk *k, uint64_t i, uint64_t expected
     }                                                                                                                  \
     break
 
-static void look_at_chunk(comparison *c, const chunk *k)
+static void look_at_batch(comparison *c, const batch *k)
 {
     const bool always = !c->report->judge.bits_decide || c->unknown;
     switch (c->report->dtype.bytes) {
@@ -92,22 +92,22 @@ static void look_at_chunk(comparison *c, const chunk *k)
     }
 }
 
-/* True when nothing more is to be done: the policy accepts the chunk. */
-static bool is_close(comparison *c, const chunk *k)
+/* True when nothing more is to be done: the policy accepts the batch. */
+static bool is_close(comparison *c, const batch *k)
 {
     td_report *r = c->report;
     td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
     const td_tolerance_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
-    if (c->unknown || c->what->mask || !td_tolerance_accepts(&c->scan.tolerance, &c->desk->room, &row, &worst))
+    if (c->unknown || c->what->mask || !td_tolerance_accepts(&c->scan.tolerance, &c->scratch->tolerance, &row, &worst))
         return false;
     r->worst_error = worst.error;
     r->worst_ulp = worst.ulp;
     return true;
 }
 
-/* -- chunks -------------------------------------------------------------------------------------------------------- */
+/* -- batches ------------------------------------------------------------------------------------------------------- */
 
-static uint64_t count_masked(const comparison *c, const chunk *k)
+static uint64_t count_masked(const comparison *c, const batch *k)
 {
     uint64_t masked = 0;
     for (uint64_t i = 0; i < k->count && c->what->mask; i++)
@@ -115,14 +115,14 @@ static uint64_t count_masked(const comparison *c, const chunk *k)
     return masked;
 }
 
-static void compare_chunk(comparison *c, const chunk *k)
+static void compare_batch(comparison *c, const batch *k)
 {
     c->report->masked += count_masked(c, k);
     if (c->report->judge.bits_decide && !c->unknown &&
         memcmp(k->expected, k->actual, k->count * c->report->dtype.bytes) == 0)
         return;
     if (!is_close(c, k))
-        look_at_chunk(c, k);
+        look_at_batch(c, k);
 }
 
 /* `count` stored elements, from `place` in their slab on, whose tensor elements are `step` apart. */
@@ -131,28 +131,28 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
 {
     const td_tensor *golden = c->what->golden;
     const unsigned bytes = golden->dtype.bytes;
-    for (uint64_t done = 0; done < count; done += CHUNK_ELEMS) {
+    for (uint64_t done = 0; done < count; done += BATCH_ELEMS) {
         const uint64_t left = count - done;
-        chunk k = {.elem = elem + (uint64_t)((int64_t)done * step),
+        batch k = {.elem = elem + (uint64_t)((int64_t)done * step),
                    .place = place + done,
-                   .count = left < CHUNK_ELEMS ? left : CHUNK_ELEMS,
+                   .count = left < BATCH_ELEMS ? left : BATCH_ELEMS,
                    .step = step,
                    .actual = stored + done * stored_bytes};
         k.expected = golden->data + k.elem * bytes;
         if (c->scan.convert) {
-            td_convert_run(c->scan.convert, c->desk->actual, k.actual, k.count, k.elem, step);
-            k.actual = c->desk->actual;
+            td_convert_run(c->scan.convert, c->scratch->actual, k.actual, k.count, k.elem, step);
+            k.actual = c->scratch->actual;
         }
         if (step != 1) {
             for (uint64_t i = 0; i < k.count; i++)
-                memcpy(c->desk->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
-            k.expected = c->desk->golden;
+                memcpy(c->scratch->golden + i * bytes, k.expected + (int64_t)i * step * bytes, bytes);
+            k.expected = c->scratch->golden;
         }
-        compare_chunk(c, &k);
+        compare_batch(c, &k);
     }
 }
 
-/* A slab that was not accepted whole. What lies along its last node is stored straight. */
+/* A slab that was not accepted whole. What lies along its last node is stored contiguously. */
 static void compare_slab(comparison *c, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
@@ -176,17 +176,17 @@ static void compare_left(comparison *c, td_slabs *slabs, uint64_t first, size_t 
         if (!c->left[i])
             continue;
         if (!ready) {
-            c->desk = c->desk ? c->desk : aligned_alloc(64, sizeof *c->desk);
-            c->report->failed = !c->desk || (slabs->way != TD_SLAB_ROWS && td_slabs_take_out(slabs) != TD_OK);
+            c->scratch = c->scratch ? c->scratch : aligned_alloc(64, sizeof *c->scratch);
+            c->report->failed = !c->scratch || (slabs->way != TD_SLAB_ROWS && td_slabs_take_out(slabs) != TD_OK);
             if (c->report->failed)
                 return;
             td_slab_taker_init(slabs, &taker);
-            c->desk->room.skips = 0;
+            c->scratch->tolerance.skips = 0;
             ready = true;
         }
         td_slab slab;
         td_slab_find(slabs, first + i, &slab);
-        td_slab_take(&taker, c->desk->slab, &slab);
+        td_slab_take(&taker, c->scratch->slab, &slab);
         compare_slab(c, &slab);
     }
 }
@@ -195,7 +195,7 @@ static bool compare_slabs(void *context, td_slabs *slabs)
 {
     comparison *c = context;
     td_report *r = c->report;
-    if (slabs->way == TD_SLAB_TURNED && c->scan.by_value)
+    if (slabs->way == TD_SLAB_TRANSPOSED && c->scan.by_value)
         r->failed |= td_slabs_take_out(slabs) != TD_OK;
     for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
         const uint64_t behind = slabs->count - first;
@@ -290,7 +290,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     td_scan_init(&r->judge, what->golden, what->mask, convert, &c->scan);
     c->done = 0;
     c->total = what->golden->elems;
-    c->desk = NULL;
+    c->scratch = NULL;
     return TD_OK;
 }
 
@@ -311,7 +311,7 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
     }
     if (!status && r->failed)
         status = td_fail_alloc(TD_REPORT_CELLS * sizeof(td_grid_cell));
-    free(c->desk);
+    free(c->scratch);
     if (status)
         td_report_destroy(&r);
     else

@@ -18,14 +18,14 @@ static void find_rows(td_slabs *s)
                                    s->stride[i] == (int64_t)(s->row_elems * bytes);
          s->row_nodes++)
         s->row_elems *= s->extent[i];
-    s->sheet = 0;
+    s->panel = 0;
     for (size_t i = 0; i + s->row_nodes < s->node_count; i++)
-        if (s->extent[i] > s->extent[s->sheet])
-            s->sheet = i;
-    s->sheet_loops = 0;
+        if (s->extent[i] > s->extent[s->panel])
+            s->panel = i;
+    s->panel_loops = 0;
     for (size_t i = 0; i + s->row_nodes < s->node_count; i++)
-        if (i != s->sheet)
-            s->sheet_loop[s->sheet_loops++] =
+        if (i != s->panel)
+            s->panel_loop[s->panel_loops++] =
                 (td_node){.extent = s->extent[i], .tensor = s->node[i].tensor, .memory = s->stride[i]};
 }
 
@@ -47,8 +47,8 @@ void td_slabs_see_blocks(td_slabs *s)
 
 /* -- the small plan ------------------------------------------------------------------------------------------------ */
 
-/* A slab's nodes with dense steps on the tensor's side. The plan serves every slab, so it must not count on bits that begin a
- * byte where only some slabs do. */
+/* A slab's nodes with dense steps on the tensor's side. The plan serves every slab, so it must not count on bits that
+ * begin a byte where only some slabs do. */
 static td_status make_small(td_slabs *s)
 {
     const td_plan *whole = s->plan;
@@ -132,7 +132,7 @@ void td_slab_find(const td_slabs *s, uint64_t number, td_slab *out)
 {
     *out = (td_slab){.of = s, .tensor = s->tensor, .memory = s->memory, .select = s->select};
     for (size_t k = 0; k < s->node_count; k++) {
-        const size_t i = s->turn[k];
+        const size_t i = s->order[k];
         const uint64_t steps = s->steps[i];
         if (steps == 1)
             continue;
@@ -162,11 +162,11 @@ void td_slab_take(td_slab_taker *t, unsigned char *buffer, td_slab *slab)
     const td_slabs *s = t->slabs;
     if (s->way == TD_SLAB_ROWS)
         return;
-    unsigned char *const staged = s->own_buffer ? s->own_buffer : buffer;
+    unsigned char *const taken = s->own_buffer ? s->own_buffer : buffer;
     t->box.memory = s->small_box.memory + slab->memory;
     t->box.select = s->small_box.select + slab->select;
-    td_exec_dump(&(td_run){.plan = &t->plan, .bank = s->bank, .tensor = staged});
-    slab->stored = staged;
+    td_exec_dump(&(td_run){.plan = &t->plan, .bank = s->bank, .tensor = taken});
+    slab->stored = taken;
 }
 
 void td_slab_prefetch(const td_slab *slab)

@@ -1,6 +1,6 @@
-/* A plan in slabs: pieces of its data boxes that are small enough to stay in the first-level cache, each looked at in place
- * where memory holds its rows straight or merely turned, and taken out into a small buffer where it does not. What looks
- * at elements (scan.c, compare.c) sees straight rows without a dumped copy of the tensor; the taking out is td_exec_dump on
+/* A plan in slabs: parts of its data boxes that are small enough to stay in the first-level cache. A slab is seen in
+ * place where memory holds its rows contiguous or merely transposed, and taken out into a small buffer where it does
+ * not. So accept.c and compare.c see contiguous rows without a dumped copy of the tensor; taking out is td_exec_dump on
  * a small plan that stands for the slab, never a second way to read memory.
  *
  * A box is cut into parts in which every slab has the same form, so that the small plan is made once per part, by the
@@ -15,9 +15,9 @@
 
 /* How a slab is seen. */
 typedef enum td_slab_way {
-    TD_SLAB_TAKEN, /* in a buffer */
-    TD_SLAB_ROWS,  /* in place: what is straight in the tensor is straight in memory */
-    TD_SLAB_TURNED, /* in place: the last node is straight in the tensor, another one in memory; unless somebody takes it */
+    TD_SLAB_TAKEN,      /* in a buffer */
+    TD_SLAB_ROWS,       /* in place: what is contiguous in the tensor is contiguous in memory */
+    TD_SLAB_TRANSPOSED, /* in place: the last node is contiguous in the tensor, another one in memory */
 } td_slab_way;
 
 typedef struct td_slabs {
@@ -28,25 +28,26 @@ typedef struct td_slabs {
     size_t node_count;
     uint64_t extent[TD_SLAB_NODES]; /* of each node in a slab */
     uint64_t steps[TD_SLAB_NODES];  /* slabs along each node */
-    size_t turn[TD_SLAB_NODES];     /* the nodes as slabs are numbered, fastest first */
+    size_t order[TD_SLAB_NODES];    /* the nodes as slabs are numbered, fastest first */
     int64_t tensor, memory, select; /* the place of slab 0 */
     uint64_t lanes;                 /* elements per step: more than 1 where lanes are said in pieces */
     const td_piece *piece;          /* of the plan; NULL without pieces */
     size_t *lane_piece;             /* the first piece of each lane, and one past the last */
     uint64_t elems;                 /* of a slab */
     uint64_t count;                 /* of slabs */
-    size_t unit;                    /* TURNED: the node that is straight in memory */
+    size_t unit;                    /* TRANSPOSED: the node that is contiguous in memory */
     td_node
-        block_loop[TD_SLAB_NODES]; /* TURNED: the loops around a block of `unit` and the last node, memory in bytes */
+        /* TRANSPOSED: the loops around a block of `unit` and the last node, memory in bytes. */
+        block_loop[TD_SLAB_NODES];
     size_t block_loops;
 
     /* Of what is seen as rows, in place or taken out. */
     int64_t stride[TD_SLAB_NODES]; /* bytes between the stored elements of a node's steps */
-    size_t row_nodes;              /* trailing nodes that are straight in the tensor and in what is stored */
+    size_t row_nodes;              /* trailing nodes that are contiguous in the tensor and in what is stored */
     uint64_t row_elems;
-    size_t sheet;                      /* the longest of the nodes before them: its rows are looked at together */
-    td_node sheet_loop[TD_SLAB_NODES]; /* the loops around a sheet, memory in bytes of what is stored */
-    size_t sheet_loops;
+    size_t panel;                      /* the longest of the nodes before them: its rows are looked at together */
+    td_node panel_loop[TD_SLAB_NODES]; /* the loops around a panel, memory in bytes of what is stored */
+    size_t panel_loops;
 
     /* Of what is taken out; made by td_slabs_take_out. */
     bool has_small;
@@ -74,18 +75,18 @@ typedef bool td_slabs_visit(void *context, td_slabs *slabs);
 typedef struct td_slab_wish {
     unsigned tensor_bytes; /* of an element that it is held against */
     uint64_t row_elems;    /* rows from this length on; shorter ones come in the tensor's order */
-    bool turned;
+    bool transposed;
 } td_slab_wish;
 
-/* Every element of every data box, copies one by one. TD_NO_MEMORY alone. `run->tensor` and `run->convert` are not used: elements
- * come as the memory holds them. */
+/* Every element of every data box, copies one by one. TD_NO_MEMORY alone. `run->tensor` and `run->convert` are not
+ * used: elements come as the memory holds them. */
 td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_visit *visit, void *context);
 
-/* The same for elements that lie straight at *data, as a tensor's; they have no places. */
+/* The same for elements that lie contiguous at *data, as a tensor's; they have no places. */
 void td_slabs_of_tensor(unsigned char *const *data, unsigned elem_bytes, uint64_t elems, td_slabs_visit *visit,
                         void *context);
 
-/* Before turned slabs are taken. TD_NO_MEMORY alone. */
+/* Before transposed slabs are taken. TD_NO_MEMORY alone. */
 td_status td_slabs_take_out(td_slabs *slabs);
 
 /* For slab_cut.c: slabs that are seen in place, as rows or as transposed blocks, and the end of a part. */
@@ -111,8 +112,8 @@ void td_slab_take(td_slab_taker *taker, unsigned char *buffer, td_slab *slab);
 /* Prefetches the lines of memory that a slab will be taken out of. */
 void td_slab_prefetch(const td_slab *slab);
 
-/* Of element `n` of a slab, nodes outermost first, then lanes: its row-major number in the tensor, where it is stored, and
- * its place; of an element in several words the place of its low bits. */
+/* Of element `n` of a slab, nodes outermost first, then lanes: its row-major number in the tensor, where it is stored,
+ * and its place; of an element in several words the place of its low bits. */
 uint64_t td_slab_elem(const td_slab *slab, uint64_t n);
 const unsigned char *td_slab_stored(const td_slab *slab, uint64_t n);
 td_place td_slab_place(const td_slab *slab, uint64_t n);

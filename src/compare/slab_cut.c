@@ -9,11 +9,11 @@
 #define PACKED_ROW_ELEMS 8
 /* Banks and table entries are steps from slab to slab where as much lies in one of them. */
 #define GROUND_BYTES 2048
-/* Axes that are turned in place are at least as long as a vector's lane. */
-#define TURNED_BYTES 16u
+/* Axes that are compared transposed, in place, are at least as long as a vector's lane. */
+#define TRANSPOSED_BYTES 16u
 #define FEW_ELEMS 1024
-/* Of what is straight from end to end and stays where it is, nothing has to fit anywhere. */
-#define STRAIGHT_BYTES ((uint64_t)128 << 10)
+/* A box that is contiguous from end to end is seen in place: its slabs need not fit in the buffer. */
+#define CONTIGUOUS_BYTES ((uint64_t)128 << 10)
 
 /* A box on its way to slabs. */
 typedef struct cutting {
@@ -22,7 +22,7 @@ typedef struct cutting {
     const td_slab_wish *wish;
     td_node node[TD_SLAB_NODES];
     size_t count;
-    td_box origin; /* the place of step 0, after steps were turned forward */
+    td_box origin; /* the place of step 0, after backward steps were made forward */
     uint64_t block[TD_SLAB_NODES];
     size_t by_memory[TD_SLAB_NODES], by_tensor[TD_SLAB_NODES]; /* the closest first */
     td_slab_way way;
@@ -42,7 +42,7 @@ static unsigned elem_bytes(const cutting *c)
 
 /* -- the order of the nodes ---------------------------------------------------------------------------------------- */
 
-/* Rows that are straight in the tensor lie straight in memory too: its order is taken. */
+/* Rows that are contiguous in the tensor are contiguous in memory too: its order is taken. */
 static bool has_rows(const cutting *c)
 {
     const td_plan *plan = c->run->plan;
@@ -95,13 +95,13 @@ static uint64_t count_elems(const cutting *c)
     return elems;
 }
 
-/* The last node is straight in the tensor, another one in memory, and both reach as far as a kernel's vectors; or there is so
- * little that to take it out would be more work. */
-static bool is_turned(cutting *c)
+/* The last node is contiguous in the tensor, another one in memory, and both reach as far as a kernel's vectors; or
+ * there is so little that to take it out would be more work. */
+static bool is_transposed(cutting *c)
 {
     const td_dtype dtype = c->run->plan->memory_dtype;
-    const uint64_t least = count_elems(c) <= FEW_ELEMS ? 1 : TURNED_BYTES / dtype.bytes;
-    if (!c->wish->turned || c->count < 2 || c->box->piece_count || dtype.bytes != c->wish->tensor_bytes ||
+    const uint64_t least = count_elems(c) <= FEW_ELEMS ? 1 : TRANSPOSED_BYTES / dtype.bytes;
+    if (!c->wish->transposed || c->count < 2 || c->box->piece_count || dtype.bytes != c->wish->tensor_bytes ||
         !c->whole_ground || !on_bytes(c))
         return false;
     const td_node *last = &c->node[c->count - 1];
@@ -151,7 +151,7 @@ static void take_nodes(cutting *c, const td_run *run, const td_box *box, const t
     c->whole_ground = box->selectors == 0 || inside >= GROUND_BYTES;
     if (!has_rows(c)) {
         sort_by_tensor(c);
-        c->way = is_turned(c) ? TD_SLAB_TURNED : TD_SLAB_TAKEN;
+        c->way = is_transposed(c) ? TD_SLAB_TRANSPOSED : TD_SLAB_TAKEN;
     } else if (c->whole_ground && on_bytes(c))
         c->way = TD_SLAB_ROWS;
     sort_nodes(c);
@@ -182,14 +182,14 @@ static void reach(cutting *c, const size_t *order, uint64_t *budget, uint64_t wa
     }
 }
 
-/* How much of each node one slab takes: whole lines on both sides first, a few of them in a row where they are turned; then
- * what the tensor has next, and then memory. Measured. */
+/* How much of each node one slab takes: whole lines on both sides first, a few of them in a row where they are
+ * transposed; then what the tensor has next, and then memory. Measured. */
 static void choose_blocks(cutting *c)
 {
     const unsigned stored = elem_bytes(c), held = c->wish->tensor_bytes;
     const uint64_t bytes = stored > held ? stored : held,
                    step = bytes * (c->box->piece_count ? c->box->piece_count : 1);
-    const uint64_t most = c->way == TD_SLAB_ROWS && c->count == 1 ? STRAIGHT_BYTES : TD_SLAB_BYTES;
+    const uint64_t most = c->way == TD_SLAB_ROWS && c->count == 1 ? CONTIGUOUS_BYTES : TD_SLAB_BYTES;
     uint64_t budget = step < most ? most / step : 1;
     const bool whole = (!c->box->selectors || !c->whole_ground) && count_elems(c) <= budget;
     for (size_t i = 0; i < c->count; i++)
@@ -238,8 +238,8 @@ static void count_slabs(td_slabs *s)
     }
 }
 
-/* Part `part` of a box: of each node that its block does not divide, the even slabs or what is left behind them. False when
- * such a part has nothing in it. */
+/* Part `part` of a box: of each node that its block does not divide, the even slabs or what is left behind them. False
+ * when such a part has nothing in it. */
 static bool cut(const cutting *c, uint64_t part, td_slabs *s)
 {
     s->plan = c->run->plan;
@@ -266,7 +266,7 @@ static bool cut(const cutting *c, uint64_t part, td_slabs *s)
         s->tensor += start * c->node[i].tensor;
         s->memory += start * c->node[i].memory;
         s->select += start * c->node[i].select;
-        s->turn[i] = c->way == TD_SLAB_ROWS ? c->count - 1 - i : c->by_memory[i];
+        s->order[i] = c->way == TD_SLAB_ROWS ? c->count - 1 - i : c->by_memory[i];
     }
     return part == 0;
 }
@@ -281,7 +281,7 @@ static td_status walk_box(const cutting *c, td_slabs *s, td_slabs_visit *visit, 
             status = td_slabs_take_out(s);
         if (s->way == TD_SLAB_ROWS)
             td_slabs_see_rows(s);
-        else if (s->way == TD_SLAB_TURNED)
+        else if (s->way == TD_SLAB_TRANSPOSED)
             td_slabs_see_blocks(s);
         if (!status)
             *stopped = !visit(context, s);
@@ -307,7 +307,7 @@ td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_vi
 void td_slabs_of_tensor(unsigned char *const *data, unsigned bytes, uint64_t elems, td_slabs_visit *visit,
                         void *context)
 {
-    const uint64_t block = STRAIGHT_BYTES / bytes, even = elems / block, left = elems % block;
+    const uint64_t block = CONTIGUOUS_BYTES / bytes, even = elems / block, left = elems % block;
     td_slabs s = {.bank = data, .node_count = 1, .lanes = 1, .way = TD_SLAB_ROWS, .row_nodes = 1};
     s.node[0] = (td_node){.tensor = 1, .memory = 8 * (int64_t)bytes};
     s.stride[0] = bytes;

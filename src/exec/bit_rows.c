@@ -4,12 +4,12 @@
 #include "base/pool.h"
 #include "kernels/bits.h"
 
-#define STAGE_BYTES 16384
+#define SCRATCH_BYTES 16384
 #define SPLIT_ELEMS 4096 /* of a row that threads share: a multiple of 8 */
 
-typedef struct stage {
-    _Alignas(64) unsigned char tensor[STAGE_BYTES], memory[STAGE_BYTES];
-} stage;
+typedef struct scratch {
+    _Alignas(64) unsigned char tensor[SCRATCH_BYTES], memory[SCRATCH_BYTES];
+} scratch;
 
 typedef struct job {
     const td_rows *rows;
@@ -18,7 +18,7 @@ typedef struct job {
     unsigned char *ground;
     uint64_t row_block, across_block;
     unsigned begin, end, pieces; /* this thread's pieces, and how many there are */
-    stage *stage;
+    scratch *scratch;
 } job;
 
 typedef struct shared_rows {
@@ -53,8 +53,8 @@ static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t c
             td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
 }
 
-/* `across` rows, the elements of each `next` bytes behind those of the one before. Packed rows without a gap between them are
- * one long row, as a word by itself takes longer than its bits do. */
+/* `across` rows, the elements of each `next` bytes behind those of the one before. Packed rows without a gap between
+ * them are one long row, as a word by itself takes longer than its bits do. */
 static bool in_one(const td_rows *r, uint64_t count, uint64_t across)
 {
     return r->way == TD_ROWS_PACKED && across > 1 && r->across.memory == (int64_t)count * r->row.memory;
@@ -67,8 +67,8 @@ static void place_rows(const job *j, int64_t memory, const unsigned char *elems,
     const ptrdiff_t row_bytes = (ptrdiff_t)count * j->run->plan->memory_dtype.bytes;
     if (in_one(r, count, across)) {
         if (next != row_bytes)
-            r->copy(j->stage->memory, row_bytes, elems, next, across, (size_t)row_bytes, false);
-        place(j, memory, next != row_bytes ? j->stage->memory : elems, count * across);
+            r->copy(j->scratch->memory, row_bytes, elems, next, across, (size_t)row_bytes, false);
+        place(j, memory, next != row_bytes ? j->scratch->memory : elems, count * across);
         return;
     }
     for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
@@ -81,9 +81,9 @@ static void fetch_rows(const job *j, int64_t memory, unsigned char *elems, ptrdi
     const td_rows *r = j->rows;
     const ptrdiff_t row_bytes = (ptrdiff_t)count * j->run->plan->memory_dtype.bytes;
     if (in_one(r, count, across)) {
-        fetch(j, memory, next != row_bytes ? j->stage->memory : elems, count * across);
+        fetch(j, memory, next != row_bytes ? j->scratch->memory : elems, count * across);
         if (next != row_bytes)
-            r->copy(elems, next, j->stage->memory, row_bytes, across, (size_t)row_bytes, false);
+            r->copy(elems, next, j->scratch->memory, row_bytes, across, (size_t)row_bytes, false);
         return;
     }
     for (uint64_t a = 0; a < across; a++, elems += next, memory += r->across.memory)
@@ -115,14 +115,14 @@ static void load_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
     if (r->gathers) {
         next = (ptrdiff_t)count * bytes;
         if (across > 1)
-            r->transpose(j->stage->tensor, next, elems, r->row.tensor * bytes, count, across, false);
+            r->transpose(j->scratch->tensor, next, elems, r->row.tensor * bytes, count, across, false);
         else
-            r->copy(j->stage->tensor, bytes, elems, r->row.tensor * bytes, count, (size_t)bytes, false);
-        elems = j->stage->tensor;
+            r->copy(j->scratch->tensor, bytes, elems, r->row.tensor * bytes, count, (size_t)bytes, false);
+        elems = j->scratch->tensor;
     }
     if (j->run->convert) {
-        convert(j, j->stage->memory, (ptrdiff_t)count * stored, elems, next, tensor, count, across);
-        elems = j->stage->memory;
+        convert(j, j->scratch->memory, (ptrdiff_t)count * stored, elems, next, tensor, count, across);
+        elems = j->scratch->memory;
         next = (ptrdiff_t)count * stored;
     }
     place_rows(j, memory, elems, next, count, across);
@@ -133,17 +133,17 @@ static void dump_block(const job *j, int64_t memory, int64_t tensor, uint64_t co
     const td_rows *r = j->rows;
     const ptrdiff_t bytes = r->elem_bytes, stored = j->run->plan->memory_dtype.bytes;
     unsigned char *const elems = j->run->tensor + tensor * bytes;
-    unsigned char *const out = r->gathers ? j->stage->tensor : elems;
+    unsigned char *const out = r->gathers ? j->scratch->tensor : elems;
     const ptrdiff_t out_next = r->gathers ? (ptrdiff_t)count * bytes : r->across.tensor * bytes;
-    unsigned char *const first = j->run->convert ? j->stage->memory : out;
+    unsigned char *const first = j->run->convert ? j->scratch->memory : out;
     const ptrdiff_t next = j->run->convert ? (ptrdiff_t)count * stored : out_next;
     fetch_rows(j, memory, first, next, count, across);
     if (j->run->convert)
         convert(j, out, out_next, first, next, tensor, count, across);
     if (r->gathers && across > 1)
-        r->transpose(elems, r->row.tensor * bytes, j->stage->tensor, out_next, across, count, false);
+        r->transpose(elems, r->row.tensor * bytes, j->scratch->tensor, out_next, across, count, false);
     else if (r->gathers)
-        r->copy(elems, r->row.tensor * bytes, j->stage->tensor, bytes, count, (size_t)bytes, false);
+        r->copy(elems, r->row.tensor * bytes, j->scratch->tensor, bytes, count, (size_t)bytes, false);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -205,11 +205,11 @@ static void run_loops(const job *j, size_t level, int64_t memory, int64_t tensor
 static void run_pieces(void *context, unsigned begin, unsigned end)
 {
     const shared_rows *shared = context;
-    stage s;
+    scratch s;
     job j = shared->job;
     j.begin = begin;
     j.end = end;
-    j.stage = &s;
+    j.scratch = &s;
     run_loops(&j, 0, shared->memory, shared->tensor);
 }
 
@@ -239,7 +239,7 @@ void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, uns
     else if (r->gathers || run->convert)
         j.row_block = TD_ROWS_ELEMS;
     if (r->across.extent > 1)
-        j.across_block = STAGE_BYTES / bytes / least(j.row_block, r->row.extent);
+        j.across_block = SCRATCH_BYTES / bytes / least(j.row_block, r->row.extent);
     if (!alone)
         j.pieces = pieces_of(r);
     shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};

@@ -1,5 +1,5 @@
-/* See exec.h. A box goes through the kernel that was prepared for it, over threads where it is large enough; where no kernel
- * fits, the plain way (plain.h). */
+/* See exec.h. A box goes through the kernel that was prepared for it, over threads where it is large enough; where no
+ * kernel fits, the plain way (plain.h). */
 #include "exec/exec.h"
 
 #include "base/pool.h"
@@ -27,7 +27,7 @@ static void run_word(const td_run *run, const td_box *boxes, size_t count, const
     }
 }
 
-/* alias=last: word by word in time order, each whole before the next, so that the later word wins. */
+/* alias=last: word by word in the order of the pattern, each whole before the next, so that the later word wins. */
 static void load_in_order(const td_run *run)
 {
     const td_plan *plan = run->plan;
@@ -53,8 +53,8 @@ static void load_in_order(const td_run *run)
     }
 }
 
-/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for each. What the
- * stores could change, for all that the compiler knows, is read before them. */
+/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for each.
+ * What the stores could change, for all that the compiler knows, is read before them. */
 static inline __attribute__((always_inline)) void gather_runs(const td_run *run, const td_node *of, bool dump, td_at at,
                                                               size_t bytes)
 {

@@ -1,5 +1,6 @@
-/* Runs plans: load, dump, and what is looked at in memory before either. backdoor/ and compare/ call it. A plan was checked when
- * it was made, so only values and copies in memory can be refused here, and those before anything is written. */
+/* Runs plans: load, dump, and what is looked at in memory before either. backdoor/ and compare/ call it. A plan was
+ * checked when it was made, so only values and copies in memory can be refused here, and those before anything is
+ * written. */
 #ifndef TD_EXEC_H
 #define TD_EXEC_H
 
@@ -19,8 +20,8 @@ typedef struct td_run {
 void td_exec_load(const td_run *run);
 void td_exec_dump(const td_run *run);
 
-/* Before a dump whose conversion may refuse (convert->check): TD_RANGE when a value in memory has no place in the tensor's
- * dtype, with the element in the message. */
+/* Before a dump whose conversion may refuse (convert->check): TD_RANGE when a value in memory has no place in the
+ * tensor's dtype, with the element in the message. */
 td_status td_exec_check(const td_run *run);
 
 /* Where a copy in memory differs. */

@@ -1,5 +1,6 @@
-/* See paths.h. Each thread counts for itself, because an atomic addition costs as much as a tenth of a small load; whoever asks
- * adds the threads up. Clearing keeps the sum of that moment and takes it off later: nobody writes another thread's counts. */
+/* See paths.h. Each thread counts for itself, because an atomic addition costs as much as a tenth of a small load;
+ * whoever asks adds the threads up. Clearing keeps the sum of that moment and takes it off later: nobody writes another
+ * thread's counts. */
 #include "exec/paths.h"
 
 #include "plan/passes.h"
@@ -14,8 +15,8 @@ typedef struct counts {
 
 static _Thread_local counts own;
 
-/* NULL at first. Of the initial-exec model, which is read without a call (3 ns of a load of 45); a library that is loaded late
- * may take eight bytes so, but not all of the counts. */
+/* NULL at first. Of the initial-exec model, which is read without a call (3 ns of a load of 45); a library that is
+ * loaded late may take eight bytes so, but not all of the counts. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) counts *mine;
 
 static struct {

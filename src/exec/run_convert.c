@@ -1,9 +1,10 @@
-/* Moves that convert: a block of a move goes through a buffer of the narrower type, which stays in the first cache. Where
- * the source is the wider side it is converted into the buffer and moved from there; else it is moved there and
- * converted into the destination. Straight runs need no buffer. Called by move.c inside its loops; see move.h. */
+/* Moves that convert: a block of a move goes through a buffer of the narrower type, which stays in the first cache.
+ * Where the source is the wider side it is converted into the buffer and moved from there; else it is moved there and
+ * converted into the destination. Contiguous runs need no buffer. run_move.c calls it inside its loops; see
+ * plan/move.h. */
 #include "plan/move.h"
 
-#define STAGE_BYTES 16384 /* 64 rows off the lines */
+#define SCRATCH_BYTES 16384 /* 64 rows off the lines */
 #define LINE 64
 
 /* Elements are converted before they are moved; of two types of one size, on the tensor's side. */
@@ -50,13 +51,13 @@ static void convert_runs(const td_move *m, const td_move_values *v, unsigned cha
     convert(m, v, &b);
 }
 
-/* The source of a block is `high` rows, straight but for the blocks of picks, of which the kernel knows the order. */
+/* The source of a block is `high` rows, contiguous but for the blocks of picks, whose order the kernel knows. */
 static void convert_then_move(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
-    _Alignas(LINE) unsigned char stage[STAGE_BYTES];
+    _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
     const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
-    td_convert_block b = {.dst = stage,
+    td_convert_block b = {.dst = scratch,
                           .src = src,
                           .dst_stride = (ptrdiff_t)row_bytes,
                           .src_stride = m->src_stride,
@@ -64,19 +65,19 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
                           .n = row_bytes / narrow_bytes(m, v->convert),
                           .far = stream};
     convert(m, v, &b);
-    td_move_block(m, dst, m->dst_stride, m->part_stride, stage, (ptrdiff_t)row_bytes, high, wide, stream);
+    td_move_block(m, dst, m->dst_stride, m->part_stride, scratch, (ptrdiff_t)row_bytes, high, wide, stream);
 }
 
 /* The destination of a block is `wide` rows, or those of every part. */
 static void move_then_convert(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
-    _Alignas(LINE) unsigned char stage[STAGE_BYTES];
+    _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
     const size_t row_bytes = high * m->elem_bytes, part_bytes = wide * row_bytes;
     const uint64_t parts = m->kind == TD_MOVE_PICKS ? m->picks->parts : 1;
-    td_move_block(m, stage, (ptrdiff_t)row_bytes, (ptrdiff_t)part_bytes, src, m->src_stride, high, wide, false);
+    td_move_block(m, scratch, (ptrdiff_t)row_bytes, (ptrdiff_t)part_bytes, src, m->src_stride, high, wide, false);
     for (uint64_t i = 0; i < parts; i++, dst += m->part_stride) {
-        td_convert_block b = {.src = stage + i * part_bytes,
+        td_convert_block b = {.src = scratch + i * part_bytes,
                               .dst_stride = m->dst_stride,
                               .src_stride = (ptrdiff_t)row_bytes,
                               .rows = wide,

@@ -1,9 +1,9 @@
-/* Looking at a memory before anything is written: values that cannot be converted, copies that differ. backdoor/ and compare/
- * call it through exec.h. */
+/* Looking at a memory before anything is written: values that cannot be converted, copies that differ. backdoor/ and
+ * compare/ call it through exec.h. */
 #include "exec/plain.h"
 #include "kernels/bits.h"
 
-/* -- values that cannot be converted ------------------------------------------------------------------------------------ */
+/* -- values that cannot be converted ------------------------------------------------------------------------------- */
 
 static td_status check_whole_row(const td_run *run, const td_node *row, td_at at)
 {
@@ -47,7 +47,7 @@ td_status td_exec_check(const td_run *run)
     return status;
 }
 
-/* -- copies that differ ------------------------------------------------------------------------------------------------- */
+/* -- copies that differ -------------------------------------------------------------------------------------------- */
 
 /* An element with an unknown copy is not held against the others. */
 static bool is_loose(const td_run *run, int64_t elem)

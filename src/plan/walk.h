@@ -1,12 +1,12 @@
-/* The walker over boxes: whoever asks which elements, which words or which runs a plan has, asks here. It reads a plan and
- * nothing else, so exec, compare, design and show all use it. A walk is a loop in the caller, not a callback:
+/* The walker over boxes: it answers which elements, which words and which runs a plan has. It reads a plan and nothing
+ * else, so exec, backdoor, compare, design and show all use it. A walk is a loop in the caller, not a callback:
  *
  *     td_walk w;
  *     for (td_walk_rows(&w, plan, box); w.more; td_walk_next(&w))
  *         ... w.at, w.row ...
  *
- * What runs once per innermost row belongs into that loop; what runs once per element does not. Kernels have loops of their
- * own (move.h), so a plan with one box and a move never comes here. */
+ * The body of that loop should serve a whole row, not one element. Kernels have loops of their own (move.h), so a plan
+ * with one box and a move never comes here. */
 #ifndef TD_WALK_H
 #define TD_WALK_H
 
@@ -108,8 +108,8 @@ typedef struct td_place {
 
 td_place td_place_of(const td_plan *plan, td_at at, unsigned bits);
 
-/* The words that a load writes, in the order of the boxes, as runs: words first, first + step, ..., `count` of them. A word
- * that is written twice comes twice, but for the steps of an innermost node that stays where it is. */
+/* The words that a load writes, in the order of the boxes, as runs: words first, first + step, ..., `count` of them. A
+ * word that is written twice comes twice, but for the steps of an innermost node that stays where it is. */
 typedef struct td_word_walk {
     uint64_t bank, first, count;
     int64_t step; /* never 0 */

@@ -1,8 +1,7 @@
-/* What a comparison found. compare/ fills it pair by pair, guess.c looks for a pattern in it, and text.c, json.c and html.c show
- * it. Its size is bounded whatever the size of the tensor: counts per coordinate,
- * per bank and per lane (in buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a
- * sample of all. Everything but the counters is made at the first mismatch: a comparison that passes costs no memory.
- */
+/* What a comparison found. compare/ fills it pair by pair, guess.c looks for a pattern in it, and text.c, json.c and
+ * html.c show it. Its size is bounded whatever the size of the tensor: counts per coordinate, per bank and per lane (in
+ * buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a sample of all. Everything but
+ * the counters is made at the first mismatch: a comparison that passes costs no memory. / */
 #ifndef TD_REPORT_H
 #define TD_REPORT_H
 

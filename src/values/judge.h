@@ -1,5 +1,5 @@
-/* The verdict over one pair of elements, under a policy. compare/ asks for pairs whose bits differ, and for all pairs where equal
- * bits do not settle it; report/ shows the values. It knows no tensor and cannot fail. */
+/* The verdict over one pair of elements, under a policy. compare/ asks for pairs whose bits differ, and for all pairs
+ * where equal bits do not settle it; report/ shows the values. It knows no tensor and cannot fail. */
 #ifndef TD_JUDGE_H
 #define TD_JUDGE_H
 
