@@ -51,8 +51,8 @@ static const char *other_way(const td_bound *b, const td_group *group)
 {
     const td_pattern *pattern = &b->layout->pattern;
     const int last = pattern->term[group->first + group->count - 1].axis;
-    const bool row = group == &pattern->left[pattern->left_count - 1] && pattern->right_count == 2 &&
-                     td_pattern_role(pattern, pattern->axis[last].right_group) == TD_ROLE_LANE;
+    const bool row =
+        group == &pattern->left[pattern->left_count - 1] && pattern->right_count == 2 && TD_IS_LANE(pattern, last);
     return row ? ", or the flat pattern \"... -> (...)\"" : ", or pad=0";
 }
 
@@ -125,7 +125,9 @@ static td_status size_group(td_bound *b, const td_group *group, uint64_t length,
         if (length % product && !ragged_allowed)
             return fail_division(b, group, product, length, unknown);
         b->size[unknown] = length / product + (length % product != 0);
-        if (!td_mul_fits(product, b->size[unknown], &product))
+        if (length % product == 0)
+            product = length;
+        else if (!td_mul_fits(product, b->size[unknown], &product))
             return fail_overflow(b, group);
     }
     *padded = product;
@@ -282,35 +284,30 @@ static td_status bind_right(td_bound *b)
     const td_pattern *pattern = &b->layout->pattern;
     for (int g = 0; g < pattern->right_count; g++) {
         const td_group *group = &pattern->right[g];
-        const td_role role = td_pattern_role(pattern, g);
         for (int i = 0; i < group->count; i++) {
             const int axis = pattern->term[group->first + i].axis;
             if (axis != TD_ELLIPSIS) {
-                place(b, role, find_bound(b, axis));
+                place(b, group->role, find_bound(b, axis));
                 continue;
             }
             for (int e = 0; e < b->axis_count; e++)
                 if (b->axis[e].pattern_axis < 0)
-                    place(b, role, e);
+                    place(b, group->role, e);
         }
     }
-    for (int role = 0; role < TD_ROLES; role++) {
-        uint64_t product = 1;
+    uint64_t all = 1;
+    for (int a = 0; a < b->axis_count; a++)
+        if (!td_mul_fits(all, b->axis[a].size, &all))
+            return td_fail(TD_OVERFLOW, "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes",
+                           pattern->text);
+    for (int role = 0; role < TD_ROLES; role++) { /* parts of a product that fits */
+        b->count[role] = 1;
         for (int i = b->role_count[role] - 1; i >= 0; i--) {
             td_bound_axis *axis = &b->axis[b->role_axis[role][i]];
-            axis->role_stride = product;
-            if (!td_mul_fits(product, axis->size, &product))
-                return td_fail(TD_OVERFLOW,
-                               "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes",
-                               pattern->text);
+            axis->role_stride = b->count[role];
+            b->count[role] *= axis->size;
         }
-        b->count[role] = product;
     }
-    uint64_t all = 0;
-    if (!td_mul_fits(b->count[TD_ROLE_BANK], b->count[TD_ROLE_WORD], &all) ||
-        !td_mul_fits(all, b->count[TD_ROLE_LANE], &all))
-        return td_fail(TD_OVERFLOW, "the sizes on the right of \"%s\" have a product over 2^63; pass smaller sizes",
-                       pattern->text);
     return TD_OK;
 }
 

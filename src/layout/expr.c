@@ -86,7 +86,7 @@ static void axes_text(const td_pattern *pattern, char *text, size_t room)
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < pattern->axis_count && used < room; i++)
-        if (td_pattern_role(pattern, pattern->axis[i].right_group) != TD_ROLE_LANE)
+        if (!TD_IS_LANE(pattern, i))
             used += (size_t)snprintf(text + used, room - used, "%s%s", used ? " " : "", pattern->axis[i].name);
 }
 
@@ -98,7 +98,7 @@ static td_status parse_name(parser *p, int *out)
         length++;
     p->at += length;
     int axis = td_pattern_find(p->pattern, start, length);
-    if (axis >= 0 && td_pattern_role(p->pattern, p->pattern->axis[axis].right_group) != TD_ROLE_LANE)
+    if (axis >= 0 && !TD_IS_LANE(p->pattern, axis))
         return add_node(p, (node){AXIS, -1, -1, axis}, out);
     if (axis < 0 && length == 5 && memcmp(start, "index", 5) == 0)
         return add_node(p, (node){INDEX, -1, -1, 0}, out);

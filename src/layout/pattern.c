@@ -267,11 +267,6 @@ static td_status print(td_pattern *pattern)
     return TD_OK;
 }
 
-td_role td_pattern_role(const td_pattern *pattern, int right_group)
-{
-    return (td_role)(right_group + TD_ROLES - pattern->right_count);
-}
-
 void td_pattern_caret(const td_pattern *pattern, const td_group *group)
 {
     td_fail_append("\n    %s\n    %*s^", pattern->text, (int)group->at, "");
@@ -293,7 +288,7 @@ td_status td_pattern_parse(const char *text, td_pattern *out)
     parser p = {.text = text, .at = text, .pattern = out};
     td_status status = parse_side(&p, true);
     if (!status && !at_arrow(&p))
-        status = fail_at(&p, p.at, 1, "no ->", "write TENSOR AXES -> (TIME AXES) (LANE AXES), as in r c -> r c");
+        status = fail_at(&p, p.at, 1, "no ->", "write TENSOR AXES -> (WORD AXES) (LANE AXES), as in r c -> r c");
     if (!status) {
         p.at += 2;
         status = parse_side(&p, false);
@@ -302,6 +297,8 @@ td_status td_pattern_parse(const char *text, td_pattern *out)
         status = fail_at(&p, p.at, 2, "a second ->", "write one arrow");
     if (!status)
         status = check_sides(&p);
+    for (int g = 0; g < out->right_count; g++)
+        out->right[g].role = (td_role)(g + TD_ROLES - out->right_count);
     if (!status)
         status = print(out);
     if (status)

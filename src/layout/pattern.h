@@ -20,8 +20,11 @@ typedef struct td_term {
 } td_term;
 
 typedef struct td_group {
-    int first, count;  /* into td_pattern.term; a count of 0 is a unit group */
-    bool sliding;      /* "(2*h + kh)": the axes overlap in their dimension */
+    int first, count; /* into td_pattern.term; a count of 0 is a unit group */
+    bool sliding;     /* "(2*h + kh)": the axes overlap in their dimension */
+    /* On the right: with two groups the first holds the word axes, with three the bank axes. One group is flat: its axes
+     * are lanes of a vector that goes on over as many words as it needs. */
+    td_role role;
     size_t at, length; /* in td_pattern.text */
 } td_group;
 
@@ -49,9 +52,9 @@ void td_pattern_free(td_pattern *pattern);
 /* The axis of that name, or -1. `name` need not end at `length`. */
 int td_pattern_find(const td_pattern *pattern, const char *name, size_t length);
 
-/* With two right groups the first holds the word axes, with three the bank axes. One group is flat: its axes are lanes of a
- * vector that goes on over as many words as it needs. */
-td_role td_pattern_role(const td_pattern *pattern, int right_group);
+/* Whether an axis chooses a place in the word rather than the word. */
+#define TD_IS_LANE(pattern, axis_number)                                                                               \
+    ((pattern)->right[(pattern)->axis[axis_number].right_group].role == TD_ROLE_LANE)
 
 /* Appends the pattern with a caret under a group to this thread's message. */
 void td_pattern_caret(const td_pattern *pattern, const td_group *group);

@@ -96,8 +96,7 @@ static td_status find_strides(const char *pattern_text, const sizes *temporal, s
     td_status status = pattern ? td_pattern_parse(pattern_text, pattern) : td_fail_alloc(sizeof *pattern);
     bool all = temporal->count > 0;
     for (int i = 0; !status && i < pattern->axis_count; i++)
-        all = all && (td_pattern_role(pattern, pattern->axis[i].right_group) == TD_ROLE_LANE ||
-                      find(temporal, pattern->axis[i].name));
+        all = all && (TD_IS_LANE(pattern, i) || find(temporal, pattern->axis[i].name));
     all = all && !status && pattern->ellipsis_left < 0;
     uint64_t product = 1;
     for (size_t i = temporal->count; all && i-- > 0;) {

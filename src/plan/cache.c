@@ -63,6 +63,30 @@ static bool same(const entry *e, const td_plan_request *r)
            strcmp(e->address, r->layout->address_text) == 0;
 }
 
+void td_plan_hold(td_plan *plan)
+{
+    atomic_fetch_add_explicit(&plan->users, 1, memory_order_relaxed);
+}
+
+void td_plan_release(td_plan **plan)
+{
+    td_plan *p = *plan;
+    *plan = NULL;
+    if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) > 1)
+        return;
+    free(p->node);
+    free(p->piece);
+    free(p->data);
+    free(p->pads);
+    free(p->words);
+    td_moves_free(p);
+    free(p->table);
+    free(p->place);
+    free(p->place_table);
+    free(p->lane_mask);
+    free(p);
+}
+
 static void empty(entry *e)
 {
     free(e->pattern);

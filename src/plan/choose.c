@@ -132,22 +132,22 @@ static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
 }
 
 /* Two different straight axes: a transpose, or one of its short forms. */
-static bool choose_transpose(const td_move_kernels *k, nest *n, td_move *m)
+static bool choose_transpose(const td_kernels *k, nest *n, td_move *m)
 {
     const size_t h = find_unit(n, true), w = find_unit(n, false);
-    if (!transpose_of(k, n->elem) || h == n->count || w == n->count || h == w)
+    if (!transpose_of(&k->move, n->elem) || h == n->count || w == n->count || h == w)
         return false;
     const td_loop high = n->loop[h], wide = n->loop[w];
     m->kind = TD_MOVE_TRANSPOSE;
-    m->fn = transpose_of(k, n->elem);
+    m->fn = transpose_of(&k->move, n->elem);
     if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) &&
-        interleave_of(k, n->elem)) {
+        interleave_of(&k->move, n->elem)) {
         m->kind = TD_MOVE_INTERLEAVE;
-        m->fn = interleave_of(k, n->elem);
+        m->fn = interleave_of(&k->move, n->elem);
     } else if (high.src == (int64_t)(wide.extent * n->elem) && is_short(wide.extent, wide.extent * n->elem, 12) &&
-               deinterleave_of(k, n->elem)) {
+               deinterleave_of(&k->move, n->elem)) {
         m->kind = TD_MOVE_DEINTERLEAVE;
-        m->fn = deinterleave_of(k, n->elem);
+        m->fn = deinterleave_of(&k->move, n->elem);
     }
     m->elem_bytes = (uint8_t)n->elem;
     m->high = high.extent;
@@ -221,7 +221,7 @@ static size_t order_block(const nest *n, const short_block *block, size_t togeth
 }
 
 /* NULL: no kernel is worth it, or there is no memory; either costs speed only. */
-static td_picks *make_picks(const nest *n, const size_t *order, size_t count, const td_picks *like)
+static td_picks *make_picks(const td_kernels *k, const nest *n, const size_t *order, size_t count, const td_picks *like)
 {
     td_picks *p = calloc(1, sizeof *p);
     size_t at = 0;
@@ -229,13 +229,13 @@ static td_picks *make_picks(const nest *n, const size_t *order, size_t count, co
         return NULL;
     *p = *like;
     list_bytes(n, order, count, 0, p->index, &at);
-    if (td_picks_prepare(p, td_cpu_flags()))
+    if (td_picks_prepare(p, k->cpu_flags))
         return p;
     free(p);
     return NULL;
 }
 
-static bool choose_picks(nest *n, td_move *m)
+static bool choose_picks(const td_kernels *k, nest *n, td_move *m)
 {
     const size_t together = find_unit(n, true);
     if (together == n->count)
@@ -258,7 +258,7 @@ static bool choose_picks(nest *n, td_move *m)
         return false;
     order[count++] = together;
     m->picks = make_picks(
-        n, order, count,
+        k, n, order, count,
         &(td_picks){
             .bytes = (uint16_t)block.bytes, .parts = (uint16_t)parts, .cols = (uint16_t)wide, .size = (uint8_t)elem});
     if (!m->picks)
@@ -277,10 +277,10 @@ static bool choose_picks(nest *n, td_move *m)
 }
 
 /* Anything else is runs: the last loop of the order is their rows. */
-static void choose_runs(const td_move_kernels *k, const nest *n, td_move *m)
+static void choose_runs(const td_kernels *k, const nest *n, td_move *m)
 {
     m->kind = TD_MOVE_RUNS;
-    m->fn = k->copy;
+    m->fn = k->move.copy;
     m->elem_bytes = 1;
     m->high = 1;
     m->wide = n->elem;
@@ -312,7 +312,7 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
 
 #define LONG_ROW_BYTES 512
 
-static uint64_t row_bytes(const td_move *m)
+static uint64_t row_bytes(const td_kernels *k, const td_move *m)
 {
     if (!m->lines)
         return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
@@ -321,16 +321,16 @@ static uint64_t row_bytes(const td_move *m)
     /* A single line at the end would be stored where a vector is less than a line: slow beside those that are streamed. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;
     uint64_t step = 2;
-    while (!(td_cpu_flags() & TD_CPU_AVX512) && lines > 1 && lines % step == 1)
+    while (!(k->cpu_flags & TD_CPU_AVX512) && lines > 1 && lines % step == 1)
         step++;
     return step * LINE;
 }
 
-static void block(td_move *m)
+static void block(const td_kernels *k, td_move *m)
 {
     switch (m->kind) {
     case TD_MOVE_TRANSPOSE:
-        cut(m, TD_LOOP_HIGH, row_bytes(m) / m->elem_bytes);
+        cut(m, TD_LOOP_HIGH, row_bytes(k, m) / m->elem_bytes);
         break;
     case TD_MOVE_PICKS:
         cut(m, TD_LOOP_HIGH, 128u / m->elem_bytes);
@@ -397,7 +397,7 @@ static void scale_sides(td_move *m)
     }
 }
 
-static void choose_move(const td_plan *plan, const td_box *box, const td_move_kernels *k, bool dump, td_move *m)
+static void choose_move(const td_plan *plan, const td_box *box, const td_kernels *k, bool dump, td_move *m)
 {
     nest n;
     if (plan->in_order || !is_bytes(plan, box))
@@ -413,24 +413,22 @@ static void choose_move(const td_plan *plan, const td_box *box, const td_move_ke
         m->bytes *= n.loop[i].extent;
     m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* as much as a copy of so many */
     widen(&n);
-    if (!choose_picks(&n, m) && !choose_transpose(k, &n, m))
+    if (!choose_picks(k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
     m->lines = is_lines(m, &n);
     m->stream = m->bytes >= STREAM_FROM_BYTES && (m->lines || has_long_rows(m));
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
-    block(m);
+    block(k, m);
 }
 
-td_status td_moves_choose(td_plan *plan)
+td_status td_moves_choose(td_plan *plan, const td_kernels *k)
 {
-    td_move_kernels k;
     plan->move = calloc(2 * plan->data_count + 1, sizeof *plan->move);
     if (!plan->move)
         return td_fail_alloc(2 * plan->data_count * sizeof *plan->move);
-    td_move_init(&k, td_cpu_flags());
     for (size_t i = 0; i < 2 * plan->data_count; i++)
-        choose_move(plan, &plan->data[i / 2], &k, i % 2, &plan->move[i]);
+        choose_move(plan, &plan->data[i / 2], k, i % 2, &plan->move[i]);
     return TD_OK;
 }
 

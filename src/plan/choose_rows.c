@@ -1,7 +1,6 @@
 /* Bit rows for the boxes of a plan: which axis is the row, how its elements lie in memory, which kernels pack them and what
  * threads share. Called by compile.c for every box, as exec runs the rows where no move fits a box, and where a move
  * cannot convert. Refuses nothing: boxes in pieces, or with too many loops, are left to the plain walker. */
-#include "base/cpu.h"
 #include "plan/passes.h"
 
 #include <stdlib.h>
@@ -27,12 +26,7 @@ static bool on_bytes_from(const td_plan *plan, const td_box *box)
     return true;
 }
 
-typedef struct kernels {
-    td_move_kernels move;
-    td_pack_kernels pack;
-} kernels;
-
-static void choose_kernels(const td_plan *plan, const kernels *k, td_rows *r)
+static void choose_kernels(const td_plan *plan, const td_kernels *k, td_rows *r)
 {
     r->copy = k->move.copy;
     switch (r->elem_bytes) {
@@ -87,7 +81,7 @@ static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
 }
 
 /* The rows of a pad stay on one element, which has the memory's dtype. */
-static void choose_rows(const td_plan *plan, const td_box *box, const kernels *k, bool pad, td_rows *r)
+static void choose_rows(const td_plan *plan, const td_box *box, const td_kernels *k, bool pad, td_rows *r)
 {
     const size_t count = box->node_count - box->selectors;
     const td_node single = {.extent = 1, .tensor = 1, .memory = plan->memory_dtype.bits};
@@ -125,18 +119,15 @@ static void choose_rows(const td_plan *plan, const td_box *box, const kernels *k
     choose_kernels(plan, k, r);
 }
 
-td_status td_rows_choose(td_plan *plan)
+td_status td_rows_choose(td_plan *plan, const td_kernels *k)
 {
-    kernels k;
     plan->rows = calloc(plan->data_count + 1, sizeof *plan->rows);
     plan->pad_rows = calloc(plan->pads_count + 1, sizeof *plan->pad_rows);
     if (!plan->rows || !plan->pad_rows)
         return td_fail_alloc((plan->data_count + plan->pads_count) * sizeof *plan->rows);
-    td_move_init(&k.move, td_cpu_flags());
-    td_pack_init(&k.pack, td_cpu_flags());
     for (size_t b = 0; b < plan->data_count; b++)
-        choose_rows(plan, &plan->data[b], &k, false, &plan->rows[b]);
+        choose_rows(plan, &plan->data[b], k, false, &plan->rows[b]);
     for (size_t b = 0; b < plan->pads_count; b++)
-        choose_rows(plan, &plan->pads[b], &k, true, &plan->pad_rows[b]);
+        choose_rows(plan, &plan->pads[b], k, true, &plan->pad_rows[b]);
     return TD_OK;
 }

@@ -1,5 +1,6 @@
 /* How a plan is made, from binding to the choice of the kernel: run_passes lists every pass in order, passes.h says what
- * each takes and gives. The life of a plan is here too. cache.c calls td_plan_create for a plan that it does not have yet. */
+ * each takes and gives. cache.c has the references to plans, and calls td_plan_create for a plan that it does not have yet. */
+#include "base/cpu.h"
 #include "plan/passes.h"
 
 #include <stdlib.h>
@@ -57,13 +58,17 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
         take_facts(request, w, plan);
         td_boxes_fold(plan);
     }
-    status = td_moves_choose(plan);
+    td_kernels kernels = {.cpu_flags = td_cpu_flags()};
+    td_move_init(&kernels.move, kernels.cpu_flags);
+    td_pack_init(&kernels.pack, kernels.cpu_flags);
+    status = td_moves_choose(plan, &kernels);
     if (status)
         return status;
     td_loops_order(plan);
-    td_loops_tune(plan);
+    if (plan->tune)
+        td_loops_tune(plan);
     td_moves_finish(plan);
-    status = td_rows_choose(plan);
+    status = td_rows_choose(plan, &kernels);
     if (status)
         return status;
     td_path_find(plan);
@@ -112,28 +117,4 @@ void td_moves_free(td_plan *plan)
     plan->move = NULL;
     plan->rows = NULL;
     plan->pad_rows = NULL;
-}
-
-void td_plan_hold(td_plan *plan)
-{
-    atomic_fetch_add_explicit(&plan->users, 1, memory_order_relaxed);
-}
-
-void td_plan_release(td_plan **plan)
-{
-    td_plan *p = *plan;
-    *plan = NULL;
-    if (!p || atomic_fetch_sub_explicit(&p->users, 1, memory_order_acq_rel) > 1)
-        return;
-    free(p->node);
-    free(p->piece);
-    free(p->data);
-    free(p->pads);
-    free(p->words);
-    td_moves_free(p);
-    free(p->table);
-    free(p->place);
-    free(p->place_table);
-    free(p->lane_mask);
-    free(p);
 }

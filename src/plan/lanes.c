@@ -124,15 +124,15 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
     const td_layout *layout = bound->layout;
     const uint64_t elem_bits = request->memory_dtype.bits, word_bits = request->geometry.word_bytes * 8;
     const uint64_t slot = layout->slot_bits ? layout->slot_bits : elem_bits, lanes = bound->count[TD_ROLE_LANE];
-    uint64_t vector_bits = 0, end = 0;
     if (slot < elem_bits)
         return fail_slot(slot, elem_bits);
-    if (!td_mul_fits(lanes, slot, &vector_bits) || !td_add_fits(vector_bits, layout->lsb_bits, &end))
+    if (layout->lsb_bits > INT64_MAX || lanes > (INT64_MAX - layout->lsb_bits) / slot)
         return td_fail(TD_OVERFLOW, "%" PRIu64 " lanes of %" PRIu64 " bits are more than 2^63 bits; pass smaller sizes",
                        lanes, slot);
     *out = (td_lanes){.slot_bits = slot};
     if (layout->flat)
         return place_flat(bound, request, out);
+    const uint64_t vector_bits = lanes * slot;
     if (vector_bits % layout->beats)
         return td_fail(TD_OPTION,
                        "beats=%" PRIu64 " does not divide the vector of %" PRIu64 " bits (%" PRIu64 " lanes of %" PRIu64

@@ -151,7 +151,7 @@ static void tune_move(td_move *m, uint64_t *left_ns)
 void td_loops_tune(td_plan *plan)
 {
     uint64_t left_ns[2] = {TUNE_NS, TUNE_NS};
-    for (size_t i = 0; plan->tune && i < 2 * plan->data_count; i++)
+    for (size_t i = 0; i < 2 * plan->data_count; i++)
         if (plan->move[i].dst_scale == plan->move[i].src_scale)
             tune_move(&plan->move[i], &left_ns[i % 2]);
 }

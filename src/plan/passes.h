@@ -103,18 +103,25 @@ size_t td_nodes_fold(td_node *node, size_t count);
 /* No pass: everything for one box. */
 void td_box_fold(td_node *all, td_box *box, bool in_order);
 
+/* The kernels of this machine, for the passes that choose among them; compile.c fills them. */
+typedef struct td_kernels {
+    unsigned cpu_flags;
+    td_move_kernels move;
+    td_pack_kernels pack;
+} td_kernels;
+
 /* -- 8. choose.c: from boxes to moves ----------------------------------------------------------------------------------- */
 
 /* Gives plan->move: for every data box, once for a load and once for a dump, the kernel and the blocks that it gets, or
  * TD_MOVE_NONE where none fits. Fails on TD_NO_MEMORY alone. */
-td_status td_moves_choose(td_plan *plan);
+td_status td_moves_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 9. loop_order.c and loop_tune.c: the order of a move's loops ------------------------------------------------------- */
 
 /* By estimate, outermost first. */
 void td_loops_order(td_plan *plan);
 
-/* By the clock, for layouts that say tune=on: other orders of the loops, and ordinary stores where streaming was chosen. Runs
+/* By the clock, only for layouts that say tune=on: other orders of the loops, and ordinary stores where streaming was chosen. Runs
  * the moves on pages of its own, never on a tensor or a memory, for a second per direction at most; changes nothing
  * where those pages cannot be had. */
 void td_loops_tune(td_plan *plan);
@@ -131,7 +138,7 @@ void td_move_take_rows(td_move *move);
 
 /* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails on TD_NO_MEMORY
  * alone. */
-td_status td_rows_choose(td_plan *plan);
+td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 12. path.c: which way that is, for the counters --------------------------------------------------------------------- */
 

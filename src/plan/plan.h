@@ -110,7 +110,7 @@ typedef struct td_plan_request {
 /* Compiles and checks; every refusal of a layout comes from here or from bind.c. */
 td_status td_plan_create(const td_plan_request *request, td_plan **out);
 
-/* Counted references: a plan in the cache may be dropped while a call still runs it. */
+/* Counted references (cache.c): a plan in the cache may be dropped while a call still runs it. */
 void td_plan_hold(td_plan *plan);
 void td_plan_release(td_plan **plan);
 

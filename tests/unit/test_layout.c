@@ -14,7 +14,7 @@ static const struct {
     {{"b w c", "", ""},
      {"b w c -> (b w) c", "", ""},
      TD_PATTERN,
-     "layout_create: no -> in pattern \"b w c\"; write TENSOR AXES -> (TIME AXES) (LANE AXES), as in r c -> "
+     "layout_create: no -> in pattern \"b w c\"; write TENSOR AXES -> (WORD AXES) (LANE AXES), as in r c -> "
      "r c"},
     {{"r c -> r c -> c", "", ""},
      {"r c -> r c", "", ""},
