@@ -444,22 +444,21 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  * written directly. The path - is standard input or standard output, as npy for a tensor and as readmemh for an image
  * unless a format stands in front (raw:-); standard input is read once, and every call sees the same bytes.
  *
- * Tensors. Where the elements lie in the file as they lie in a tensor, the file is mapped and not read: a large one
- * opens as fast as a small one, and costs memory only for what is used of it. `dtype` (in the call, or as an option) is
- * NULL for the file's own, or says what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small
- * values, which are then checked).
+ * Tensors. Where the elements lie in the file as they lie in a tensor, a file of 1 MiB or more is mapped and not read: a
+ * large one opens as fast as a small one, and costs memory only for what is used of it. It must keep its length as long
+ * as the tensor lives. A call on a tensor whose file was cut short is TD_FILE; but cutting it during the call, or reading
+ * td_tensor_data_const or single elements afterwards, ends the program with SIGBUS. Replace such a file by renaming a new
+ * one, as the calls here do. `dtype` (in the call, or as an option) is NULL for the file's own, or says what the bytes
+ * mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small values, which are then checked).
  *
  *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused.
- *                  Saving
- *                                writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as `i1`),
+ *                                Saving writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as `i1`),
  *                                floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
  *                                their dtype
  *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked),
- *                  64-bit
- *                                archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
+ *                                64-bit archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
  *     safetensors  .safetensors  every type of the format that is a dtype here (BOOL is u1, F4 is e2m1, F8_E4M3 is
- *                  e4m3);
- *                                holes and overlaps are refused. Needs jansson
+ *                                e4m3); holes and overlaps are refused. Needs jansson
  *     raw          .raw .bin     elements alone: dtype=T, shape=2x3 (default: one dimension), offset=BYTES, endian=big
  *
  * MEMBER may be left out when the file holds one tensor; saving without it says arr_0 (npz) or tensor (safetensors).

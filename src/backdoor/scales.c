@@ -324,6 +324,8 @@ static td_status convert_into(const td_tensor *tensor, td_as *as, td_tensor **ou
     if (!status)
         status = td_convert_bind(as, tensor->dtype, TD_TO_MEMORY, &scales.axis, convert);
     if (!status)
+        status = td_tensor_check_file(tensor);
+    if (!status)
         status = td_convert_check(convert, tensor->data, (size_t)tensor->elems, 0, 1, &bad);
     td_dtype_print(as->dtype, name);
     if (!status)

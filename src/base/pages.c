@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -78,7 +79,49 @@ const char *td_errno_text(int error)
  * mapped by a testbench that opens many. */
 #define MAP_FROM_BYTES ((off_t)1 << 20)
 
-static const td_file_map nothing = {(const unsigned char *)"", 0, NULL, 0};
+static const td_file_map nothing = {(const unsigned char *)"", 0, NULL, 0, NULL};
+
+struct td_file_origin {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    char path[]; /* from the root: the program may change its folder */
+};
+
+static struct td_file_origin *make_origin(const char *path, const struct stat *info)
+{
+    char *full = realpath(path, NULL);
+    const char *kept = full ? full : path;
+    const size_t bytes = strlen(kept) + 1;
+    struct td_file_origin *origin = malloc(sizeof *origin + bytes);
+    if (origin) {
+        *origin = (struct td_file_origin){info->st_dev, info->st_ino, info->st_size};
+        memcpy(origin->path, kept, bytes);
+    }
+    free(full);
+    return origin;
+}
+
+td_status td_file_check(const struct td_file_origin *origin)
+{
+    struct stat now;
+    if (!origin || stat(origin->path, &now) != 0 || now.st_dev != origin->device || now.st_ino != origin->inode ||
+        now.st_size >= origin->size)
+        return TD_OK;
+    return td_fail(
+        TD_FILE,
+        "the file %s had %lld bytes when it was opened and has %lld now; open it again, and replace files by "
+        "renaming new ones",
+        origin->path, (long long)origin->size, (long long)now.st_size);
+}
+
+td_file_map td_file_take(td_file_map *file)
+{
+    const td_file_map taken = *file;
+    file->map = NULL;
+    file->origin = NULL;
+    return taken;
+}
 
 /* Up to `bytes` from the descriptor; *taken is less than that only at the end of the file. */
 static td_status read_bytes(int fd, unsigned char *bytes, size_t count, size_t *taken)
@@ -111,16 +154,22 @@ static td_status read_file(int fd, size_t size, td_file_map *out)
     return status;
 }
 
-static td_status map_file(int fd, size_t size, td_file_map *out)
+static td_status map_file(int fd, const char *path, const struct stat *info, td_file_map *out)
 {
+    const size_t size = (size_t)info->st_size;
+    struct td_file_origin *origin = make_origin(path, info);
+    if (!origin)
+        return td_fail_alloc(sizeof *origin + strlen(path) + 1);
     void *pages = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (pages == MAP_FAILED)
+    if (pages == MAP_FAILED) {
+        free(origin);
         return td_fail(TD_FILE, "cannot map the %zu bytes of the file: %s", size, td_errno_text(errno));
-    *out = (td_file_map){pages, size, pages, size};
+    }
+    *out = (td_file_map){pages, size, pages, size, origin};
     return TD_OK;
 }
 
-static td_status open_descriptor(int fd, const struct stat *info, td_file_map *out)
+static td_status open_descriptor(int fd, const char *path, const struct stat *info, td_file_map *out)
 {
     if (!S_ISREG(info->st_mode))
         return td_fail(TD_FILE, "not a regular file but a %s; pass a file",
@@ -128,8 +177,7 @@ static td_status open_descriptor(int fd, const struct stat *info, td_file_map *o
     *out = nothing;
     if (info->st_size == 0)
         return TD_OK;
-    return info->st_size < MAP_FROM_BYTES ? read_file(fd, (size_t)info->st_size, out)
-                                          : map_file(fd, (size_t)info->st_size, out);
+    return info->st_size < MAP_FROM_BYTES ? read_file(fd, (size_t)info->st_size, out) : map_file(fd, path, info, out);
 }
 
 /* A pipe can be read once, and a call may need its bytes more than once: the first call keeps them for all others. */
@@ -170,7 +218,7 @@ static td_status open_input(td_file_map *out)
     if (fstat(STDIN_FILENO, &info) != 0)
         return td_fail(TD_FILE, "cannot read standard input: %s", td_errno_text(errno));
     if (S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && lseek(STDIN_FILENO, 0, SEEK_SET) == 0))
-        return open_descriptor(STDIN_FILENO, &info, out);
+        return open_descriptor(STDIN_FILENO, "/dev/stdin", &info, out);
     (void)pthread_mutex_lock(&input.lock);
     td_file_map file = nothing;
     td_status status = read_input();
@@ -200,7 +248,7 @@ td_status td_file_map_open(const char *path, td_file_map *out)
     struct stat info;
     td_file_map file = nothing;
     td_status status = fstat(fd, &info) == 0
-                           ? open_descriptor(fd, &info, &file)
+                           ? open_descriptor(fd, path, &info, &file)
                            : td_fail(TD_FILE, "cannot read the size of the file: %s", td_errno_text(errno));
     (void)close(fd);
     if (status == TD_OK)
@@ -211,5 +259,6 @@ td_status td_file_map_open(const char *path, td_file_map *out)
 void td_file_unmap(td_file_map *file)
 {
     td_pages_unmap(file->map, file->map_bytes);
+    free(file->origin);
     *file = nothing;
 }

@@ -18,9 +18,19 @@ void td_pages_clear(void *pages, size_t bytes);
 typedef struct td_file_map {
     const unsigned char *bytes;
     size_t size;
-    void *map; /* what td_file_unmap gives back; NULL it when someone else takes the mapping over */
+    void *map; /* what td_file_unmap gives back; td_file_take moves it to whoever keeps it */
     size_t map_bytes;
+    struct td_file_origin *origin; /* the file under a mapping; NULL for a copy */
 } td_file_map;
+
+/* Moves the pages to the caller, and leaves `file` without them. */
+td_file_map td_file_take(td_file_map *file);
+
+/* Reading a mapped page that its file no longer has ends the program with SIGBUS. A library cannot catch that for the
+ * simulator around it, so it looks before it reads: TD_FILE when the file is shorter than it was. What is cut off while
+ * a call reads it still ends the program. A file that another one has replaced under its name is not looked at: its
+ * pages stay. */
+td_status td_file_check(const struct td_file_origin *origin);
 
 /* Files of less than 1 MiB are copied, larger ones mapped. "-" is standard input, which may be a pipe: it is read to
  * its end once, and every call sees the same bytes. TD_FILE when the path cannot be opened or is not a regular file. */

@@ -247,7 +247,7 @@ static td_status check_mask(const td_comparison *what)
     const td_shape *a = &what->golden->shape;
     if (!what->mask ||
         (what->mask->shape.rank == a->rank && memcmp(what->mask->shape.dim, a->dim, a->rank * sizeof *a->dim) == 0))
-        return TD_OK;
+        return td_tensor_check_file(what->mask);
     return td_fail(TD_SHAPE, "the mask has shape %s, the golden tensor %s; pass a mask of that shape",
                    td_shape_print(&what->mask->shape, mask), td_shape_print(a, golden));
 }
@@ -379,6 +379,10 @@ static td_status compare_actual(const td_comparison *what, const td_policy *poli
         return td_fail(TD_SHAPE, "the expected tensor has shape %s, the actual one %s; compare tensors of one shape",
                        td_shape_print(&golden->shape, one), td_shape_print(&actual->shape, other));
     td_status status = check_mask(what);
+    if (!status)
+        status = td_tensor_check_file(golden);
+    if (!status)
+        status = td_tensor_check_file(actual);
     if (!status)
         status = open_report(what, policy, NULL, NULL, &c);
     if (status)

@@ -138,8 +138,10 @@ static td_status run_staged(td_memory *memory, td_call *call)
     struct td_transfer *t = memory ? memory->transfer : NULL;
     const td_memory *bank = memory;
     td_memory view;
-    if (t && t->borrowed)
-        return TD_OK;
+    if (t && t->borrowed) {
+        const td_status status = td_tensor_check_file(call->tensor);
+        return status ? td_call_fail(call, status) : TD_OK;
+    }
     if (t && t->staged && memory->unknown_any)
         settle(memory);
     if (t && t->staged) {

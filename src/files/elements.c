@@ -13,6 +13,8 @@
 /* The side of a tile that is transposed in cache: 64 columns of 64 elements of up to 8 bytes are 32 KiB. */
 #define TILE 64
 
+#define COPY_BELOW_BYTES ((uint64_t)1 << 20)
+
 /* A dtype narrower than its bytes holds only some values; the kernels rely on the bits above being its extension. */
 static td_status check_values(const unsigned char *data, uint64_t elems, td_dtype dtype)
 {
@@ -164,6 +166,20 @@ static td_status open_owned(const unsigned char *src, const td_elements *e, td_t
     return TD_OK;
 }
 
+static td_status open_copy(const unsigned char *src, const td_elements *e, uint64_t bytes, td_tensor **out)
+{
+    char name[TD_DTYPE_NAME_BYTES];
+    td_dtype_print(e->dtype, name);
+    td_tensor *t = NULL;
+    td_status status = td_tensor_create(name, e->shape, &t);
+    if (status != TD_OK)
+        return status;
+    memcpy(t->data, src, (size_t)bytes);
+    t->read_only = true; /* like every tensor that lies in its file as it is */
+    *out = t;
+    return TD_OK;
+}
+
 td_status td_elements_open(td_file_map *file, size_t offset, const td_elements *e, td_tensor **out)
 {
     td_elements plain = *e;
@@ -182,10 +198,9 @@ td_status td_elements_open(td_file_map *file, size_t offset, const td_elements *
         status = check_values(file->bytes + offset, elems, e->dtype);
     if (status != TD_OK)
         return status;
-    size_t data_offset = (size_t)(file->bytes - (const unsigned char *)file->map) + offset;
-    void *map = file->map;
-    file->map = NULL;
-    return td_tensor_adopt_map(e->dtype, &e->shape, map, file->map_bytes, data_offset, out);
+    /* A small part of a large file is copied: it need not keep all of the file mapped. */
+    return file->origin && bytes < COPY_BELOW_BYTES ? open_copy(file->bytes + offset, e, bytes, out)
+                                                    : td_tensor_adopt_file(e->dtype, &e->shape, file, offset, out);
 }
 
 /* -- and out -- */

@@ -14,9 +14,8 @@ typedef struct td_elements {
     bool packed;  /* dtype.bits per element (at most 8), the first in the low bits; otherwise dtype.bytes */
 } td_elements;
 
-/* The elements that begin at file->bytes + offset; the caller has checked that all of them are there. Takes the mapping
- * over (and NULLs it in `file`) when the tensor lies in it: such a tensor may begin at any byte, as the members of
- * numpy's .npz do. */
+/* The elements that begin at file->bytes + offset; the caller has checked that all of them are there. The tensor takes
+ * the pages of `file` over when it lies in them: it may begin at any byte, as the members of numpy's .npz do. */
 td_status td_elements_open(td_file_map *file, size_t offset, const td_elements *e, td_tensor **out);
 
 /* The elements at dtype.bits each (at most 8), the first in the low bits; they fill whole bytes. */

@@ -2,7 +2,6 @@
  * It never converts between dtypes and never touches a memory; it refuses writes to a tensor that is mapped read-only.
  */
 #include "tensor/tensor.h"
-#include "base/pages.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -71,28 +70,29 @@ td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out)
     return TD_OK;
 }
 
-td_status td_tensor_adopt_map(td_dtype dtype, const td_shape *shape, void *map, size_t map_bytes, size_t data_offset,
-                              td_tensor **out)
+td_status td_tensor_adopt_file(td_dtype dtype, const td_shape *shape, td_file_map *file, size_t offset, td_tensor **out)
 {
     uint64_t elems = 0;
     uint64_t bytes = 0;
     td_tensor *t = NULL;
     td_status status = td_shape_check(shape, dtype, &elems, &bytes);
-    if (status == TD_OK && (data_offset > map_bytes || bytes > map_bytes - data_offset))
-        status = td_fail(TD_FORMAT, "the mapping holds %zu bytes from offset %zu, the shape needs %" PRIu64, map_bytes,
-                         data_offset, bytes);
+    if (status == TD_OK && (offset > file->size || bytes > file->size - offset))
+        status = td_fail(TD_FORMAT, "the file holds %zu bytes, the shape needs %" PRIu64 " from offset %zu", file->size,
+                         bytes, offset);
     if (status == TD_OK) {
         t = new_header(dtype, shape, elems);
         if (!t)
             status = td_fail_alloc(sizeof *t);
     }
     if (status != TD_OK) {
-        td_pages_unmap(map, map_bytes);
+        td_file_unmap(file);
         return status;
     }
-    t->map = map;
-    t->map_bytes = map_bytes;
-    t->data = (unsigned char *)map + data_offset;
+    const td_file_map taken = td_file_take(file);
+    t->map = taken.map;
+    t->map_bytes = taken.map_bytes;
+    t->origin = taken.origin;
+    t->data = (unsigned char *)(uintptr_t)taken.bytes + offset; /* read_only says that nobody writes through it */
     t->read_only = true;
     *out = t;
     return TD_OK;
@@ -106,6 +106,7 @@ void td_tensor_destroy(td_tensor **tensor)
         td_pages_unmap((*tensor)->map, (*tensor)->map_bytes);
     else
         free((*tensor)->data);
+    free((*tensor)->origin);
     free(*tensor);
     *tensor = NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef TD_TENSOR_H
 #define TD_TENSOR_H
 
+#include "base/pages.h"
 #include "values/dtype.h"
 
 struct td_tensor {
@@ -12,6 +13,8 @@ struct td_tensor {
     unsigned char *data; /* elems * dtype.bytes */
     void *map;           /* the mapping that holds data, or NULL when data came from the heap */
     size_t map_bytes;
+    struct td_file_origin
+        *origin; /* the file that is mapped, for td_file_check; NULL when no file can change the data */
     bool read_only;
     char dtype_name[TD_DTYPE_NAME_BYTES];
 };
@@ -26,9 +29,15 @@ const char *td_shape_print(const td_shape *shape, char *text);
 /* The coordinates of the element with this row-major number. */
 void td_shape_at(const td_shape *shape, uint64_t elem, td_shape *at);
 
-/* A tensor over bytes that a file mapping holds; it takes the mapping over, also when it fails. */
-td_status td_tensor_adopt_map(td_dtype dtype, const td_shape *shape, void *map, size_t map_bytes, size_t data_offset,
-                              td_tensor **out);
+/* A tensor over the bytes of a file from `offset` on; it takes the pages over, also when it fails. */
+td_status td_tensor_adopt_file(td_dtype dtype, const td_shape *shape, td_file_map *file, size_t offset,
+                               td_tensor **out);
+
+/* TD_FILE when the file that the tensor is mapped from was cut short: look before reading all of the data. */
+static inline td_status td_tensor_check_file(const td_tensor *tensor)
+{
+    return tensor && tensor->origin ? td_file_check(tensor->origin) : TD_OK;
+}
 
 /* TD_ARGUMENT in the name of `call` when the tensor is NULL or mapped read-only. */
 td_status td_tensor_check_writable(const char *call, const td_tensor *tensor);

@@ -118,6 +118,11 @@ td_status td_tensor_text(const td_tensor *tensor, char **out)
     if (!tensor || !out)
         return td_fail(TD_ARGUMENT, "tensor_text: the %s is NULL; pass a tensor and a place for the text",
                        tensor ? "output" : "tensor");
+    const td_status status = td_tensor_check_file(tensor);
+    if (status != TD_OK) {
+        td_fail_prefix("tensor_text: ");
+        return status;
+    }
     printer p = {tensor, tensor->elems > SUMMARY_ELEMS, 0, 0, 0, &text};
     td_text_add(&text, "%s %s\n", tensor->dtype_name, td_shape_print(&tensor->shape, shape));
     measure(&p, 0, 0);

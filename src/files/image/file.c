@@ -1,6 +1,6 @@
-/* The facade of memory images: reads a name, maps or creates the file, hands it to the format, and puts the call and the
- * name in front of every message. The formats live beside it; file_name.c says which there are. It refuses spans that
- * are not ascending words of the memory. */
+/* The facade of memory images: reads a name, maps or creates the file, hands it to the format, and puts the call and
+ * the name in front of every message. The formats live beside it; file_name.c says which there are. It refuses spans
+ * that are not ascending words of the memory. */
 #include "files/image/formats.h"
 
 #include <inttypes.h>

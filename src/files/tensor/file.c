@@ -136,6 +136,8 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
     td_status status = td_file_name_parse(path, TD_USE_TENSOR, &name);
     if (status == TD_OK)
         status = check_save_options(&name.options);
+    if (status == TD_OK)
+        status = td_tensor_check_file(tensor);
     const td_container_format *container = status == TD_OK ? container_of(name.format) : NULL;
     if (container)
         status = check_replaced(&name, container, name.member ? name.member : container->default_member);
@@ -162,6 +164,11 @@ static td_status check_names(const char *const *names, const td_tensor *const *t
         if (!names[i] || !tensors[i] || names[i][0] == '\0')
             return td_fail(TD_ARGUMENT, "tensor %zu %s; pass a name and a tensor for each", i,
                            !tensors[i] ? "is NULL" : "has no name");
+    for (size_t i = 0; i < count; i++) {
+        td_status status = td_tensor_check_file(tensors[i]);
+        if (status != TD_OK)
+            return status;
+    }
     const char **sorted = malloc(count * sizeof *sorted);
     td_status status = sorted ? TD_OK : td_fail_alloc(count * sizeof *sorted);
     if (sorted) {

@@ -26,7 +26,7 @@ td_status td_npy_parse(const unsigned char *bytes, size_t size, td_npy_header *o
 #define TD_NPY_HEADER_BYTES 1024
 size_t td_npy_header_print(const td_tensor *tensor, unsigned char *header);
 
-/* `as` is NULL for the file's own dtype. Takes the mapping over (and NULLs it in `file`) when the tensor lies in it. */
+/* `as` is NULL for the file's own dtype. The tensor takes the pages of `file` over when it lies in them. */
 td_status td_npy_read(td_file_map *file, const td_dtype *as, td_tensor **out);
 void td_npy_write(const td_tensor *tensor, td_writer *writer);
 

@@ -201,7 +201,7 @@ static td_status inflate_member(const td_zip *zip, const td_zip_entry *entry, si
         td_pages_unmap(pages, mapped);
         return status;
     }
-    *out = (td_file_map){pages, bytes, pages, mapped};
+    *out = (td_file_map){pages, bytes, pages, mapped, NULL};
     return TD_OK;
 }
 
@@ -227,7 +227,8 @@ td_status td_zip_member(const td_zip *zip, const td_zip_entry *entry, td_file_ma
         return status;
     if (entry->method == DEFLATED)
         return inflate_member(zip, entry, offset, out);
-    *out = (td_file_map){zip->bytes + offset, (size_t)entry->bytes, file->map, file->map_bytes};
-    file->map = NULL;
+    *out = td_file_take(file);
+    out->bytes = zip->bytes + offset;
+    out->size = (size_t)entry->bytes;
     return TD_OK;
 }
