@@ -1,6 +1,7 @@
-/* Files that change after a tensor was opened from them: cut short, emptied, replaced, removed. A call on the tensor gives
- * its values or a status with a message, and never SIGBUS. */
+/* Files that change after a tensor was opened from them: cut short, emptied, replaced, removed. A call on the tensor
+ * gives its values or a status with a message, and never SIGBUS. */
 #include "../unit/support.h"
+#include "tensordoor_bridge.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
