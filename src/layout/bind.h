@@ -50,8 +50,8 @@ td_status td_bind(const td_layout *layout, const td_shape *shape, td_bound *out)
 /* Splits a lane axis into (size / inner) slow and `inner` fast steps: how beats cut a vector between lanes. */
 void td_bind_split(td_bound *bound, int axis, uint64_t inner);
 
-/* A flat layout whose axes stand in the order of the tensor, as one dimension in vectors of `lanes` elements and `words`
- * words; false where they stand otherwise, or with padding, repeats or sliding groups. */
+/* A flat layout whose axes stand in the order of the tensor, as one dimension in vectors of `lanes` elements and
+ * `words` words; false where they stand otherwise, or with padding, repeats or sliding groups. */
 bool td_bind_merge(td_bound *bound, uint64_t lanes, uint64_t words);
 
 /* Appends "shape (2, 10), sizes k=3 k4=4" to this thread's message. */

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* -- values -------------------------------------------------------------------------------------------------------- */
+/* -- values -- */
 
 static int64_t reverse_bits(int64_t value, int64_t bits)
 {
@@ -192,7 +192,7 @@ bool td_expr_is_constant(const td_expr *expr)
     return true;
 }
 
-/* -- strides ------------------------------------------------------------------------------------------------------- */
+/* -- strides -- */
 
 static bool is_constant(const td_affine *a)
 {

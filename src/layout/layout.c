@@ -265,7 +265,8 @@ static td_status set_one(td_layout *layout, const char *key, const char *value, 
     return known->set(layout, value);
 }
 
-/* A flat layout has no vectors that could be cut or mirrored, and it shares its first and last word with its neighbours. */
+/* A flat layout has no vectors that could be cut or mirrored, and it shares its first and last word with its
+ * neighbours. */
 static td_status check_flat(td_layout *layout, uint32_t seen)
 {
     static const struct {

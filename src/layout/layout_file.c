@@ -232,7 +232,7 @@ static td_status read_entries(reader *r)
     return read_entry(r, &r->entry[r->entry_count - 1], body, r->size);
 }
 
-/* -- from an entry to a layout ------------------------------------------------------------------------------------- */
+/* -- from an entry to a layout -- */
 
 static td_status find_entry(reader *r, const char *name, entry **out)
 {

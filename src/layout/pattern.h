@@ -22,8 +22,8 @@ typedef struct td_term {
 typedef struct td_group {
     int first, count; /* into td_pattern.term; a count of 0 is a unit group */
     bool sliding;     /* "(2*h + kh)": the axes overlap in their dimension */
-    /* On the right: with two groups the first holds the word axes, with three the bank axes. One group is flat: its axes
-     * are lanes of a vector that goes on over as many words as it needs. */
+    /* On the right: with two groups the first holds the word axes, with three the bank axes. One group is flat: its
+     * axes are lanes of a vector that goes on over as many words as it needs. */
     td_role role;
     size_t at, length; /* in td_pattern.text */
 } td_group;

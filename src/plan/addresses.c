@@ -1,5 +1,5 @@
-/* Where the words lie: the address and bank expressions as strides over the axes, or, when they are not affine, as a table
- * with one entry per word. Called by compile.c, show/view.c and design/staging.c. */
+/* Where the words lie: the address and bank expressions as strides over the axes, or, when they are not affine, as a
+ * table with one entry per word. Called by compile.c, show/view.c and design/staging.c. */
 #include "plan/passes.h"
 
 #include <inttypes.h>
@@ -181,7 +181,8 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
     const td_layout *layout = bound->layout;
     const td_geometry *g = &plan->geometry;
     uint64_t bytes = 0, room = 0;
-    /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word at fault. */
+    /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word
+     * at fault. */
     if (words->count > MANY_WORDS && !layout->alias_last && !(bound->clip && bound->ragged) &&
         td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
         return td_fail(

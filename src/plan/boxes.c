@@ -1,6 +1,6 @@
-/* From a bound layout to the boxes of a plan: see plan.h for what a box is. Each ragged dimension is cut into regions that
- * are all data or all padding; a box is one region of every dimension. The words that a load writes are boxes too, of
- * their own. Called by compile.c; the one refusal is a tensor in too many boxes. */
+/* From a bound layout to the boxes of a plan: see plan.h for what a box is. Each ragged dimension is cut into regions
+ * that are all data or all padding; a box is one region of every dimension. The words that a load writes are boxes
+ * too, of their own. Called by compile.c; the one refusal is a tensor in too many boxes. */
 #include "plan/passes.h"
 
 #include <inttypes.h>
@@ -34,8 +34,8 @@ static void find_axes(const td_bound *bound, int dim, dim_cuts *out)
     }
 }
 
-/* Adds the region where axes before `level` stand still at `fixed`, axis `level` runs over [from, to) and the later ones
- * run whole. With the padding in front everything is mirrored. */
+/* Adds the region where axes before `level` stand still at `fixed`, axis `level` runs over [from, to) and the later
+ * ones run whole. With the padding in front everything is mirrored. */
 static void add_cut(const td_bound *bound, dim_cuts *d, const uint64_t *fixed, int level, uint64_t from, uint64_t to,
                     bool pad)
 {
@@ -277,8 +277,8 @@ static td_status add_flat_words(builder *b, const td_region *region)
     return add_box(box, &b->plan->words, &b->plan->words_count);
 }
 
-/* The words of a region. A clipped vector writes only the beats that it has lanes in; regions that differ in lanes alone
- * share their words where the vector is one word. */
+/* The words of a region. A clipped vector writes only the beats that it has lanes in; regions that differ in lanes
+ * alone share their words where the vector is one word. */
 static td_status add_words(builder *b, const td_region *region)
 {
     if (b->bound->layout->flat)
@@ -304,7 +304,8 @@ static td_status add_words(builder *b, const td_region *region)
     return status;
 }
 
-/* Ragged dimensions multiply: each has a few cuts, and every combination is a box. Beyond this many a plan is no help. */
+/* Ragged dimensions multiply: each has a few cuts, and every combination is a box. Beyond this many a plan is no
+ * help. */
 #define MAX_BOXES ((uint64_t)1 << 16)
 
 static td_status check_boxes(const builder *b)

@@ -1,5 +1,6 @@
-/* See cache.h. A small array searched by hash: 64 comparisons of a word cost less than compiling anything, and less than
- * the lock around them. Layouts are compared by their canonical strings, so that a layout made again finds its plan. */
+/* See cache.h. A small array searched by hash: 64 comparisons of a word cost less than compiling anything, and less
+ * than the lock around them. Layouts are compared by their canonical strings, so that a layout made again finds its
+ * plan. */
 #include "plan/cache.h"
 
 #include <pthread.h>
@@ -127,8 +128,8 @@ static void keep(const td_plan_request *request, uint64_t hash, td_plan *plan)
 
 /* -- the last plan of this thread -------------------------------------------------------------------------------------
  *
- * A testbench repeats itself: the same call again finds its plan here without a lock. A layout is known by its place and the
- * hash of its strings together. */
+ * A testbench repeats itself: the same call again finds its plan here without a lock. A layout is known by its place
+ * and the hash of its strings together. */
 
 typedef struct memo {
     td_plan *plan; /* held; NULL: none */

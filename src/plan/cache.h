@@ -1,5 +1,5 @@
-/* Plans that were compiled before, found by layout, shape, dtypes and geometry. Bounded: the least recently used plan makes
- * room. Shared by all threads. */
+/* Plans that were compiled before, found by layout, shape, dtypes and geometry. Bounded: the least recently used plan
+ * makes room. Shared by all threads. */
 #ifndef TD_CACHE_H
 #define TD_CACHE_H
 

@@ -1,6 +1,6 @@
-/* The checks on words before anything is written: each inside its memory, no two in one place. Called by compile.c with the
- * regions of words that a load writes. Words that lie by strides are checked without visiting them; words from a table
- * are visited once, with a bit per place. */
+/* The checks on words before anything is written: each inside its memory, no two in one place. Called by compile.c
+ * with the regions of words that a load writes. Words that lie by strides are checked without visiting them; words
+ * from a table are visited once, with a bit per place. */
 #include "plan/passes.h"
 
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint
     return TD_ALIAS;
 }
 
-/* -- by strides -------------------------------------------------------------------------------------------------------- */
+/* -- by strides -- */
 
 /* The least or greatest value of start + sum of stride * step over a region, and where it is taken. */
 static bool extreme(const td_bound *bound, const td_region *region, int64_t start, const int64_t *stride, bool greatest,
@@ -199,7 +199,7 @@ static verdict apart_by_strides(const td_bound *bound, const td_words *words, co
     return v;
 }
 
-/* -- by table ---------------------------------------------------------------------------------------------------------- */
+/* -- by table -- */
 
 /* The beats that the word at these coordinates writes into, 0 for a word of no region. */
 static uint64_t beats_written(const td_bound *bound, const td_region *regions, size_t count, const uint64_t *at)
@@ -348,8 +348,8 @@ static td_status apart_by_listing(const td_bound *bound, const td_words *words, 
     return status;
 }
 
-/* Several regions are first tried as the whole they are cut from; its far corner may lie outside the memory, but must be
- * small enough for the search's products. */
+/* Several regions are first tried as the whole they are cut from; its far corner may lie outside the memory, but must
+ * be small enough for the search's products. */
 static bool whole_fits(const td_bound *bound, const td_words *words, td_region *whole)
 {
     uint64_t at[TD_MAX_BOUND];

@@ -1,6 +1,6 @@
-/* From boxes to moves, once per plan: the kernel of every data box in each direction, the blocks that it gets, and, once the
- * order of the loops is known (loop_order.c, loop_tune.c), what depends on that. Called by compile.c. A box that none of
- * the kernels fits keeps TD_MOVE_NONE. */
+/* From boxes to moves, once per plan: the kernel of every data box in each direction, the blocks that it gets, and,
+ * once the order of the loops is known (loop_order.c, loop_tune.c), what depends on that. Called by compile.c. A box
+ * that none of the kernels fits keeps TD_MOVE_NONE. */
 #include "base/cpu.h"
 #include "plan/passes.h"
 
@@ -125,13 +125,13 @@ static td_move_fn deinterleave_of(const td_move_kernels *k, uint64_t elem)
                        : NULL;
 }
 
-/* Lanes that have a kernel of their own: whole vectors of the straight side hold whole groups of them. */
+/* Lanes that have a kernel of their own: whole vectors of the contiguous side hold whole groups of them. */
 static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
 {
     return bytes <= most && ((lanes & (lanes - 1)) == 0 || lanes == 3);
 }
 
-/* Two different straight axes: a transpose, or one of its short forms. */
+/* Two different contiguous axes: a transpose, or one of its short forms. */
 static bool choose_transpose(const td_kernels *k, nest *n, td_move *m)
 {
     const size_t h = find_unit(n, true), w = find_unit(n, false);
@@ -166,7 +166,7 @@ typedef struct short_block {
     uint64_t bytes;
 } short_block;
 
-/* The loops that are straight in the source one after the other, up to what picks take. */
+/* The loops that are contiguous in the source one after the other, up to what picks take. */
 static short_block find_block(const nest *n)
 {
     short_block block = {.bytes = n->elem};
@@ -195,7 +195,8 @@ static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_
         list_bytes(n, order + 1, count - 1, src + i * (uint64_t)loop->src, index, at);
 }
 
-/* Loops from order[*count - 1] outwards that are one in the destination: their steps together; *count is left of them. */
+/* Loops from order[*count - 1] outwards that are one in the destination: their steps together; *count is left of
+ * them. */
 static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
 {
     const td_loop *inner = &n->loop[order[*count - 1]];
@@ -306,8 +307,8 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
     m->loop[m->loops++] = loop;
 }
 
-/* How much of each axis a kernel gets at once: output rows of whole lines, two of them when they are streamed; long straight
- * runs in pieces, so that threads can share them. */
+/* How much of each axis a kernel gets at once: output rows of whole lines, two of them when they are streamed; long
+ * contiguous runs in pieces, so that threads can share them. */
 #define PIECE_BYTES ((uint64_t)64 << 10)
 
 #define LONG_ROW_BYTES 512
@@ -318,7 +319,8 @@ static uint64_t row_bytes(const td_kernels *k, const td_move *m)
         return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
     if (!m->stream)
         return 256;
-    /* A single line at the end would be stored where a vector is less than a line: slow beside those that are streamed. */
+    /* A single line at the end would be stored where a vector is less than a line: slow beside those that are
+     * streamed. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;
     uint64_t step = 2;
     while (!(k->cpu_flags & TD_CPU_AVX512) && lines > 1 && lines % step == 1)

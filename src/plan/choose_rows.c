@@ -1,6 +1,7 @@
-/* Bit rows for the boxes of a plan: which axis is the row, how its elements lie in memory, which kernels pack them and what
- * threads share. Called by compile.c for every box, as exec runs the rows where no move fits a box, and where a move
- * cannot convert. Refuses nothing: boxes in pieces, or with too many loops, are left to the plain walker. */
+/* Bit rows for the boxes of a plan: which axis is the row, how its elements lie in memory, which kernels pack them
+ * and what threads share. Called by compile.c for every box, as exec runs the rows where no move fits a box, and
+ * where a move cannot convert. Refuses nothing: boxes in pieces, or with too many loops, are left to the plain
+ * walker. */
 #include "plan/passes.h"
 
 #include <stdlib.h>
@@ -57,8 +58,8 @@ static void choose_kernels(const td_plan *plan, const td_kernels *k, td_rows *r)
     }
 }
 
-/* Steps of different words, or of whole bytes, never write to one byte of the memory; the tensor's elements are bytes anyway, but
- * a step that stays on one element, or windows that overlap, would meet there. */
+/* Steps of different words, or of whole bytes, never write to one byte of the memory; the tensor's elements are bytes
+ * anyway, but a step that stays on one element, or windows that overlap, would meet there. */
 static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
 {
     const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;

@@ -1,5 +1,6 @@
-/* How a plan is made, from binding to the choice of the kernel: run_passes lists every pass in order, passes.h says what
- * each takes and gives. cache.c has the references to plans, and calls td_plan_create for a plan that it does not have yet. */
+/* How a plan is made, from binding to the choice of the kernel: run_passes lists every pass in order, passes.h says
+ * what each takes and gives. cache.c has the references to plans, and calls td_plan_create for a plan that it does
+ * not have yet. */
 #include "base/cpu.h"
 #include "plan/passes.h"
 

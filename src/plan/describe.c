@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- kernels by name --------------------------------------------------------------------------------------------------- */
+/* -- kernels by name -- */
 
 /* A kernel belongs to the first of these whose table has it. */
 static const struct {
@@ -71,7 +71,7 @@ static void add_pick_kernel(const td_picks *picks, td_text *out)
     }
 }
 
-/* -- paths ------------------------------------------------------------------------------------------------------------- */
+/* -- paths -- */
 
 /* "contiguous copy_avx2 of 64 bytes", "transpose_x8_avx512", "pick_x32_vbmi" */
 static void add_move(const td_move *m, bool converted, td_text *out)
@@ -179,7 +179,7 @@ static void add_paths(const td_plan *plan, bool dump, bool loops, td_text *out)
     free(paths);
 }
 
-/* -- boxes -------------------------------------------------------------------------------------------------------------- */
+/* -- boxes -- */
 
 static void add_boxes(const td_plan *plan, const char *name, const td_box *box, size_t count, td_text *out)
 {

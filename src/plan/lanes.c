@@ -1,5 +1,6 @@
-/* Where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by compile.c and show/view.c. The usual case is a
- * constant stride per lane axis; where beats or the word's end cut an element, the lane is said in pieces. */
+/* Where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by compile.c and show/view.c.
+ * The usual case is a constant stride per lane axis; where beats or the word's end cut an element, the lane is said
+ * in pieces. */
 #include "plan/passes.h"
 
 #include <inttypes.h>
@@ -88,8 +89,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* A flat layout is a stream of slots through the bits of the words. Where words are stored without a gap between them every
- * axis has a stride; elsewhere the stream is cut into the shortest vectors that fill whole words. */
+/* A flat layout is a stream of slots through the bits of the words. Where words are stored without a gap between them
+ * every axis has a stride; elsewhere the stream is cut into the shortest vectors that fill whole words. */
 static td_status place_flat(td_bound *bound, const td_plan_request *request, td_lanes *out)
 {
     const td_layout *layout = bound->layout;

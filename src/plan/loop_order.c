@@ -1,9 +1,9 @@
-/* The order of a move's loops by estimate: for each cache and each TLB, the innermost loops whose lines or pages it holds run at the cost of
- * touching each of those once; every step of the loops around them pays that again. All orders of the inner loops are
- * tried, but for those that begin too dear; which lines a set of loops touches does not depend on their order, so that
- * is worked out once per set. A transpose that is streamed brings its destination into no cache: then the source alone
- * decides, and walking it straight was worth 1.4 to 2 times. Runs are the other way round: they are best written
- * straight. */
+/* The order of a move's loops by estimate: for each cache and each TLB, the innermost loops whose lines or pages it
+ * holds run at the cost of touching each of those once; every step of the loops around them pays that again. All
+ * orders of the inner loops are tried, but for those that begin too dear; which lines a set of loops touches does not
+ * depend on their order, so that is worked out once per set. A transpose that is streamed brings its destination into
+ * no cache: then the source alone decides, and walking it in order was worth 1.4 to 2 times. Runs are the other way
+ * round: they are best written in order. */
 #include "plan/passes.h"
 
 #include <float.h>
@@ -35,7 +35,7 @@ typedef struct estimate {
     int loops;
     double elem[SIDES];
     bool stream;         /* the destination counts in no cache */
-    bool follows[SIDES]; /* sides that the innermost loop should walk straight */
+    bool follows[SIDES]; /* sides that the innermost loop should walk in order */
     double touched[1 << TRIED][STORES][SIDES];
 } estimate;
 
@@ -70,8 +70,9 @@ static double touched(const estimate *e, unsigned set, double unit, int side)
     return count * (whole < 1 ? 1 : whole);
 }
 
-/* Orders are built from the innermost loop outward. A store is open while it holds all that the loops so far touch; the loop
- * that it does not hold closes it, and what it then costs is known. Once no store is open the rest of the order is free. */
+/* Orders are built from the innermost loop outward. A store is open while it holds all that the loops so far touch;
+ * the loop that it does not hold closes it, and what it then costs is known. Once no store is open the rest of the
+ * order is free. */
 typedef struct search {
     const estimate *e;
     double total;        /* steps of all loops */

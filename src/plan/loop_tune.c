@@ -1,6 +1,7 @@
-/* The order of a move's loops by the clock, for layouts that say tune=on. Called by compile.c. A climb: from the order that the estimate chose, every loop is tried in every other place,
- * the fastest of those orders is the next to begin from, and so on until none is better. The estimate is good, so a few
- * rounds reach the end; all orders of six loops would be 720. */
+/* The order of a move's loops by the clock, for layouts that say tune=on. Called by compile.c. A climb: from the
+ * order that the estimate chose, every loop is tried in every other place, the fastest of those orders is the next to
+ * begin from, and so on until none is better. The estimate is good, so a few rounds reach the end; all orders of six
+ * loops would be 720. */
 #include "base/clock.h"
 #include "base/pages.h"
 #include "plan/passes.h"
@@ -24,7 +25,7 @@ typedef struct trial {
     uint64_t end_ns;
 } trial;
 
-/* -- room for both sides ------------------------------------------------------------------------------------------------ */
+/* -- room for both sides -- */
 
 typedef struct reach {
     uint64_t before, behind; /* bytes that steps go down and up */
@@ -74,7 +75,7 @@ static void free_side(side *s)
     td_pages_unmap(s->pages, s->bytes);
 }
 
-/* -- the climb ---------------------------------------------------------------------------------------------------------- */
+/* -- the climb -- */
 
 /* The faster of two runs, or the fastest of more when they are short. */
 static uint64_t time_move(const td_move *m, const trial *t, uint64_t best)

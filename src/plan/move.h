@@ -1,14 +1,16 @@
-/* Moves and bit rows: the data boxes of a plan, ready to run. compile.c has two moves made of each box, one per direction,
- * with the kernel, the blocks and the order of the loops, and bit rows beside them; exec runs the move where there is one
- * and the rows where there is none, and walks boxes in pieces itself. Nothing here fails at run time.
+/* Moves and bit rows: the data boxes of a plan, ready to run. compile.c has two moves made of each box, one per
+ * direction, with the kernel, the blocks and the order of the loops, and bit rows beside them; exec runs the move
+ * where there is one and the rows where there is none, and walks boxes in pieces itself. Nothing here fails at run
+ * time.
  *
- * A move is a nest of loops around a block, all in bytes. In a block `high` runs along the axis that is contiguous in the
- * destination and `wide` along the one that is contiguous in the source; where those are one axis the block is a list of
- * `high` runs of `wide` bytes. Values may be converted on the way: the kernel moves elements of the narrower type, and a
- * block that fits in the first cache is converted before or after it. The strides are those of each side's own type.
+ * A move is a nest of loops around a block, all in bytes. In a block `high` runs along the axis that is contiguous in
+ * the destination and `wide` along the one that is contiguous in the source; where those are one axis the block is a
+ * list of `high` runs of `wide` bytes. Values may be converted on the way: the kernel moves elements of the narrower
+ * type, and a block that fits in the first cache is converted before or after it. The strides are those of each
+ * side's own type.
  *
- * A bit row runs along the axis that is closest in memory. Its elements are gathered into a small buffer where the tensor
- * has them apart, converted there if they have to be, and packed; a dump goes the other way. */
+ * A bit row runs along the axis that is closest in memory. Its elements are gathered into a small buffer where the
+ * tensor has them apart, converted there if they have to be, and packed; a dump goes the other way. */
 #ifndef TD_MOVE_H
 #define TD_MOVE_H
 
@@ -88,8 +90,8 @@ typedef struct td_rows {
     td_get_fn get;
 } td_rows;
 
-/* The rest is running them, which exec/run_move.c and exec/run_convert.c do. It is declared here because loop_tune.c times
- * moves. */
+/* The rest is running them, which exec/run_move.c and exec/run_convert.c do. It is declared here because loop_tune.c
+ * times moves. */
 
 /* One box between two places; `alone` keeps it on this thread. With `values` they are converted. */
 typedef struct td_move_values {
@@ -100,7 +102,8 @@ typedef struct td_move_values {
 void td_move_run(const td_move *move, const td_move_values *values, bool alone, unsigned char *dst,
                  const unsigned char *src);
 
-/* Whether a move can convert so: where an element's number matters, it has to be the tensor's side that is converted. */
+/* Whether a move can convert so: where an element's number matters, it has to be the tensor's side that is converted.
+ */
 bool td_move_converts(const td_move *move, const td_convert *convert);
 
 /* For run_convert.c: what a move does inside all its loops, with strides of its own, and the same with a conversion. */

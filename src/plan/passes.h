@@ -1,6 +1,7 @@
-/* The passes of a compilation, in the order in which compile.c runs them: from a layout and a shape to a plan that exec
- * can run. Each comment says what the pass takes, what it gives, and what it refuses. compile.c alone runs them all; show/
- * and design/ ask lanes.c and addresses.c for single places, and a comparison has moves made for boxes of its own. */
+/* The passes of a compilation, in the order in which compile.c runs them: from a layout and a shape to a plan that
+ * exec can run. Each comment says what the pass takes, what it gives, and what it refuses. compile.c alone runs them
+ * all; show/ and design/ ask lanes.c and addresses.c for single places, and a comparison has moves made for boxes of
+ * its own. */
 #ifndef TD_PASSES_H
 #define TD_PASSES_H
 
@@ -8,9 +9,9 @@
 #include "plan/move.h"
 #include "plan/plan.h"
 
-/* -- 1. binding: td_bind (layout/bind.h) gives every axis its size, its strides in the tensor and its role ------------- */
+/* -- 1. binding: td_bind (layout/bind.h) gives every axis its size, its strides in the tensor and its role -- */
 
-/* -- 2. lanes.c: where the lanes of a vector lie ------------------------------------------------------------------------ */
+/* -- 2. lanes.c: where the lanes of a vector lie -- */
 
 /* Relative to the vector's first word. */
 typedef struct td_lanes {
@@ -22,17 +23,17 @@ typedef struct td_lanes {
     int64_t stride[TD_MAX_BOUND]; /* bits per step, per bound axis */
 } td_lanes;
 
-/* Takes the options slot, lsb, lanes and beats. Gives `out`, and splits a lane axis of `bound` where beats cut it. A flat
- * layout is one vector whose strides count the bits of the stream; where the storage of words has gaps, `bound` becomes one
- * dimension of shorter vectors. Refuses a
- * slot narrower than the element, beats that do not divide the vector, and a lane past the word unless `truncate`. */
+/* Takes the options slot, lsb, lanes and beats. Gives `out`, and splits a lane axis of `bound` where beats cut it. A
+ * flat layout is one vector whose strides count the bits of the stream; where the storage of words has gaps, `bound`
+ * becomes one dimension of shorter vectors. Refuses a slot narrower than the element, beats that do not divide the
+ * vector, and a lane past the word unless `truncate`. */
 td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lanes *out);
 
 /* No pass: the bits of one lane as pieces, at most 64 of them; returns how many. `memory` is relative to the word. */
 size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, uint64_t lane,
                        td_piece *out);
 
-/* -- 3. addresses.c: where the words lie -------------------------------------------------------------------------------- */
+/* -- 3. addresses.c: where the words lie -- */
 
 typedef struct td_words {
     bool by_strides;       /* else in a table that is then in the plan */
@@ -43,8 +44,8 @@ typedef struct td_words {
     uint64_t count;
 } td_words;
 
-/* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be written
- * in any order; refuses beats past 2^62. */
+/* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be
+ * written in any order; refuses beats past 2^62. */
 td_status td_places_find(const td_bound *bound, td_words *out);
 
 /* Where there are no strides: gives plan->table, one entry per word. Refuses more words than the memories have, and
@@ -61,7 +62,7 @@ td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *
 /* No pass: the place of word `number`. */
 td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);
 
-/* -- 4. boxes.c: rectangles that are all data or all padding ------------------------------------------------------------ */
+/* -- 4. boxes.c: rectangles that are all data or all padding -- */
 
 /* A rectangle of the bound axes: what one box covers. */
 typedef struct td_region {
@@ -76,23 +77,23 @@ typedef struct td_regions {
     size_t count;
 } td_regions;
 
-/* Takes the places of lanes and words. Gives plan->data, pads and words with their nodes and pieces, and the regions of the
- * words. Refuses a tensor that ragged dimensions cut into more than 2^16 boxes. */
+/* Takes the places of lanes and words. Gives plan->data, pads and words with their nodes and pieces, and the regions
+ * of the words. Refuses a tensor that ragged dimensions cut into more than 2^16 boxes. */
 td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes,
                         const td_words *words, td_plan *plan, td_regions *regions);
 
-/* -- 5. check_words.c: the refusals ------------------------------------------------------------------------------------- */
+/* -- 5. check_words.c: the refusals -- */
 
-/* Refuses a word outside its memory, and two words in one place unless alias=last. In a plan's table, entries outside the
- * regions become TD_NO_WORD. */
+/* Refuses a word outside its memory, and two words in one place unless alias=last. In a plan's table, entries outside
+ * the regions become TD_NO_WORD. */
 td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *regions);
 
-/* -- 6. lanes.c again: the bits that a load clears ---------------------------------------------------------------------- */
+/* -- 6. lanes.c again: the bits that a load clears -- */
 
 /* Gives plan->lane_mask, unless fill=keep or the lanes own every bit. */
 td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, td_plan *plan);
 
-/* -- 7. optimise.c: fewer and longer loops ------------------------------------------------------------------------------ */
+/* -- 7. optimise.c: fewer and longer loops -- */
 
 /* Rewrites the nodes of every box in place: units dropped, steps made forward, sorted, neighbours folded. */
 void td_boxes_fold(td_plan *plan);
@@ -110,23 +111,23 @@ typedef struct td_kernels {
     td_pack_kernels pack;
 } td_kernels;
 
-/* -- 8. choose.c: from boxes to moves ----------------------------------------------------------------------------------- */
+/* -- 8. choose.c: from boxes to moves -- */
 
 /* Gives plan->move: for every data box, once for a load and once for a dump, the kernel and the blocks that it gets, or
  * TD_MOVE_NONE where none fits. Fails on TD_NO_MEMORY alone. */
 td_status td_moves_choose(td_plan *plan, const td_kernels *kernels);
 
-/* -- 9. loop_order.c and loop_tune.c: the order of a move's loops ------------------------------------------------------- */
+/* -- 9. loop_order.c and loop_tune.c: the order of a move's loops -- */
 
 /* By estimate, outermost first. */
 void td_loops_order(td_plan *plan);
 
-/* By the clock, only for layouts that say tune=on: other orders of the loops, and ordinary stores where streaming was chosen. Runs
- * the moves on pages of its own, never on a tensor or a memory, for a second per direction at most; changes nothing
- * where those pages cannot be had. */
+/* By the clock, only for layouts that say tune=on: other orders of the loops, and ordinary stores where streaming was
+ * chosen. Runs the moves on pages of its own, never on a tensor or a memory, for a second per direction at most;
+ * changes nothing where those pages cannot be had. */
 void td_loops_tune(td_plan *plan);
 
-/* -- 10. choose.c again: what depends on the order ---------------------------------------------------------------------- */
+/* -- 10. choose.c again: what depends on the order -- */
 
 /* Gives the rows of contiguous runs to their kernel, the strides of the wider side, and the loop that threads share. */
 void td_moves_finish(td_plan *plan);
@@ -134,13 +135,13 @@ void td_moves_finish(td_plan *plan);
 /* No pass: the innermost loop of runs becomes the rows of their kernel, when it is a plain one. */
 void td_move_take_rows(td_move *move);
 
-/* -- 11. choose_rows.c: bit rows, for what no move serves --------------------------------------------------------------- */
+/* -- 11. choose_rows.c: bit rows, for what no move serves -- */
 
-/* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails on TD_NO_MEMORY
- * alone. */
+/* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails on
+ * TD_NO_MEMORY alone. */
 td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
-/* -- 12. path.c: which way that is, for the counters --------------------------------------------------------------------- */
+/* -- 12. path.c: which way that is, for the counters -- */
 
 /* Gives plan->path and plan->path_bytes. */
 void td_path_find(td_plan *plan);

@@ -14,7 +14,8 @@
 
 #define TD_WALK_NODES (TD_MAX_AXES + TD_MAX_RANK + 1) /* no box has more */
 
-/* A place on the way through a box, as in plan.h: the element, the bit above the ground, and what selects the ground. */
+/* A place on the way through a box, as in plan.h: the element, the bit above the ground, and what selects the ground.
+ */
 typedef struct td_at {
     int64_t tensor, memory, select;
 } td_at;
@@ -75,7 +76,8 @@ static inline td_at td_box_at(const td_box *box)
 /* The grounds of a box: every step of its selectors. The nodes behind them are the caller's. */
 void td_walk_grounds(td_walk *w, const td_plan *plan, const td_box *box);
 
-/* The rows of a box: every step of all its nodes but the innermost, which is w->row (one step where the box has none). */
+/* The rows of a box: every step of all its nodes but the innermost, which is w->row (one step where the box has
+ * none). */
 void td_walk_rows(td_walk *w, const td_plan *plan, const td_box *box);
 
 /* The rows of one ground, which `at` has selected. */

@@ -25,7 +25,7 @@ enum {
 #define CELL_LEAST_PX 22.0
 #define PAGE_PX 1500.0
 
-/* -- words and rows ------------------------------------------------------------------------------------------------ */
+/* -- words and rows -- */
 
 static int compare_words(const void *a, const void *b)
 {
@@ -100,7 +100,7 @@ static td_status choose_rows(td_picture *p)
     return TD_OK;
 }
 
-/* -- scale and colour ---------------------------------------------------------------------------------------------- */
+/* -- scale and colour -- */
 
 static int digits(uint64_t value)
 {

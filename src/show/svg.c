@@ -68,7 +68,7 @@ static double bank_x(const td_picture *p, uint64_t bank)
     return MARGIN + LABEL_PX + (double)bank * (p->word_px + BANK_GAP_PX);
 }
 
-/* -- above the words ----------------------------------------------------------------------------------------------- */
+/* -- above the words -- */
 
 static void add_heading(const td_picture *p, td_text *out)
 {
@@ -179,7 +179,7 @@ static void add_ruler(const td_picture *p, uint64_t bank, td_text *out)
     td_text_add(out, "\n");
 }
 
-/* -- words --------------------------------------------------------------------------------------------------------- */
+/* -- words -- */
 
 static void add_title(const td_picture *p, const td_drawn_word *w, uint64_t lane, const uint64_t *at, td_text *out)
 {
