@@ -69,7 +69,6 @@ static td_status fail_contradiction(const td_bound *b, const td_group *group, ui
 static td_status fail_division(const td_bound *b, const td_group *group, uint64_t product, uint64_t length, int unknown)
 {
     const td_pattern *pattern = &b->layout->pattern;
-    char fix[128] = "";
     int given = 0, last = -1;
     for (int i = 0; i < group->count; i++) {
         int axis = pattern->term[group->first + i].axis;
@@ -78,16 +77,15 @@ static td_status fail_division(const td_bound *b, const td_group *group, uint64_
             last = axis;
         }
     }
+    td_fail(TD_SHAPE,
+            "cannot split axis of length %" PRIu64 " into chunks of %" PRIu64 " (group %.*s of \"%s\"); pass ", length,
+            product, GROUP_TEXT(b, group), pattern->text);
     if (given == 1)
-        snprintf(fix, sizeof fix, "pass %.40s=%" PRIu64 "%s", pattern->axis[last].name,
-                 nearest_divisor(length, product), other_way(b, group));
+        td_fail_append("%s=%" PRIu64, pattern->axis[last].name, nearest_divisor(length, product));
     else
-        snprintf(fix, sizeof fix, "pass sizes whose product divides %" PRIu64 "%s", length, other_way(b, group));
-    return fail_group(b, group,
-                      td_fail(TD_SHAPE,
-                              "cannot split axis of length %" PRIu64 " into chunks of %" PRIu64
-                              " (group %.*s of \"%s\"); %s",
-                              length, product, GROUP_TEXT(b, group), pattern->text, fix));
+        td_fail_append("sizes whose product divides %" PRIu64, length);
+    td_fail_append("%s", other_way(b, group));
+    return fail_group(b, group, TD_SHAPE);
 }
 
 static td_status fail_overflow(const td_bound *b, const td_group *group)

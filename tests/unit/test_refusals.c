@@ -68,6 +68,27 @@ static const struct {
      {"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "0"},
      TD_RANGE,
      "address -1 of the flat pattern \"r c -> (r c)\" is below 0; pass 0 or more"},
+    {{"i8",
+      {2, {10, 2}},
+      64,
+      64,
+      "(k a_name_of_more_than_forty_characters_is_said_whole) n -> (k n) "
+      "a_name_of_more_than_forty_characters_is_said_whole",
+      "a_name_of_more_than_forty_characters_is_said_whole=4",
+      ""},
+     {"i8",
+      {2, {10, 2}},
+      64,
+      64,
+      "(k a_name_of_more_than_forty_characters_is_said_whole) n -> (k n) "
+      "a_name_of_more_than_forty_characters_is_said_whole",
+      "a_name_of_more_than_forty_characters_is_said_whole=5",
+      ""},
+     TD_SHAPE,
+     "cannot split axis of length 10 into chunks of 4 (group (k a_name_of_more_than_forty_characters_is_said_whole) of "
+     "\"(k a_name_of_more_than_forty_characters_is_said_whole) n -> (k n) "
+     "a_name_of_more_than_forty_characters_is_said_whole\"); pass "
+     "a_name_of_more_than_forty_characters_is_said_whole=5, or pad=0"},
     {{"i8", {2, {12, 4}}, 64, 64, "(k k4) n -> (k n) k4", "k=2 k4=4", ""},
      {"i8", {2, {8, 4}}, 64, 64, "(k k4) n -> (k n) k4", "k=2 k4=4", ""},
      TD_SHAPE,
