@@ -143,6 +143,11 @@ TD_API void *td_tensor_data(td_tensor *tensor);
 TD_API const void *td_tensor_data_const(const td_tensor *tensor);
 TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as the tensor */
 TD_API td_shape td_tensor_shape(const td_tensor *tensor);
+
+/* The name of a tensor, for messages: a refused load, dump or comparison says it in a line of its own. td_tensor_open gives
+ * the name of the file; other tensors have none ("") until they get one. It is copied; NULL or "" takes it away. */
+TD_API const char *td_tensor_name(const td_tensor *tensor);
+TD_API td_status td_tensor_set_name(td_tensor *tensor, const char *name);
 TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
 TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor);  /* 1, 2, 4 or 8 */
 TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1 to 64 */
@@ -172,6 +177,22 @@ TD_API td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed);
 /* Every element gets its own coordinates as its bits, so that an element in the wrong place says where it belongs: each
  * dimension takes as many bits as it needs, the last one the lowest. TD_RANGE when an element has fewer bits. */
 TD_API td_status td_tensor_fill_coordinates(td_tensor *tensor);
+
+/* Every element from a distribution, in words:
+ *
+ *     uniform min=-1 max=1 seed=7    every value of the range as likely as any other. Integers and fixed point: from
+ *                                    min= to max=, both included, the whole type by default. Floats: -1 to 1 by default
+ *                                    (e8m0: 0.5 to 2), rounded to nearest
+ *     normal mean=0 sigma=1 seed=7   rounded to nearest; past the range the nearest number of the type, never infinity
+ *     sparse zeros=0.9 ...           zero with that probability, else a uniform value that is not zero; the words of
+ *                                    uniform. zeros= may be added to uniform and normal, too
+ *     corners seed=7                 zeros, ones, the ends of the range and what lies beside them, subnormals, infinities
+ *                                    and a NaN, all of them in turn; `finite` leaves infinities and NaN out
+ *     random seed=7                  td_tensor_fill_random; likewise `ramp start=0 step=1` and `coordinates`
+ *
+ * The seed is 0 by default. The same words give the same tensor on every machine. TD_OPTION for other words, TD_RANGE for
+ * a min= or max= that the dtype does not hold. */
+TD_API td_status td_tensor_fill(td_tensor *tensor, const char *what);
 
 /* -- 4. Memories ---------------------------------------------------------------------------------------------------
  *
@@ -477,6 +498,10 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *                    bss=zero              what a segment has in memory and not in the file is zeroed; default:
  *                                          bss=keep
  *                    address=virtual       virtual addresses; default: physical
+ *                    section=NAME          one section, as section=.text; default: every loadable segment
+ *                    outside=skip          also in ihex and srec: what lies in front of base= and past the memory is
+ *                                          skipped and counted (td_memory_load_file_part); default: outside=error.
+ *                                          So one file fills several memories, each with its own base=
  *
  * Where a file counts bytes, byte a - base lies in word (a - base) / B with B = (width + 7) / 8, at bits 8k .. 8k+7
  * with k = (a - base) % B, or B - 1 - (a - base) % B with endian=big. base=ADDRESS (default 0) is the file's address of
@@ -509,6 +534,15 @@ typedef struct td_span {
 } td_span;
 
 TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
+
+/* The same, and what of the file did not lie in the memory (outside=skip): bytes, and the lowest and the highest of their
+ * addresses in the file; all 0 when nothing was skipped. A file of which nothing lies in the memory is TD_RANGE. */
+typedef struct td_image_outside {
+    uint64_t bytes;
+    uint64_t first;
+    uint64_t last;
+} td_image_outside;
+TD_API td_status td_memory_load_file_part(td_memory *memory, const char *path, td_image_outside *outside);
 
 /* The depth that an image of `width_bits` needs: its highest address + 1. */
 TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words);

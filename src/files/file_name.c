@@ -135,6 +135,21 @@ static td_status set_bss(const char *value, td_file_options *options)
     return set_choice(value, "keep", "zero", &options->zero_bss) ? TD_OK : fail_value("bss", value, "zero or keep");
 }
 
+static td_status set_outside(const char *value, td_file_options *options)
+{
+    return set_choice(value, "error", "skip", &options->skip_outside) ? TD_OK
+                                                                      : fail_value("outside", value, "skip or error");
+}
+
+static td_status set_section(const char *value, td_file_options *options)
+{
+    const size_t length = strlen(value);
+    if (length == 0 || length >= sizeof options->section)
+        return fail_value("section", value, "the name of a section, of at most 63 letters, as .text");
+    memcpy(options->section, value, length + 1);
+    return TD_OK;
+}
+
 static td_status set_unknown(const char *value, td_file_options *options)
 {
     bool one = false;
@@ -160,13 +175,15 @@ static const struct {
     {"address", TD_USE_IMAGE, READMEM, set_text_address},
     {"address", TD_USE_IMAGE, BIT(TD_FILE_ELF), set_elf_address},
     {"bss", TD_USE_IMAGE, BIT(TD_FILE_ELF), set_bss},
+    {"section", TD_USE_IMAGE, BIT(TD_FILE_ELF), set_section},
+    {"outside", TD_USE_IMAGE, BYTES, set_outside},
 };
 
 #define KEYS (sizeof keys / sizeof keys[0])
 
 static td_status fail_key(const char *key, td_file_format format, unsigned use)
 {
-    char list[96] = "";
+    char list[128] = "";
     size_t used = 0;
     for (size_t k = 0; k < KEYS; k++)
         if (keys[k].uses & use && keys[k].formats & BIT(format))

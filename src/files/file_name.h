@@ -35,6 +35,8 @@ typedef struct td_file_options {
     td_x_digit x_digit;
     bool zero_bss;          /* ELF: what a segment has in memory and not in the file is zeros */
     bool virtual_addresses; /* ELF: p_vaddr in place of p_paddr */
+    bool skip_outside;      /* formats of byte addresses: bytes outside the memory are counted, not refused */
+    char section[64];       /* ELF: load this section alone; "": all segments */
 } td_file_options;
 
 typedef struct td_file_name {

@@ -97,14 +97,27 @@ bool tool_banks_save(const tool_banks *banks, const td_span *spans, size_t count
     return true;
 }
 
+bool tool_load_image(const char *command, td_memory *memory, const char *path)
+{
+    td_image_outside outside;
+    if (td_memory_load_file_part(memory, path, &outside) != TD_OK) {
+        tool_fail_library(command);
+        return false;
+    }
+    if (outside.bytes)
+        fprintf(stderr,
+                "tensordoor %s: \"%s\": skipped %" PRIu64 " bytes outside the memory, at 0x%" PRIx64 " to 0x%" PRIx64
+                "\n",
+                command, path, outside.bytes, outside.first, outside.last);
+    return true;
+}
+
 bool tool_banks_load(const tool_banks *banks)
 {
-    for (size_t i = 0; i < banks->count; i++)
-        if (td_memory_load_file(banks->memory[i], banks->path[i]) != TD_OK) {
-            tool_fail_library(banks->usage->command);
-            return false;
-        }
-    return true;
+    bool good = true;
+    for (size_t i = 0; i < banks->count && good; i++)
+        good = tool_load_image(banks->usage->command, banks->memory[i], banks->path[i]);
+    return good;
 }
 
 bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count,

@@ -99,8 +99,11 @@ static int convert_image(const char *a, const char *b, const tool_flag *width)
         return TOOL_FAILED;
     int code = TOOL_OK;
     if (td_image_spans(a, width_bits, &spans, &count) != TD_OK ||
-        td_memory_create(a, width_bits, spans[count - 1].first + spans[count - 1].count, &memory) != TD_OK ||
-        td_memory_load_file(memory, a) != TD_OK || td_memory_save_file(memory, b, spans, count) != TD_OK)
+        td_memory_create(a, width_bits, spans[count - 1].first + spans[count - 1].count, &memory) != TD_OK)
+        code = tool_fail_library(usage.command);
+    else if (!tool_load_image(usage.command, memory, a))
+        code = TOOL_FAILED;
+    else if (td_memory_save_file(memory, b, spans, count) != TD_OK)
         code = tool_fail_library(usage.command);
     td_memory_destroy(&memory);
     td_free(spans);

@@ -76,6 +76,8 @@ typedef struct tool_banks {
 bool tool_banks_open(const tool_usage *usage, const tool_flag *count, const char *path, tool_banks *banks);
 bool tool_banks_create(tool_banks *banks, uint64_t width_bits, uint64_t depth_words);
 bool tool_banks_load(const tool_banks *banks);
+/* One image; says on stderr what outside=skip has skipped. */
+bool tool_load_image(const char *command, td_memory *memory, const char *path);
 bool tool_banks_save(const tool_banks *banks, const td_span *spans, size_t count);
 /* The depth of the deepest image, each of which must reach as far as the spans do. */
 bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_span *spans, size_t count,
@@ -135,6 +137,7 @@ int tool_compare(int argc, char **argv);
 int tool_diff(int argc, char **argv);
 int tool_explain(int argc, char **argv);
 int tool_presets(int argc, char **argv);
+int tool_fill(int argc, char **argv);
 int tool_flags(int argc, char **argv);
 
 #endif

@@ -87,6 +87,11 @@ def images_change_their_format():
             succeed("convert", "a.hex", other, "--width", "32")
             succeed("convert", other, "c.hex", "--width", "32")
             assert read("c.hex") == want, (name, other, read("c.hex"))
+    code, out, err = run("convert", "ihex,base=0x1004,outside=skip:objcopy.ihex", "o.hex", "--width", "32")
+    assert (code, out) == (0, "") and err == (
+        'tensordoor convert: "ihex,base=0x1004,outside=skip:objcopy.ihex": skipped 4 bytes outside the memory, at 0x1000 '
+        "to 0x1003\n"), err
+    assert read("o.hex") == "00070605\n@3\n00a2a1a0\n", read("o.hex")
     write("x.hex", "1x z\n")
     succeed("convert", "readmemh,x=0:x.hex", "y.bin", "-w", "8")
     assert read("y.bin", "rb") == b"\x10\x00"

@@ -57,4 +57,16 @@ def refusals():
         refuse(head + text, "pack", "w.npy", "-o", "w.hex", *LAYOUT, "--as", kind)
 
 
-main([quantised_and_back, a_scale_for_each_channel, narrow_floats, refusals])
+def filled_from_words():
+    words = "uniform min=-3 max=4 seed=7"
+    succeed("fill", words, "-o", "a.npy", "--shape", "40 50", "--dtype", "i8")
+    succeed("fill", words, "-o", "b.npy", "--shape", "40 50", "--dtype", "i8")
+    data = read("a.npy", "rb")
+    assert data == read("b.npy", "rb")
+    values = struct.unpack("2000b", data[128:])
+    assert set(values) == set(range(-3, 5)), set(values)
+    refuse('tensordoor fill: tensor_fill: unknown word "mim=1" in "uniform mim=1"; did you mean "min="? uniform has min=, '
+           "max=, zeros=, seed=", "fill", "uniform mim=1", "-o", "c.npy", "--shape", "4", "--dtype", "i8")
+
+
+main([quantised_and_back, filled_from_words, a_scale_for_each_channel, narrow_floats, refusals])

@@ -77,6 +77,99 @@ static void the_same_bytes_in_every_format(void **state)
     }
 }
 
+/* One file, two memories: each takes what lies in it, and says what does not. */
+static void what_lies_outside_is_skipped(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *format;
+    } files[] = {
+        {"objcopy.ihex", "ihex"},
+        {"objcopy.srec", "srec"},
+#ifdef TD_HAVE_ELF
+        {"firmware.elf", "elf"},
+#endif
+    };
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        char name[128], want[512];
+        td_image_outside outside = {9, 9, 9};
+        td_memory *code = make(32, 2), *data = make(32, 1);
+        fetch_data(files[f].file);
+        snprintf(name, sizeof name, "%s,base=0x1000,outside=skip:%s", files[f].format, files[f].file);
+        ASSERT_OK(td_memory_load_file_part(code, name, &outside));
+        assert_words(code, (const uint32_t[]){0x04030201, 0x00070605}, 2);
+        assert_true(outside.bytes == 3 && outside.first == 0x1010 && outside.last == 0x1012);
+        ASSERT_OK(td_memory_load_file(code, name));
+
+        snprintf(name, sizeof name, "%s,base=0x1010,outside=skip:%s", files[f].format, files[f].file);
+        ASSERT_OK(td_memory_load_file_part(data, name, &outside));
+        assert_words(data, (const uint32_t[]){0x00a2a1a0}, 1);
+        assert_true(outside.bytes == 7 && outside.first == 0x1000 && outside.last == 0x1006);
+
+        /* a record across both ends: bytes 3 to 6 alone */
+        snprintf(name, sizeof name, "%s,base=0x1003,outside=skip:%s", files[f].format, files[f].file);
+        ASSERT_OK(td_memory_load_file_part(data, name, &outside));
+        assert_words(data, (const uint32_t[]){0x07060504}, 1);
+        assert_true(outside.bytes == 6 && outside.first == 0x1000 && outside.last == 0x1012);
+
+        snprintf(name, sizeof name, "%s,base=0x9000,outside=skip:%s", files[f].format, files[f].file);
+        snprintf(
+            want, sizeof want,
+            "memory_load_file \"%s\": nothing of the file lies in the memory: its 10 bytes are at 0x1000 to 0x1012; "
+            "pass base=ADDRESS, the file's address of word 0",
+            name);
+        ASSERT_REFUSED(td_memory_load_file_part(data, name, &outside), TD_RANGE, want);
+        assert_words(data, (const uint32_t[]){0x07060504}, 1);
+        assert_int_equal(outside.bytes, 6); /* untouched */
+
+        snprintf(name, sizeof name, "%s,base=0x1000:%s", files[f].format, files[f].file);
+        assert_int_equal(td_memory_load_file(code, name), TD_RANGE); /* as before, without the word */
+        td_memory_destroy(&code);
+        td_memory_destroy(&data);
+    }
+    td_memory *m = make(8, 4);
+    ASSERT_REFUSED(
+        td_memory_load_file(m, "ihex,outside=drop:a.ihex"), TD_OPTION,
+        "memory_load_file \"ihex,outside=drop:a.ihex\": the option outside is \"drop\"; it needs skip or error");
+    ASSERT_REFUSED(td_memory_load_file_part(m, "a.ihex", NULL), TD_ARGUMENT,
+                   "memory_load_file: outside is NULL; pass a td_image_outside");
+    td_memory_destroy(&m);
+}
+
+#ifdef TD_HAVE_ELF
+static void sections_by_name(void **state)
+{
+    (void)state;
+    td_memory *m = make(32, 4);
+    fetch_data("firmware.elf");
+    memset(td_memory_data(m), 0xff, 16);
+    ASSERT_OK(td_memory_load_file(m, "elf,base=0x1000,section=.text:firmware.elf"));
+    assert_words(m, (const uint32_t[]){0x04030201, 0xff070605, 0xffffffff, 0xffffffff}, 4);
+    /* physical addresses through the segment, virtual ones from the section itself */
+    memset(td_memory_data(m), 0xff, 16);
+    ASSERT_OK(td_memory_load_file(m, "elf,base=0x1010,section=.data:firmware.elf"));
+    assert_words(m, (const uint32_t[]){0xffa2a1a0, 0xffffffff, 0xffffffff, 0xffffffff}, 4);
+    memset(td_memory_data(m), 0xff, 16);
+    ASSERT_OK(td_memory_load_file(m, "elf,base=0x2000,section=.data,address=virtual:firmware.elf"));
+    assert_words(m, (const uint32_t[]){0xffa2a1a0, 0xffffffff, 0xffffffff, 0xffffffff}, 4);
+    ASSERT_OK(td_memory_load_file(m, "elf,base=0x1010,section=.bss,bss=zero:firmware.elf"));
+    assert_words(m, (const uint32_t[]){0x00a2a1a0, 0, 0xffffff00, 0xffffffff}, 4);
+    ASSERT_REFUSED(
+        td_memory_load_file(m, "elf,section=.bss:firmware.elf"), TD_FORMAT,
+        "memory_load_file \"elf,section=.bss:firmware.elf\": the section has no bytes in the file; pass bss=zero "
+        "to clear it");
+    ASSERT_REFUSED(
+        td_memory_load_file(m, "elf,section=.txet:firmware.elf"), TD_ARGUMENT,
+        "memory_load_file \"elf,section=.txet:firmware.elf\": the file has no section .txet; did you mean .text? "
+        "it has .text, .data, .bss");
+    ASSERT_REFUSED(
+        td_memory_load_file(m, "elf,section=.text:firmware.elf"), TD_RANGE,
+        "memory_load_file \"elf,section=.text:firmware.elf\": section .text: address 0x1000 is past the memory "
+        "of 4 words of 4 bytes; the last address is 0xf, or pass base=ADDRESS if word 0 lies higher in the file");
+    td_memory_destroy(&m);
+}
+#endif
+
 static void endian_and_odd_widths(void **state)
 {
     (void)state;
@@ -493,6 +586,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bytes_in_every_format),
+        cmocka_unit_test(what_lies_outside_is_skipped),
         cmocka_unit_test(endian_and_odd_widths),
         cmocka_unit_test(readmem_dialects),
         cmocka_unit_test(every_format_goes_out_and_in),
@@ -502,6 +596,7 @@ int main(void)
         cmocka_unit_test(spans_are_sorted_and_merged),
         cmocka_unit_test(every_prefix_is_refused_or_the_same),
 #ifdef TD_HAVE_ELF
+        cmocka_unit_test(sections_by_name),
         cmocka_unit_test(hostile_elf),
 #endif
     };

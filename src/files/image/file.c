@@ -41,7 +41,7 @@ static void close_image(source *s)
     td_file_name_free(&s->name);
 }
 
-td_status td_memory_load_file(td_memory *memory, const char *path)
+static td_status load_file(td_memory *memory, const char *path, td_image_outside *outside)
 {
     static const char call[] = "memory_load_file";
     if (!memory || !path)
@@ -54,11 +54,25 @@ td_status td_memory_load_file(td_memory *memory, const char *path)
         status = s.format->scan(&s.file, &s.name.options, &check);
         if (status == TD_OK)
             status = s.format->scan(&s.file, &s.name.options, &write);
+        if (status == TD_OK)
+            *outside = write.outside;
         close_image(&s);
     }
     if (status == TD_OK)
         memory->unknown_any = false;
     return td_file_context(status, call, path);
+}
+
+td_status td_memory_load_file(td_memory *memory, const char *path)
+{
+    td_image_outside outside;
+    return load_file(memory, path, &outside);
+}
+
+td_status td_memory_load_file_part(td_memory *memory, const char *path, td_image_outside *outside)
+{
+    return outside ? load_file(memory, path, outside)
+                   : td_fail(TD_ARGUMENT, "memory_load_file: outside is NULL; pass a td_image_outside");
 }
 
 static td_status scan_alone(const char *path, uint64_t width_bits, td_image *image)

@@ -115,16 +115,55 @@ static void store(const td_image *image, const td_file_options *options, uint64_
     }
 }
 
+static void skip(td_image *image, uint64_t address, uint64_t count)
+{
+    td_image_outside *o = &image->outside;
+    if (count == 0)
+        return;
+    o->first = o->bytes == 0 || address < o->first ? address : o->first;
+    o->last = o->bytes == 0 || address + count - 1 > o->last ? address + count - 1 : o->last;
+    o->bytes += count;
+}
+
+/* Cuts off and counts what lies in front of the base and past the memory; the rest may be nothing. */
+static void skip_outside(td_image *image, uint64_t base, uint64_t all, uint64_t *address, const unsigned char **bytes,
+                         uint64_t *count)
+{
+    const uint64_t before = *address >= base ? 0 : base - *address < *count ? base - *address : *count;
+    skip(image, *address, before);
+    *address += before;
+    *bytes = *bytes ? *bytes + before : NULL;
+    *count -= before;
+    const uint64_t left = *address < base || *address - base >= all ? 0 : all - (*address - base);
+    const uint64_t after = *count > left ? *count - left : 0;
+    skip(image, *address + *count - after, after);
+    *count -= after;
+}
+
+td_status td_image_check_words(const td_image *image, const char *why)
+{
+    if (image->top_words)
+        return TD_OK;
+    if (!image->outside.bytes)
+        return td_fail(TD_FORMAT, "%s", why);
+    return td_fail(TD_RANGE,
+                   "nothing of the file lies in the memory: its %" PRIu64 " bytes are at 0x%" PRIx64 " to 0x%" PRIx64
+                   "; pass base=ADDRESS, the file's address of word 0",
+                   image->outside.bytes, image->outside.first, image->outside.last);
+}
+
 td_status td_image_put_bytes(td_image *image, const td_file_options *options, uint64_t address,
                              const unsigned char *bytes, uint64_t count)
 {
+    /* depth is at most 2^40 words of at most 2^21 bytes */
+    const uint64_t all = image->depth_words * image->file_bytes;
+    if (options->skip_outside)
+        skip_outside(image, options->base, all, &address, &bytes, &count);
     if (count == 0)
         return TD_OK;
     if (address < options->base)
         return td_fail(TD_RANGE, "address 0x%" PRIx64 " is in front of the base 0x%" PRIx64 "; pass a lower base",
                        address, options->base);
-    /* depth is at most 2^40 words of at most 2^21 bytes */
-    uint64_t all = image->depth_words * image->file_bytes;
     uint64_t at = address - options->base;
     if (at >= all || count > all - at)
         return td_fail(TD_RANGE,

@@ -14,6 +14,7 @@ typedef struct td_image {
     size_t file_bytes;   /* of one word in files that count bytes: (width + 7) / 8 */
     unsigned char *data; /* NULL: check only */
     uint64_t top_words;  /* highest address + 1; 0 while there is no word */
+    td_image_outside outside;
     bool want_spans;
     bool out_of_memory;
     td_span *spans;
@@ -28,10 +29,13 @@ td_image td_image_make(uint64_t width_bits, uint64_t depth_words, unsigned char 
 void td_image_note(td_image *image, uint64_t first, uint64_t count);
 
 /* `count` bytes of a file that counts bytes, from `address` on; `bytes` NULL is zeros. Byte a - base lies in word
- * (a - base) / file_bytes. TD_RANGE for an address in front of the base or past the memory, TD_FORMAT for bits above
- * the width. */
+ * (a - base) / file_bytes. TD_RANGE for an address in front of the base or past the memory, unless the options skip and
+ * count it; TD_FORMAT for bits above the width. */
 td_status td_image_put_bytes(td_image *image, const td_file_options *options, uint64_t address,
                              const unsigned char *bytes, uint64_t count);
+
+/* TD_FORMAT when the file has put no word into the memory: it holds none (`why` says so), or all lie outside. */
+td_status td_image_check_words(const td_image *image, const char *why);
 
 /* The spans that were noted, ascending and merged, for td_free. */
 td_status td_image_take_spans(td_image *image, td_span **spans, size_t *count);

@@ -46,9 +46,7 @@ td_status td_record_scan(const td_file_map *file, td_record_reader *reader, td_r
     }
     if (!reader->ended)
         return td_fail(TD_FORMAT, "the file has no end record (%s); it is cut short", end_record);
-    if (reader->image->top_words == 0)
-        return td_fail(TD_FORMAT, "the file holds no words; an image has at least one");
-    return TD_OK;
+    return td_image_check_words(reader->image, "the file holds no words; an image has at least one");
 }
 
 static int digit(unsigned char c)

@@ -45,8 +45,15 @@ td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out)
     if (status == TD_OK)
         status = td_file_map_open(name.path, &file);
     if (status == TD_OK) {
-        status = read_tensor(&file, &name, given, out);
+        td_tensor *tensor = NULL;
+        status = read_tensor(&file, &name, given, &tensor);
         td_file_unmap(&file);
+        if (status == TD_OK)
+            status = td_tensor_set_name(tensor, path);
+        if (status == TD_OK)
+            *out = tensor;
+        else
+            td_tensor_destroy(&tensor);
     }
     td_file_name_free(&name);
     return td_file_context(status, call, path);
