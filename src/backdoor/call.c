@@ -15,6 +15,11 @@ td_status td_call_fail(const td_call *c, td_status status)
         td_fail_prefix("%s \"%s\": ", c->operation, c->bank[0]->name);
     else
         td_fail_prefix("%s: ", c->operation);
+    if (c->tensor && c->tensor->name) {
+        char shape[TD_SHAPE_TEXT_BYTES];
+        td_fail_append("\n    tensor \"%s\", %s %s", c->tensor->name, c->tensor->dtype_name,
+                       td_shape_print(&c->tensor->shape, shape));
+    }
     return status;
 }
 

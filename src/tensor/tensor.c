@@ -107,6 +107,7 @@ void td_tensor_destroy(td_tensor **tensor)
     else
         free((*tensor)->data);
     free((*tensor)->origin);
+    free((*tensor)->name);
     free(*tensor);
     *tensor = NULL;
 }
@@ -129,6 +130,24 @@ const char *td_tensor_dtype(const td_tensor *tensor)
 td_shape td_tensor_shape(const td_tensor *tensor)
 {
     return tensor ? tensor->shape : (td_shape){0};
+}
+
+const char *td_tensor_name(const td_tensor *tensor)
+{
+    return tensor && tensor->name ? tensor->name : "";
+}
+
+td_status td_tensor_set_name(td_tensor *tensor, const char *name)
+{
+    if (!tensor)
+        return td_fail(TD_ARGUMENT,
+                       "tensor_set_name: tensor is NULL; pass one from td_tensor_create or td_tensor_open");
+    char *copy = name && *name ? strdup(name) : NULL;
+    if (name && *name && !copy)
+        return td_fail_alloc(strlen(name) + 1);
+    free(tensor->name);
+    tensor->name = copy;
+    return TD_OK;
 }
 
 uint64_t td_tensor_elems(const td_tensor *tensor)

@@ -16,6 +16,7 @@ struct td_tensor {
     struct td_file_origin
         *origin; /* the file that is mapped, for td_file_check; NULL when no file can change the data */
     bool read_only;
+    char *name; /* for messages; NULL: none */
     char dtype_name[TD_DTYPE_NAME_BYTES];
 };
 

@@ -1,6 +1,7 @@
 /* A tensor in text, for people: the dtype, the shape, and the values as NumPy lays them out. Long dimensions show three
  * values at each end. Called through td_tensor_text, by people and by `tensordoor show`; it refuses only NULL. */
 #include "base/text.h"
+#include "base/fp_mode.h"
 #include "tensor/tensor.h"
 
 #include <inttypes.h>
@@ -125,8 +126,10 @@ td_status td_tensor_text(const td_tensor *tensor, char **out)
     }
     printer p = {tensor, tensor->elems > SUMMARY_ELEMS, 0, 0, 0, &text};
     td_text_add(&text, "%s %s\n", tensor->dtype_name, td_shape_print(&tensor->shape, shape));
+    const unsigned mode = td_mode_enter();
     measure(&p, 0, 0);
     print_dim(&p, 0, 0);
+    td_mode_leave(mode);
     if (text.failed) {
         free(text.text);
         return td_fail_alloc(text.room);

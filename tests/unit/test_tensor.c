@@ -267,9 +267,45 @@ static void null_is_safe(void **state)
     assert_int_equal(td_tensor_elem_bits(NULL), 0);
 }
 
+static void names_are_said(void **state)
+{
+    (void)state;
+    td_tensor *t = NULL;
+    td_memory *m = NULL;
+    td_layout *l = NULL;
+    char name[] = "weights";
+    ASSERT_OK(td_tensor_create("i16", TD_SHAPE(3, 4), &t));
+    ASSERT_OK(td_memory_create("wbuf", 64, 2, &m));
+    ASSERT_OK(td_layout_create("r c -> r c", NULL, NULL, &l));
+    assert_string_equal(td_tensor_name(t), "");
+    assert_int_equal(td_backdoor_load_tensor(m, t, l, NULL), TD_RANGE);
+    assert_null(strstr(td_last_error(), "tensor \""));
+    ASSERT_OK(td_tensor_set_name(t, name));
+    memset(name, 'x', sizeof name - 1); /* copied */
+    assert_string_equal(td_tensor_name(t), "weights");
+    assert_int_equal(td_backdoor_load_tensor(m, t, l, NULL), TD_RANGE);
+    const char *line = strstr(td_last_error(), "\n    tensor ");
+    assert_non_null(line);
+    assert_string_equal(line, "\n    tensor \"weights\", i16 (3, 4)");
+    ASSERT_OK(td_tensor_set_name(t, NULL));
+    assert_string_equal(td_tensor_name(t), "");
+    assert_string_equal(td_tensor_name(NULL), "");
+    assert_int_equal(td_tensor_set_name(NULL, "a"), TD_ARGUMENT);
+    assert_int_equal(enter_folder(NULL), 0);
+    ASSERT_OK(td_tensor_save(t, "a.npy"));
+    td_tensor_destroy(&t);
+    ASSERT_OK(td_tensor_open("npy:a.npy", NULL, &t));
+    assert_string_equal(td_tensor_name(t), "npy:a.npy");
+    td_tensor_destroy(&t);
+    assert_int_equal(leave_folder(NULL), 0);
+    td_memory_destroy(&m);
+    td_layout_destroy(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_said),
         cmocka_unit_test(shapes_from_text),
         cmocka_unit_test(a_new_tensor_is_zero),
         cmocka_unit_test(elements_keep_their_bits),
