@@ -1,6 +1,7 @@
 /* See text.h. The parsers of layouts, options and file names call it, and everything that prints more than a message. It
  * refuses nothing but memory. */
 #include "base/text.h"
+#include "base/fp_mode.h"
 
 #include <fenv.h>
 #include <locale.h>
@@ -13,7 +14,8 @@
 
 typedef struct setting {
     locale_t locale;
-    int rounding;
+    unsigned mode;
+    int rounding; /* the C library looks at that of the x87, which td_mode_enter leaves */
 } setting;
 
 static locale_t c_locale;
@@ -24,11 +26,11 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Both are settings of this thread alone. Without memory for a locale the caller's stays. */
+/* All are settings of this thread alone. Without memory for a locale the caller's stays. */
 static setting enter(void)
 {
     (void)pthread_once(&c_locale_made, make_c_locale);
-    const setting old = {c_locale ? uselocale(c_locale) : (locale_t)0, fegetround()};
+    const setting old = {c_locale ? uselocale(c_locale) : (locale_t)0, td_mode_enter(), fegetround()};
     if (old.rounding != FE_TONEAREST)
         (void)fesetround(FE_TONEAREST);
     return old;
@@ -40,6 +42,7 @@ static void leave(setting old)
         (void)uselocale(old.locale);
     if (old.rounding != FE_TONEAREST)
         (void)fesetround(old.rounding);
+    td_mode_leave(old.mode);
 }
 
 int td_text_vprint(char *text, size_t bytes, const char *fmt, va_list args)

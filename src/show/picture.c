@@ -2,6 +2,7 @@
  * which axis); svg.c writes the SVG. Big layouts are cut in the middle, so that any of them makes one page. */
 #include "show/picture.h"
 
+#include "base/fp_mode.h"
 #include "base/suggest.h"
 
 #include <inttypes.h>
@@ -215,8 +216,10 @@ td_status td_layout_svg(const td_layout *layout, const td_scene *scene, char **s
     td_picture p = {0};
     td_status status = td_view_open(layout, scene, &s);
     if (!status) {
+        const unsigned mode = td_mode_enter();
         p.view = s;
         status = make(&p, scene, &out);
+        td_mode_leave(mode);
     }
     free(p.word);
     free(p.row);
