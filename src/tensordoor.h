@@ -144,8 +144,9 @@ TD_API const void *td_tensor_data_const(const td_tensor *tensor);
 TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as the tensor */
 TD_API td_shape td_tensor_shape(const td_tensor *tensor);
 
-/* The name of a tensor, for messages: a refused load, dump or comparison says it in a line of its own. td_tensor_open gives
- * the name of the file; other tensors have none ("") until they get one. It is copied; NULL or "" takes it away. */
+/* The name of a tensor, for messages: a refused load, dump or comparison says it in a line of its own. td_tensor_open
+ * gives the name of the file; other tensors have none ("") until they get one. It is copied; NULL or "" takes it
+ * away. */
 TD_API const char *td_tensor_name(const td_tensor *tensor);
 TD_API td_status td_tensor_set_name(td_tensor *tensor, const char *name);
 TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
@@ -186,12 +187,12 @@ TD_API td_status td_tensor_fill_coordinates(td_tensor *tensor);
  *     normal mean=0 sigma=1 seed=7   rounded to nearest; past the range the nearest number of the type, never infinity
  *     sparse zeros=0.9 ...           zero with that probability, else a uniform value that is not zero; the words of
  *                                    uniform. zeros= may be added to uniform and normal, too
- *     corners seed=7                 zeros, ones, the ends of the range and what lies beside them, subnormals, infinities
- *                                    and a NaN, all of them in turn; `finite` leaves infinities and NaN out
+ *     corners seed=7                 zeros, ones, the ends of the range and what lies beside them, subnormals,
+ *                                    infinities and a NaN, all of them in turn; `finite` leaves the last two out
  *     random seed=7                  td_tensor_fill_random; likewise `ramp start=0 step=1` and `coordinates`
  *
- * The seed is 0 by default. The same words give the same tensor on every machine. TD_OPTION for other words, TD_RANGE for
- * a min= or max= that the dtype does not hold. */
+ * The seed is 0 by default. The same words give the same tensor on every machine. TD_OPTION for other words, TD_RANGE
+ * for a min= or max= that the dtype does not hold. */
 TD_API td_status td_tensor_fill(td_tensor *tensor, const char *what);
 
 /* -- 4. Memories ---------------------------------------------------------------------------------------------------
@@ -465,16 +466,16 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  * written directly. The path - is standard input or standard output, as npy for a tensor and as readmemh for an image
  * unless a format stands in front (raw:-); standard input is read once, and every call sees the same bytes.
  *
- * Tensors. Where the elements lie in the file as they lie in a tensor, a file of 1 MiB or more is mapped and not read: a
- * large one opens as fast as a small one, and costs memory only for what is used of it. It must keep its length as long
- * as the tensor lives. A call on a tensor whose file was cut short is TD_FILE; but cutting it during the call, or reading
- * td_tensor_data_const or single elements afterwards, ends the program with SIGBUS. Replace such a file by renaming a new
- * one, as the calls here do. `dtype` (in the call, or as an option) is NULL for the file's own, or says what the bytes
- * mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small values, which are then checked).
+ * Tensors. Where the elements lie in the file as they lie in a tensor, a file of 1 MiB or more is mapped and not read:
+ * a large one opens as fast as a small one, and costs memory only for what is used of it. It must keep its length as
+ * long as the tensor lives. A call on a tensor whose file was cut short is TD_FILE; but cutting it during the call, or
+ * reading td_tensor_data_const or single elements afterwards, ends the program with SIGBUS. Replace such a file by
+ * renaming a new one, as the calls here do. `dtype` (in the call, or as an option) is NULL for the file's own, or says
+ * what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small values, which are then checked).
  *
  *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused.
- *                                Saving writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as `i1`),
- *                                floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
+ *                                Saving writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as
+ *                                `i1`), floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
  *                                their dtype
  *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked),
  *                                64-bit archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
@@ -535,8 +536,8 @@ typedef struct td_span {
 
 TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 
-/* The same, and what of the file did not lie in the memory (outside=skip): bytes, and the lowest and the highest of their
- * addresses in the file; all 0 when nothing was skipped. A file of which nothing lies in the memory is TD_RANGE. */
+/* The same, and what of the file did not lie in the memory (outside=skip): bytes, and the lowest and the highest of
+ * their addresses in the file; all 0 when nothing was skipped. A file of which nothing lies in the memory is TD_RANGE. */
 typedef struct td_image_outside {
     uint64_t bytes;
     uint64_t first;
