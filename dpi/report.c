@@ -140,13 +140,15 @@ TD_API int td_dpi_report_text(td_dpi_u64 handle, const char **text, const char *
     return td_dpi_done(status, message);
 }
 
-TD_API int td_dpi_report_html(td_dpi_u64 handle, const char *path, const char **message)
+TD_API int td_dpi_report_html(td_dpi_u64 handle, const char *path, const char *at_time, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_REPORT};
     td_status status = td_dpi_claim_one("report_html", &claim, message);
     if (status)
         return (int)status;
-    status = td_report_html(claim.object, path);
+    status = td_report_set_time(claim.object, at_time);
+    if (!status)
+        status = td_report_html(claim.object, path);
     td_dpi_release(&claim, 1);
     return td_dpi_done(status, message);
 }

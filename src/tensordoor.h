@@ -623,6 +623,9 @@ TD_API td_status td_memory_snapshot(const td_memory *memory, td_memory **out);
 
 TD_API void td_report_destroy(td_report **report);
 
+/* The simulation time of the comparison, in the words of the caller ("1250 ns"); JSON and page show it. */
+TD_API td_status td_report_set_time(td_report *report, const char *time);
+
 TD_API int td_report_passed(const td_report *report);        /* 1 when nothing differs */
 TD_API uint64_t td_report_compared(const td_report *report); /* elements, copies counted, masked ones not */
 TD_API uint64_t td_report_mismatches(const td_report *report);

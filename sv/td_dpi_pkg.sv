@@ -409,6 +409,7 @@ package td_dpi_pkg;
   import "DPI-C" function int td_dpi_report_html(
     input  longint unsigned report,
     input  string           path,
+    input  string           at_time,
     output string           message
   );
 

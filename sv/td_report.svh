@@ -16,10 +16,12 @@ class td_report;
   local int              m_first_count;
   local string           m_line;
   local string           m_page;
+  local longint unsigned m_time;  // of the comparison
 
   // For the compare calls; a handle from elsewhere is refused when it is used.
   function new(input longint unsigned handle);
     m_handle = handle;
+    m_time = $time;
   endfunction
 
   // The numbers never change: one call fetches them for good.
@@ -156,6 +158,6 @@ class td_report;
   endfunction
 
   function td_status_e try_html(input string path, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_report_html(m_handle, path, message));
+    return td_status_e'(td_dpi_pkg::td_dpi_report_html(m_handle, path, $sformatf("%0t", m_time), message));
   endfunction
 endclass

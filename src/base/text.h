@@ -25,6 +25,12 @@ void td_text_add(td_text *t, const char *fmt, ...) TD_PRINTF(2, 3);
 #define TD_UNEXPECTED_BYTES 32
 const char *td_text_unexpected(const char *at, char *text);
 
+/* The end of a noun behind a count: "1 bit", "2 bits". */
+static inline const char *td_text_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 bool td_is_name_start(char c);
 bool td_is_name_char(char c);
 

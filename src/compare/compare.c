@@ -270,14 +270,9 @@ static td_status check_snapshot(const td_comparison *what)
 static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory,
                              const td_convert *convert, comparison *c)
 {
-    td_report *r = calloc(1, sizeof *r);
-    char *name = memory ? strdup(memory) : NULL;
-    if (!r || (memory && !name)) {
-        free(r);
-        free(name);
+    td_report *r = td_report_new(memory, memory ? what->layout : NULL, what->golden);
+    if (!r)
         return td_fail_alloc(sizeof *r);
-    }
-    r->memory = name;
     r->dtype = r->stored = what->golden->dtype;
     r->shape = what->golden->shape;
     td_judge_init(policy, r->dtype, &r->judge);

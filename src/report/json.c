@@ -107,6 +107,23 @@ static void add_head(const td_report *r, td_text *out)
     if (r->memory)
         td_text_add(out, ", \"stored\": \"%s\", \"width\": %" PRIu64 ", \"depth\": %" PRIu64 ", \"banks\": %" PRIu64,
                     dtype, r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
+    if (r->pattern) {
+        td_text_add(out, ",\n \"layout\": {\"pattern\": ");
+        add_string(out, r->pattern);
+        td_text_add(out, ", \"options\": ");
+        add_string(out, r->options);
+        td_text_add(out, ", \"address\": ");
+        add_string(out, r->address);
+        td_text_add(out, "}");
+    }
+    if (r->golden) {
+        td_text_add(out, ",\n \"golden\": ");
+        add_string(out, r->golden);
+    }
+    if (r->time) {
+        td_text_add(out, ",\n \"time\": ");
+        add_string(out, r->time);
+    }
     td_text_add(out, ",\n \"worst\": {\"ulp\": %" PRIu64 ", \"error\": ", r->worst_ulp);
     add_real(out, r->worst_error);
     td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads,

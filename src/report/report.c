@@ -285,6 +285,28 @@ void td_report_sort(td_report *r)
 
 /* -- the public questions ------------------------------------------------------------------------------------------ */
 
+/* The texts lie in one block with the report: the smallest comparison makes one allocation for all of it. */
+td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden)
+{
+    const char *const text[] = {memory, layout ? layout->pattern.text : NULL, layout ? layout->options_text : NULL,
+                                layout ? layout->address_text : NULL, golden->name};
+    enum { TEXTS = sizeof text / sizeof text[0] };
+    size_t bytes[TEXTS], all = sizeof(td_report);
+    for (int i = 0; i < TEXTS; i++)
+        all += bytes[i] = text[i] ? strlen(text[i]) + 1 : 0;
+    td_report *r = calloc(1, all);
+    if (!r)
+        return NULL;
+    const char **const place[TEXTS] = {&r->memory, &r->pattern, &r->options, &r->address, &r->golden};
+    char *next = (char *)(r + 1);
+    for (int i = 0; i < TEXTS; i++)
+        if (text[i]) {
+            *place[i] = memcpy(next, text[i], bytes[i]);
+            next += bytes[i];
+        }
+    return r;
+}
+
 void td_report_destroy(td_report **report)
 {
     if (!report || !*report)
@@ -299,9 +321,21 @@ void td_report_destroy(td_report **report)
     free(r->first);
     free(r->sample);
     free(r->grid);
-    free(r->memory);
+    free(r->time);
     free(atomic_load(&r->line));
     free(r);
+}
+
+td_status td_report_set_time(td_report *r, const char *time)
+{
+    if (!r || !time)
+        return td_fail(TD_ARGUMENT, "report_set_time: the %s is NULL; pass one", r ? "time" : "report");
+    char *copy = strdup(time);
+    if (!copy)
+        return td_fail_alloc(strlen(time) + 1);
+    free(r->time);
+    r->time = copy;
+    return TD_OK;
 }
 
 int td_report_passed(const td_report *r)

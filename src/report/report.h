@@ -54,7 +54,10 @@ typedef struct td_outside {
 } td_outside;
 
 struct td_report {
-    char *memory;           /* NULL: two tensors */
+    const char *memory;                      /* NULL: two tensors. This and the four below lie behind the report */
+    const char *pattern, *options, *address; /* of the layout; NULL: two tensors */
+    const char *golden;     /* the name of the golden tensor, which is its file where it has one; or NULL */
+    char *time;             /* of the simulation, where somebody said it; or NULL */
     td_dtype dtype, stored; /* of the tensor, of the memory */
     td_shape shape;
     td_judge judge;
@@ -95,6 +98,9 @@ struct td_report {
 typedef struct td_report_source {
     const td_layout *layout;
 } td_report_source;
+
+/* A report with nothing counted yet: `memory` and `layout` are NULL between two tensors. NULL without memory. */
+td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden);
 
 /* One pair that the policy does not accept. `place` is NULL between two tensors. */
 void td_report_mismatch(td_report *report, const td_report_source *source, uint64_t elem, uint64_t expected,

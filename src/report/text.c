@@ -81,8 +81,8 @@ static void add_head(const td_report *r, td_text *out)
         td_text_add(out, "compare a tensor with");
     td_text_add(out, " golden %s %s, policy %s: ", dtype, td_shape_print(&r->shape, shape), r->judge.policy.text);
     if (r->mismatches)
-        td_text_add(out, "%" PRIu64 " of %" PRIu64 " elements differ%s", r->mismatches, r->compared,
-                    r->mismatches == 1 ? "s" : "");
+        td_text_add(out, "%" PRIu64 " of %" PRIu64 " element%s differ%s", r->mismatches, r->compared,
+                    td_text_s(r->compared), r->mismatches == 1 ? "s" : "");
     else if (r->compared == 1)
         td_text_add(out, "the only element matches");
     else
@@ -90,10 +90,11 @@ static void add_head(const td_report *r, td_text *out)
     if (r->masked)
         td_text_add(out, " (%" PRIu64 " masked)", r->masked);
     if (r->pad_mismatches)
-        td_text_add(out, ", %" PRIu64 " of %" PRIu64 " padding elements changed", r->pad_mismatches, r->pads);
+        td_text_add(out, ", %" PRIu64 " of %" PRIu64 " padding element%s changed", r->pad_mismatches, r->pads,
+                    td_text_s(r->pads));
     if (r->outside_bits)
-        td_text_add(out, ", %" PRIu64 " bits in %" PRIu64 " words outside the layout changed", r->outside_bits,
-                    r->outside_words);
+        td_text_add(out, ", %" PRIu64 " bit%s in %" PRIu64 " word%s outside the layout changed", r->outside_bits,
+                    td_text_s(r->outside_bits), r->outside_words, td_text_s(r->outside_words));
 }
 
 static void add_worst(const td_report *r, td_text *out)
@@ -235,10 +236,10 @@ td_status td_report_text(const td_report *r, char **text)
     }
     for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++)
         td_text_add(&out,
-                    "  outside: %" PRIu64 " bits changed at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64
+                    "  outside: %" PRIu64 " bit%s changed at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64
                     " of bank %" PRIu64 "\n",
-                    r->outside[i].bits, r->outside[i].address, r->outside[i].msb, r->outside[i].lsb,
-                    r->outside[i].bank);
+                    r->outside[i].bits, td_text_s(r->outside[i].bits), r->outside[i].address, r->outside[i].msb,
+                    r->outside[i].lsb, r->outside[i].bank);
     if (out.failed) {
         free(out.text);
         return td_fail_alloc(out.used);

@@ -28,8 +28,8 @@ static void add_head(const td_view *s, td_text *out)
     else
         td_text_add(out, "address   index\n");
     td_text_add(out, "tensor    %s %s\n", s->dtype_name[0], td_shape_print(&s->shape, shape));
-    td_text_add(out, "memory    %s in words of %" PRIu64 " bits, addresses 0x%" PRIx64 " to 0x%" PRIx64,
-                s->dtype_name[1], g->width_bits, s->low, s->high);
+    td_text_add(out, "memory    %s in words of %" PRIu64 " bit%s, addresses 0x%" PRIx64 " to 0x%" PRIx64,
+                s->dtype_name[1], g->width_bits, td_text_s(g->width_bits), s->low, s->high);
     if (s->bank_count > 1)
         td_text_add(out, ", %" PRIu64 " banks", s->bank_count);
     td_text_add(out, "\n");
@@ -54,16 +54,18 @@ static void add_axes(const td_view *s, td_text *out)
             td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_view_axis_name(s, a, name), axis->size, tensor);
             if (role == TD_ROLE_LANE &&
                 (b->layout->flat || axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits))
-                td_text_add(out, "%s: %s%" PRIu64 " bits\n", b->layout->flat ? "flat" : "lane",
-                            b->layout->lanes_msb ? "-" : "", axis->role_stride * s->lanes.slot_bits);
+                td_text_add(out, "%s: %s%" PRIu64 " bit%s\n", b->layout->flat ? "flat" : "lane",
+                            b->layout->lanes_msb ? "-" : "", axis->role_stride * s->lanes.slot_bits,
+                            td_text_s(axis->role_stride * s->lanes.slot_bits));
             else if (role == TD_ROLE_LANE)
                 td_text_add(out, "lane: over %" PRIu64 " beats\n", b->layout->beats);
             else if (!s->words.by_strides)
                 td_text_add(out, "%s: from a table\n", role == TD_ROLE_WORD ? "word" : "bank");
             else if (s->words.bank_stride[a] && s->words.address_stride[a])
-                td_text_add(out, "%s: %" PRId64 " banks and %" PRId64 " words\n",
+                td_text_add(out, "%s: %" PRId64 " bank%s and %" PRId64 " word%s\n",
                             role == TD_ROLE_WORD ? "word" : "bank", s->words.bank_stride[a],
-                            s->words.address_stride[a]);
+                            s->words.bank_stride[a] == 1 ? "" : "s", s->words.address_stride[a],
+                            s->words.address_stride[a] == 1 ? "" : "s");
             else if (s->words.bank_stride[a])
                 td_text_add(out, "%s: %" PRId64 " bank%s\n", role == TD_ROLE_WORD ? "word" : "bank",
                             s->words.bank_stride[a], s->words.bank_stride[a] == 1 ? "" : "s");
@@ -146,7 +148,8 @@ static td_status add_words(const td_view *s, td_text *out)
 static void add_share(td_text *out, const char *name, uint64_t bits, uint64_t all)
 {
     const uint64_t tenths = all ? (uint64_t)((long double)bits * 1000 / (long double)all + 0.5L) : 0;
-    td_text_add(out, "  %-9s %" PRIu64 " bits, %" PRIu64 ".%" PRIu64 " %%\n", name, bits, tenths / 10, tenths % 10);
+    td_text_add(out, "  %-9s %" PRIu64 " bit%s, %" PRIu64 ".%" PRIu64 " %%\n", name, bits, td_text_s(bits), tenths / 10,
+                tenths % 10);
 }
 
 /* Places in lanes that hold elements, copies counted. */

@@ -353,7 +353,7 @@ static double add_rows(const td_picture *p, td_text *out)
     for (size_t r = 0; r < p->row_count; r++) {
         const uint64_t skipped = r ? p->row[r] - p->row[r - 1] - 1 : 0;
         if (r && r == p->cut_after)
-            snprintf(text, sizeof text, "... %" PRIu64 " more words ...", p->cut_words);
+            snprintf(text, sizeof text, "... %" PRIu64 " more word%s ...", p->cut_words, td_text_s(p->cut_words));
         else
             snprintf(text, sizeof text, "... %" PRIu64 " word%s not touched ...", skipped, skipped == 1 ? "" : "s");
         if (skipped || (r && r == p->cut_after)) {

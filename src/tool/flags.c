@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const tool_usage usage = {
@@ -48,10 +49,9 @@ static bool find_under(const char *root, const char *lib, const char *sv, places
 static bool find_installation(places *out)
 {
     char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
+    const char *run_as = (const char *)(uintptr_t)getauxval(AT_EXECFN); /* where /proc is not mounted */
+    if (!realpath("/proc/self/exe", self) && !(run_as && realpath(run_as, self)))
         return false;
-    self[length] = '\0';
     *strrchr(self, '/') = '\0';
     if (is_file(self, "libtensordoor.so"))
         return join(out->lib, self, "") && join(out->sv, TD_SOURCE_SV, "") && is_file(out->sv, "td.f");

@@ -84,12 +84,17 @@ module tb_compare;
   endtask
 
   task automatic pages();
-    int file;
+    int    file;
+    string text;
+    bit    timed = 1'b0;
     td_report::html_dir = ".";  // once: Verilator 5.006 drops the first of two assignments in one block
     report = memory.backdoor_compare_tensor(golden, layout);
     same(report.page(), "./0_obuf.html", "a page where the testbench wants them");
     file = $fopen(report.page(), "r");
     ok(file != 0, "is written");
+    while (file != 0 && $fgets(text, file) != 0)
+      if (text.len() > 9 && text.substr(0, 7) == " \"time\":") timed = 1'b1;
+    ok(timed, "with the time of the simulation");
     if (file != 0) $fclose(file);
     same(seen.line.substr(seen.line.len() - 19, seen.line.len() - 1), "; see ./0_obuf.html", "and stands in the line");
     report.html("no/folder.html");

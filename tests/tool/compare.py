@@ -30,6 +30,8 @@ def equal_images():
     assert out == 'compare "m.hex" with golden i8 (3, 4), policy exact: all 12 elements match\n', out
     found = json.loads(succeed("compare", "m.hex", "g.npy", *LAYOUT, "--json"))
     assert found["passed"] and found["compared"] == 12 and found["mismatches"] == 0 and found["first"] == [], found
+    assert found["layout"]["pattern"] in LAYOUT and found["layout"]["address"] == "", found["layout"]
+    assert found["golden"] == "g.npy" and "time" not in found, found
 
 
 def a_mismatch_has_its_place():
@@ -72,7 +74,7 @@ def banks_masks_and_snapshots():
     npy("one.npy", "|u1", (1, 4), bytes(range(4)))
     succeed("compare", "after.hex", "one.npy", *LAYOUT)
     out = differ("compare", "after.hex", "one.npy", *LAYOUT, "--snapshot", "before.hex")
-    assert "1 bits in 1 words outside the layout changed" in out, out
+    assert "1 bit in 1 word outside the layout changed" in out, out
 
 
 def files_are_compared():

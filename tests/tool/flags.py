@@ -7,7 +7,7 @@ import subprocess
 from harness import TOOL, main, refuse, succeed
 
 ROOT = os.environ["TD_SOURCE_ROOT"]
-BUILD = os.path.dirname(TOOL)
+BUILD = os.path.dirname(os.path.realpath(TOOL))
 SV = os.path.join(ROOT, "sv")
 LIB = os.path.join(BUILD, "libtensordoor")
 

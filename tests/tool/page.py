@@ -32,6 +32,31 @@ def dom(script=""):
     return text
 
 
+def one_is_singular():
+    """In the page's own words, by its own functions."""
+    node = shutil.which("node")
+    if not node:
+        return "no node"
+    make(True)
+    script = open("r.html").read()
+    lines = [re.search("const %s = .*?;\n" % name, script, re.S).group(0) for name in ("number", "count")]
+    calls = 'console.log(count(1, "mismatch"), count(2, "mismatch"), count(1, "bit"), count(1440, "word"))'
+    out = subprocess.run([node, "-e", "".join(lines) + calls], capture_output=True, text=True)
+    assert out.stdout == "1 mismatch 2 mismatches 1 bit 1,440 words\n", out
+    assert not re.search("[^a-z]mismatches`|} (bits|words|elements)[` ]", script.replace("elements match`", ""))
+    return None
+
+
+def the_layout_and_the_golden_file_are_shown():
+    if not BROWSER:
+        return "no chromium"
+    make(True)
+    text = dom().split("<script id")[0]
+    for fact in "h w (ct cs) -&gt; (h w ct) cs", "cs=4", "index", "g.npy":
+        assert "<b>%s</b>" % fact in text, fact
+    return None
+
+
 def values(stuck):
     return struct.pack("<1440h", *[0 if stuck and i % 4 == 2 else 37 * i % 30011 + 1 for i in range(1440)])
 
@@ -85,4 +110,5 @@ def a_pass_is_short():
     return None
 
 
-main([a_stuck_lane_is_seen, sliders_and_choices_work, a_pass_is_short])
+main([one_is_singular, the_layout_and_the_golden_file_are_shown, a_stuck_lane_is_seen, sliders_and_choices_work,
+      a_pass_is_short])

@@ -213,7 +213,7 @@ static void padding_and_outside(void **state)
         "layout changed; first at address 0x0 bits 9:5 of bank 0");
     char *text = NULL;
     ASSERT_OK(td_report_text(report, &text));
-    assert_non_null(strstr(text, "\n  outside: 1 bits changed at address 0x4 bits 70:70 of bank 0\n"));
+    assert_non_null(strstr(text, "\n  outside: 1 bit changed at address 0x4 bits 70:70 of bank 0\n"));
     td_free(text);
     td_report_destroy(&report);
     td_tensor_destroy(&golden);

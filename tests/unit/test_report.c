@@ -161,6 +161,7 @@ static void json_has_what_it_says(void **state)
                         " \"memory\": \"a \\\"quoted\\\\\\u000a\\u003c/script>\\\" name\", \"policy\": \"exact\", "
                         "\"dtype\": \"f32\", \"shape\": [2, 2], "
                         "\"stored\": \"f32\", \"width\": 64, \"depth\": 4, \"banks\": 1,\n"
+                        " \"layout\": {\"pattern\": \"r c -> r c\", \"options\": \"\", \"address\": \"\"},\n"
                         " \"worst\": {\"ulp\": 3204448256, \"error\": \"inf\"},\n"
                         " \"padding\": {\"compared\": 0, \"mismatches\": 0},\n"
                         " \"guesses\": [],\n"
@@ -199,6 +200,15 @@ static void pages_are_written_or_not_at_all(void **state)
                    "report_html \"nowhere/report.html\": cannot create the file: No such file or directory; check the "
                    "folder and its "
                    "permissions");
+    ASSERT_OK(td_report_set_time(r, "1250 ns"));
+    ASSERT_OK(td_report_set_time(r, "1300 ns"));
+    char *timed = NULL;
+    ASSERT_OK(td_report_json(r, &timed));
+    assert_non_null(strstr(timed, "\n \"time\": \"1300 ns\""));
+    assert_null(strstr(timed, "1250"));
+    td_free(timed);
+    ASSERT_REFUSED(td_report_set_time(r, NULL), TD_ARGUMENT, "report_set_time: the time is NULL; pass one");
+    ASSERT_REFUSED(td_report_set_time(NULL, "1 ns"), TD_ARGUMENT, "report_set_time: the report is NULL; pass one");
     ASSERT_REFUSED(td_report_html(r, NULL), TD_ARGUMENT, "report_html: the path is NULL; pass one");
     ASSERT_REFUSED(td_report_html(NULL, "x"), TD_ARGUMENT, "report_html: the report is NULL; pass one");
     char *text = NULL;
