@@ -293,7 +293,7 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  * Lane l of L starts at bit lsb + l*slot of its word, with lanes=msb at lsb + (L-1-l)*slot. Bit 0 is the least
  * significant.
  *
- * Address, in words, over the word and bank axes by name: + - * / % & | ^ << >> ( ) with the precedence of C, decimal
+ * Address, in words, over the axes by name: + - * / % & | ^ << >> ( ) with the precedence of C, decimal
  * and 0x constants, and
  *     index              the number of the word in pattern order (the last word axis fastest); the default address is
  *                        index, or N*index with beats=N
@@ -302,6 +302,9 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *     rev(x, bits)       the low `bits` of x in reverse order
  *     interleave(x, y)   Morton order: the bits of x at even places, those of y at odd ones
  * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w".
+ * An address that names a lane axis puts each lane into a word of its own, at that lane's bits: with "r c -> r c" and
+ * address r + c, the operand of a systolic array comes skewed, each column a word later than the one before. fill=zero then
+ * clears every word that a lane lies in before any is written.
  * An address that is a sum of constant * axis runs as strides; any other becomes a table in the plan, one entry per
  * word, built and checked once.
  *

@@ -32,7 +32,7 @@ static bool may_borrow(const td_tensor *tensor, const td_layout *layout, const c
 /* What td_plan_request.dense asks of a layout. Without an address the copy is as dense as the buffer. */
 static bool may_stage(const td_layout *layout)
 {
-    return layout->address && !layout->flat && !layout->clip && !layout->alias_last && !layout->bank;
+    return layout->address && !layout->flat && !layout->skews && !layout->clip && !layout->alias_last && !layout->bank;
 }
 
 static td_status make_buffer(struct td_transfer *t, size_t bytes)

@@ -107,17 +107,36 @@ static td_status end_list(struct td_transfer *t)
 
 /* -- the words of a layout ----------------------------------------------------------------------------------------- */
 
+static td_status end_lists(td_memory *const *banks, size_t count)
+{
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = end_list(banks[i]->transfer);
+    return status;
+}
+
+/* Words that several vectors write cross once. */
+static td_status list_spans(td_memory *const *banks, size_t count, const td_plan *plan)
+{
+    td_span *spans = NULL;
+    size_t span_count = 0;
+    td_status status = td_plan_spans(plan, &spans, &span_count);
+    for (size_t i = 0; i < span_count && !status; i++)
+        add(banks[spans[i].bank]->transfer, spans[i].first, spans[i].count, 1);
+    free(spans);
+    return status ? status : end_lists(banks, count);
+}
+
 td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan *plan)
 {
     td_word_walk w;
     for (size_t i = 0; i < count; i++)
         empty_list(banks[i]->transfer);
+    if (plan->skewed)
+        return list_spans(banks, count, plan);
     for (td_walk_words(&w, plan); w.more; td_walk_next_words(&w))
         add(banks[w.bank]->transfer, w.first, w.count, w.step);
-    td_status status = TD_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = end_list(banks[i]->transfer);
-    return status;
+    return end_lists(banks, count);
 }
 
 /* One run per row; the innermost node is part of the run where a vector is one word. */

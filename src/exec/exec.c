@@ -167,7 +167,7 @@ static void move_box(const td_run *run, size_t b, bool dump)
         move_ground(run, b, dump, false, (td_at){box->tensor, box->memory, box->select});
         return;
     }
-    if (!plan->slides && node->tensor)
+    if (!plan->slides && !plan->skewed && node->tensor)
         s.pieces = td_pool_pieces(plan->elems * plan->tensor_dtype.bytes, node->extent);
     if (s.pieces > 1)
         td_pool_run(s.pieces, run_steps, &s);

@@ -272,7 +272,9 @@ static int find_bound(const td_bound *b, int pattern_axis)
 
 static void place(td_bound *b, td_role role, int axis)
 {
+    const int named = b->axis[axis].pattern_axis;
     b->axis[axis].role = role;
+    b->axis[axis].placed = role != TD_ROLE_LANE || (named >= 0 && b->layout->skews >> named & 1);
     b->role_axis[role][b->role_count[role]++] = axis;
 }
 

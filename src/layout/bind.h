@@ -15,6 +15,7 @@ typedef struct td_bound_axis {
     uint64_t dim_stride;   /* what one step is worth in that dimension */
     int64_t tensor_stride; /* in elements */
     td_role role;
+    bool placed;          /* it takes part in addresses: a word or bank axis, or a lane axis that the address names */
     uint64_t role_stride; /* what one step is worth in the linear number of its right group */
 } td_bound_axis;
 

@@ -80,7 +80,7 @@ static td_status add_node(parser *p, node n, int *out)
 
 static td_status parse_level(parser *p, int level, int *out);
 
-/* Which axes an address may name, for the message about one it may not. */
+/* Which axes an address usually names, for the message about one that is none. */
 static void axes_text(const td_pattern *pattern, char *text, size_t room)
 {
     size_t used = 0;
@@ -98,18 +98,13 @@ static td_status parse_name(parser *p, int *out)
         length++;
     p->at += length;
     int axis = td_pattern_find(p->pattern, start, length);
-    if (axis >= 0 && !TD_IS_LANE(p->pattern, axis))
+    if (axis >= 0)
         return add_node(p, (node){AXIS, -1, -1, axis}, out);
     if (axis < 0 && length == 5 && memcmp(start, "index", 5) == 0)
         return add_node(p, (node){INDEX, -1, -1, 0}, out);
 
     char what[96], fix[256], axes[160];
     axes_text(p->pattern, axes, sizeof axes);
-    if (axis >= 0) {
-        snprintf(what, sizeof what, "axis %.*s is a lane axis", (int)(length < 40 ? length : 40), start);
-        snprintf(fix, sizeof fix, "an address is over the word axes: %s, and index", axes[0] ? axes : "none here");
-        return fail_at(p, start, length, what, fix);
-    }
     const char *known[TD_MAX_AXES + FUNCTIONS + 1];
     size_t known_count = 0;
     for (int i = 0; i < p->pattern->axis_count; i++)

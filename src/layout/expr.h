@@ -20,6 +20,9 @@ void td_expr_print(const td_expr *expr, const td_pattern *pattern, td_text *out)
 /* No axis and no `index` in it. */
 bool td_expr_is_constant(const td_expr *expr);
 
+/* The pattern axes that it names, a bit for each; none where there is no expression. */
+uint64_t td_expr_axes(const td_expr *expr);
+
 /* What the expression is evaluated against. Axes are pattern axes; `index` has a factor for every bound axis, those of
  * `...` included, so it is passed ready-made. */
 typedef struct td_expr_scope {

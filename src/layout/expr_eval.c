@@ -184,6 +184,15 @@ td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const in
     return eval_node(expr, expr->count - 1, scope, value, step, index, index_step, count, out);
 }
 
+uint64_t td_expr_axes(const td_expr *expr)
+{
+    uint64_t axes = 0;
+    for (int i = 0; expr && i < expr->count; i++)
+        if (expr->node[i].op == AXIS)
+            axes |= (uint64_t)1 << expr->node[i].value;
+    return axes;
+}
+
 bool td_expr_is_constant(const td_expr *expr)
 {
     for (int i = 0; i < expr->count; i++)

@@ -360,6 +360,14 @@ static td_status parse_address(td_layout *layout, const char *text)
         return td_fail(TD_ADDRESS,
                        "address \"%s\" of the flat pattern \"%s\" is no constant; pass the address of its first word",
                        text, layout->pattern.text);
+    const uint64_t named = td_expr_axes(layout->address) | td_expr_axes(layout->bank);
+    for (int i = 0; i < layout->pattern.axis_count; i++)
+        if (named >> i & 1 && TD_IS_LANE(&layout->pattern, i))
+            layout->skews |= (uint64_t)1 << i;
+    if (layout->skews && (layout->beats > 1 || layout->alias_last))
+        return td_fail(
+            TD_ADDRESS, "address \"%s\" names lane axis %s, so that its lanes lie in words of their own; drop %s", text,
+            layout->pattern.axis[__builtin_ctzll(layout->skews)].name, layout->beats > 1 ? "beats=" : "alias=last");
     if (layout->bank && layout->pattern.right_count == TD_ROLES)
         return td_fail(TD_ADDRESS,
                        "\"bank =\" in address \"%s\" of a pattern with a bank group; drop one: the bank group already "

@@ -12,6 +12,8 @@ struct td_layout {
     td_expr *bank;    /* NULL: bank 0, or with three right groups the number of the bank axes */
     td_expr *address; /* NULL: beats * index; flat: a constant, the first word */
 
+    uint64_t skews; /* the lane axes that the address or the bank names, a bit for each: their lanes lie apart */
+
     uint64_t size[TD_MAX_AXES]; /* per pattern axis; 0 is not given */
     char *pad;                  /* literal, typed when the memory's dtype is known; NULL: no padding */
     bool pad_begin;

@@ -7,7 +7,8 @@
 
 #define MANY_WORDS ((uint64_t)1 << 20)
 
-/* The linear number over bank and word axes, slowest first; `index` is the part of the word axes. */
+/* The linear number over bank and word axes, slowest first; `index` is the part of the word axes. Lane axes that have
+ * addresses come before both, so that the words of one such lane stand together. */
 static void number_words(const td_bound *bound, td_words *out)
 {
     for (int a = 0; a < bound->axis_count; a++) {
@@ -17,7 +18,15 @@ static void number_words(const td_bound *bound, td_words *out)
         if (axis->role == TD_ROLE_BANK)
             out->number_stride[a] = axis->role_stride * bound->count[TD_ROLE_WORD];
     }
-    out->count = bound->count[TD_ROLE_BANK] * bound->count[TD_ROLE_WORD]; /* bind checked the product */
+    out->lane_words = bound->count[TD_ROLE_BANK] * bound->count[TD_ROLE_WORD]; /* bind checked the product */
+    out->count = out->lane_words;
+    for (int i = bound->role_count[TD_ROLE_LANE] - 1; i >= 0; i--) {
+        const int a = bound->role_axis[TD_ROLE_LANE][i];
+        if (bound->axis[a].placed) {
+            out->number_stride[a] = out->count;
+            out->count *= bound->axis[a].size;
+        }
+    }
 }
 
 /* Spreads an affine form over the bound axes; false when a factor does not fit. */
@@ -27,7 +36,7 @@ static bool spread(const td_bound *bound, const td_affine *affine, int64_t *stri
         const td_bound_axis *axis = &bound->axis[a];
         int64_t by_index = 0;
         stride[a] = 0;
-        if (axis->role == TD_ROLE_LANE)
+        if (!axis->placed)
             continue;
         if (axis->role == TD_ROLE_WORD &&
             __builtin_mul_overflow(affine->index_factor, (int64_t)axis->role_stride, &by_index))
@@ -128,7 +137,7 @@ static void seek(table_walk *w, const td_words *words, uint64_t number)
 {
     for (int a = 0; a < w->bound->axis_count; a++) {
         const td_bound_axis *axis = &w->bound->axis[a];
-        if (axis->role == TD_ROLE_LANE)
+        if (!axis->placed)
             continue;
         w->at[a] = number / words->number_stride[a] % axis->size;
         if (axis->pattern_axis >= 0)
@@ -142,6 +151,7 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
     const td_layout *layout = w->bound->layout;
     const td_expr_scope scope = {.size = w->bound->size, .shape = &w->bound->shape};
     const uint64_t words = w->bound->count[TD_ROLE_WORD];
+    const uint64_t in_lane = number % (words * w->bound->count[TD_ROLE_BANK]);
     const int64_t index = (int64_t)(number % words);
     const int64_t grow = w->bound->role_count[TD_ROLE_WORD] ? 1 : 0;
     td_status status = TD_OK;
@@ -154,7 +164,7 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
         status = td_expr_eval(layout->bank, &scope, w->value, w->step, index, grow, count, bank);
     else
         for (size_t i = 0; i < count && !status; i++)
-            bank[i] = (int64_t)((number + i) / words);
+            bank[i] = (int64_t)((in_lane + i) / words);
     if (status)
         td_fail_prefix("address \"%s\" ", layout->address_text);
     return status;
@@ -183,11 +193,11 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
     uint64_t bytes = 0, room = 0;
     /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word
      * at fault. */
-    if (words->count > MANY_WORDS && !layout->alias_last && !(bound->clip && bound->ragged) &&
-        td_mul_fits(g->banks, g->depth_words, &room) && words->count > room)
+    if (words->lane_words > MANY_WORDS && !layout->alias_last && !(bound->clip && bound->ragged) &&
+        td_mul_fits(g->banks, g->depth_words, &room) && words->lane_words > room)
         return td_fail(
             TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
-            layout->pattern.text, words->count, room);
+            layout->pattern.text, words->lane_words, room);
     if (!td_mul_fits(words->count, sizeof *plan->table, &bytes) || !(plan->table = malloc(bytes)))
         return td_fail(TD_NO_MEMORY,
                        "the address table of %" PRIu64 " words does not fit in memory; use an address that is a sum of "
@@ -196,7 +206,7 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
     plan->table_count = words->count;
 
     table_walk w = {.bound = bound};
-    uint64_t run = words->count; /* as long as only the fastest axis moves */
+    uint64_t run = words->lane_words; /* as long as only the fastest axis moves */
     for (int role = TD_ROLE_WORD; role >= TD_ROLE_BANK; role--) {
         const int n = bound->role_count[role];
         if (n) {

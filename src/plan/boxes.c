@@ -120,12 +120,12 @@ static td_status add_axis(builder *b, td_box *box, const td_region *region, int 
     const int64_t word_bits = (int64_t)b->request->geometry.word_bytes * 8, start = (int64_t)region->start[a];
     td_node node = {
         .extent = region->extent[a], .tensor = words_only ? 0 : axis->tensor_stride, .start = region->start[a]};
-    if (axis->role == TD_ROLE_LANE)
+    if (axis->role == TD_ROLE_LANE && !words_only)
         node.memory = b->lanes->stride[a];
-    else if (b->words->by_strides) {
-        node.memory = b->words->address_stride[a] * word_bits;
+    if (axis->placed && b->words->by_strides) {
+        node.memory += b->words->address_stride[a] * word_bits;
         node.select = b->words->bank_stride[a];
-    } else
+    } else if (axis->placed)
         node.select = (int64_t)b->words->number_stride[a];
     box->tensor += node.tensor * start;
     box->memory += node.memory * start;
@@ -213,8 +213,10 @@ static td_status add_word_box(builder *b, const td_region *region, uint64_t beat
     box.memory += (int64_t)(beat * b->request->geometry.word_bytes * 8);
     box.beat = beat;
     box.beats = beats;
-    for (int role = TD_ROLE_BANK; role <= TD_ROLE_WORD; role++)
+    for (int role = TD_ROLE_BANK; role <= TD_ROLE_LANE; role++)
         for (int i = 0; i < b->bound->role_count[role]; i++) {
+            if (!b->bound->axis[b->bound->role_axis[role][i]].placed)
+                continue;
             td_status status = add_axis(b, &box, region, b->bound->role_axis[role][i], true);
             if (status)
                 return status;
@@ -251,8 +253,8 @@ static td_region *same_words(const builder *b, const td_region *region)
     for (size_t r = 0; r < b->regions->count; r++) {
         bool same = true;
         for (int a = 0; a < b->bound->axis_count && same; a++)
-            same = b->bound->axis[a].role == TD_ROLE_LANE || (b->regions->region[r].start[a] == region->start[a] &&
-                                                              b->regions->region[r].extent[a] == region->extent[a]);
+            same = !b->bound->axis[a].placed || (b->regions->region[r].start[a] == region->start[a] &&
+                                                 b->regions->region[r].extent[a] == region->extent[a]);
         if (same)
             return &b->regions->region[r];
     }

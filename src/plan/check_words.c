@@ -17,7 +17,7 @@ static const char *where(const td_bound *bound, const uint64_t *at, char *text)
     text[0] = '\0';
     for (int a = 0; a < bound->axis_count && used < WHERE_BYTES; a++) {
         const td_bound_axis *axis = &bound->axis[a];
-        if (axis->role == TD_ROLE_LANE || axis->size == 1)
+        if (!axis->placed || axis->size == 1)
             continue;
         const char *name = axis->pattern_axis >= 0 ? bound->layout->pattern.axis[axis->pattern_axis].name : "...";
         used += (size_t)snprintf(text + used, WHERE_BYTES - used, "%s%s=%" PRIu64, used ? " " : "", name, at[a]);
@@ -30,7 +30,7 @@ static const char *where(const td_bound *bound, const uint64_t *at, char *text)
 static void coordinates(const td_bound *bound, const td_words *words, uint64_t number, uint64_t *at)
 {
     for (int a = 0; a < bound->axis_count; a++)
-        at[a] = bound->axis[a].role == TD_ROLE_LANE ? 0 : number / words->number_stride[a] % bound->axis[a].size;
+        at[a] = !bound->axis[a].placed ? 0 : number / words->number_stride[a] % bound->axis[a].size;
 }
 
 static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address,
@@ -208,7 +208,7 @@ static uint64_t beats_written(const td_bound *bound, const td_region *regions, s
     for (size_t r = 0; r < count; r++) {
         bool in = regions[r].beats > beats;
         for (int a = 0; a < bound->axis_count && in; a++)
-            in = bound->axis[a].role == TD_ROLE_LANE ||
+            in = !bound->axis[a].placed ||
                  (at[a] >= regions[r].start[a] && at[a] < regions[r].start[a] + regions[r].extent[a]);
         if (in)
             beats = regions[r].beats;
@@ -251,24 +251,30 @@ static td_status range_by_table(const td_bound *bound, const td_words *words, co
     return TD_OK;
 }
 
+/* Words that must not meet: a table, or the part of it that belongs to one lane. */
+typedef struct slice {
+    const uint64_t *table;
+    uint64_t first, count; /* of the words' numbers */
+    uint64_t beats;
+} slice;
+
 /* Names the two words once it is known that number `second` meets an earlier one. */
-static td_status fail_alias_at(const td_bound *bound, const td_words *words, const td_plan *plan, uint64_t second)
+static td_status fail_alias_at(const td_bound *bound, const td_words *words, const slice *s, uint64_t second)
 {
-    const uint64_t entry = plan->table[second];
+    const uint64_t entry = s->table[second];
     uint64_t first = 0;
     while (first < second) {
-        const uint64_t other = plan->table[first];
+        const uint64_t other = s->table[first];
         const uint64_t low = other < entry ? other : entry, high = other < entry ? entry : other;
-        if (other != TD_NO_WORD && high - low < plan->beats)
+        if (other != TD_NO_WORD && high - low < s->beats)
             break;
         first++;
     }
     uint64_t a[TD_MAX_BOUND], b[TD_MAX_BOUND];
-    coordinates(bound, words, first, a);
-    coordinates(bound, words, second, b);
-    const uint64_t word = TD_TABLE_WORD(entry) > TD_TABLE_WORD(plan->table[first]) ? TD_TABLE_WORD(entry)
-                                                                                   : TD_TABLE_WORD(plan->table[first]);
-    return fail_alias(bound, a, b, word, TD_TABLE_BANK(entry));
+    coordinates(bound, words, s->first + first, a);
+    coordinates(bound, words, s->first + second, b);
+    const uint64_t word = TD_TABLE_WORD(entry), other = TD_TABLE_WORD(s->table[first]);
+    return fail_alias(bound, a, b, word > other ? word : other, TD_TABLE_BANK(entry));
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -278,31 +284,31 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* For places too thin for a bit each: sort, then look at neighbours. */
-static td_status apart_by_sorting(const td_bound *bound, const td_words *words, const td_plan *plan)
+static td_status apart_by_sorting(const td_bound *bound, const td_words *words, const slice *s)
 {
-    uint64_t *sorted = malloc(plan->table_count * sizeof *sorted);
+    uint64_t *sorted = malloc(s->count * sizeof *sorted);
     if (!sorted)
-        return td_fail_alloc(plan->table_count * sizeof *sorted);
-    memcpy(sorted, plan->table, plan->table_count * sizeof *sorted);
-    qsort(sorted, plan->table_count, sizeof *sorted, compare_entries);
+        return td_fail_alloc(s->count * sizeof *sorted);
+    memcpy(sorted, s->table, s->count * sizeof *sorted);
+    qsort(sorted, s->count, sizeof *sorted, compare_entries);
     uint64_t clash = TD_NO_WORD;
-    for (uint64_t i = 1; i < plan->table_count && sorted[i] != TD_NO_WORD && clash == TD_NO_WORD; i++)
-        if (sorted[i] - sorted[i - 1] < plan->beats)
+    for (uint64_t i = 1; i < s->count && sorted[i] != TD_NO_WORD && clash == TD_NO_WORD; i++)
+        if (sorted[i] - sorted[i - 1] < s->beats)
             clash = sorted[i];
     free(sorted);
     if (clash == TD_NO_WORD)
         return TD_OK;
-    uint64_t last = plan->table_count - 1;
-    while (plan->table[last] - clash >= plan->beats && clash - plan->table[last] >= plan->beats)
+    uint64_t last = s->count - 1;
+    while (s->table[last] - clash >= s->beats && clash - s->table[last] >= s->beats)
         last--;
-    return fail_alias_at(bound, words, plan, last);
+    return fail_alias_at(bound, words, s, last);
 }
 
-static td_status apart_by_table(const td_bound *bound, const td_words *words, const td_plan *plan)
+static td_status apart_in_slice(const td_bound *bound, const td_words *words, const slice *s)
 {
     uint64_t low = UINT64_MAX, high = 0, top_bank = 0;
-    for (uint64_t i = 0; i < plan->table_count; i++) {
-        const uint64_t entry = plan->table[i];
+    for (uint64_t i = 0; i < s->count; i++) {
+        const uint64_t entry = s->table[i];
         if (entry == TD_NO_WORD)
             continue;
         const uint64_t word = TD_TABLE_WORD(entry);
@@ -310,27 +316,39 @@ static td_status apart_by_table(const td_bound *bound, const td_words *words, co
         high = word > high ? word : high;
         top_bank = TD_TABLE_BANK(entry) > top_bank ? TD_TABLE_BANK(entry) : top_bank;
     }
-    const uint64_t span = high - low + plan->beats;
+    const uint64_t span = high - low + s->beats;
     uint64_t places = 0;
-    if (!td_mul_fits(span, top_bank + 1, &places) || places / 64 > plan->table_count + 4096)
-        return apart_by_sorting(bound, words, plan);
+    if (!td_mul_fits(span, top_bank + 1, &places) || places / 64 > s->count + 4096)
+        return apart_by_sorting(bound, words, s);
     uint64_t *taken = calloc(places / 64 + 1, sizeof *taken);
     if (!taken)
-        return apart_by_sorting(bound, words, plan);
+        return apart_by_sorting(bound, words, s);
     td_status status = TD_OK;
-    for (uint64_t i = 0; i < plan->table_count && !status; i++) {
-        const uint64_t entry = plan->table[i];
+    for (uint64_t i = 0; i < s->count && !status; i++) {
+        const uint64_t entry = s->table[i];
         if (entry == TD_NO_WORD)
             continue;
-        for (uint64_t beat = 0; beat < plan->beats && !status; beat++) {
+        for (uint64_t beat = 0; beat < s->beats && !status; beat++) {
             const uint64_t place = TD_TABLE_BANK(entry) * span + TD_TABLE_WORD(entry) - low + beat,
                            bit = (uint64_t)1 << (place % 64);
             if (taken[place / 64] & bit)
-                status = fail_alias_at(bound, words, plan, i);
+                status = fail_alias_at(bound, words, s, i);
             taken[place / 64] |= bit;
         }
     }
     free(taken);
+    return status;
+}
+
+/* Words of different lanes may share a place, where each lane has its own address; those of one lane may not. */
+static td_status apart_by_table(const td_bound *bound, const td_words *words, const td_plan *plan)
+{
+    td_status status = TD_OK;
+    for (uint64_t first = 0; first < plan->table_count && !status; first += words->lane_words) {
+        const slice s = {
+            .table = plan->table + first, .first = first, .count = words->lane_words, .beats = plan->beats};
+        status = apart_in_slice(bound, words, &s);
+    }
     return status;
 }
 

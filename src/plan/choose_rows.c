@@ -63,7 +63,7 @@ static void choose_kernels(const td_plan *plan, const td_kernels *k, td_rows *r)
 static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
 {
     const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
-    return node->extent > 1 && node->tensor && !plan->slides &&
+    return node->extent > 1 && node->tensor && !plan->slides && !plan->skewed &&
            (r->way == TD_ROWS_CELLS || (node->memory && node->memory % word_bits == 0));
 }
 

@@ -193,12 +193,14 @@ td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, c
 {
     const td_geometry *g = &request->geometry;
     const uint64_t count = bound->count[TD_ROLE_LANE], owned = count * request->memory_dtype.bits;
-    if (bound->layout->keep || owned >= g->width_bits * plan->beats)
+    const bool skewed =
+        bound->layout->skews != 0; /* which lanes a word holds is not known here: all of it is cleared */
+    if (bound->layout->keep || (owned >= g->width_bits * plan->beats && !skewed))
         return TD_OK;
     uint64_t bytes = 0;
     if (!td_mul_fits(plan->beats, g->word_bytes, &bytes) || !(plan->lane_mask = calloc(1, bytes)))
         return td_fail_alloc(bytes);
-    for (uint64_t lane = 0; lane < count; lane++) {
+    for (uint64_t lane = 0; lane < count && !skewed; lane++) {
         td_piece piece[64];
         const size_t pieces = td_lanes_pieces(bound, request, lanes, lane, piece);
         for (size_t i = 0; i < pieces; i++)

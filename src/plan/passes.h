@@ -40,8 +40,10 @@ typedef struct td_words {
     int64_t address, bank; /* of step 0 */
     int64_t address_stride[TD_MAX_BOUND];
     int64_t bank_stride[TD_MAX_BOUND];
-    uint64_t number_stride[TD_MAX_BOUND]; /* of the linear number of a word over banks and word axes */
+    uint64_t number_stride[TD_MAX_BOUND]; /* of the linear number of a word over lane axes that have addresses (the
+                                           * slowest), bank axes and word axes */
     uint64_t count;
+    uint64_t lane_words; /* of one step of those lane axes: all of them, where there are none */
 } td_words;
 
 /* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be

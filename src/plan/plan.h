@@ -58,10 +58,11 @@ typedef struct td_plan {
     td_geometry geometry;
     td_dtype tensor_dtype, memory_dtype;
     uint64_t beats;
-    bool in_order;  /* alias=last: words are written one by one, in order of their number */
-    bool repeats;   /* some node has tensor stride 0 and more than one step: copies */
-    bool slides;    /* elements have copies that no single node shows */
-    bool tune;      /* the order of loops is timed */
+    bool in_order; /* alias=last: words are written one by one, in order of their number */
+    bool repeats;  /* some node has tensor stride 0 and more than one step: copies */
+    bool slides;   /* elements have copies that no single node shows */
+    bool skewed; /* lanes have words of their own: a word is written by several vectors, and stands in `words` often */
+    bool tune;   /* the order of loops is timed */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
     uint64_t cell_bits; /* what a load may write from a lane's lowest bit on, the element included */

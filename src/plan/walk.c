@@ -33,10 +33,8 @@ td_place td_place_of(const td_plan *plan, td_at at, unsigned bits)
     const uint64_t word_bits = plan->geometry.word_bytes * 8, bit = (uint64_t)at.memory % word_bits;
     const uint64_t end = bit + bits < plan->geometry.width_bits ? bit + bits : plan->geometry.width_bits;
     const td_ground ground = td_ground_of(plan, at.select);
-    return (td_place){.bank = ground.bank,
-                      .address = ground.word + (uint64_t)at.memory / word_bits,
-                      .lsb = bit,
-                      .msb = end - 1};
+    return (td_place){
+        .bank = ground.bank, .address = ground.word + (uint64_t)at.memory / word_bits, .lsb = bit, .msb = end - 1};
 }
 
 /* -- words --------------------------------------------------------------------------------------------------------- */

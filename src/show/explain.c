@@ -52,11 +52,18 @@ static void add_axes(const td_view *s, td_text *out)
                 snprintf(tensor, sizeof tensor, "%" PRId64 " element%s, dim %d", axis->tensor_stride,
                          axis->tensor_stride == 1 ? "" : "s", axis->dim);
             td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_view_axis_name(s, a, name), axis->size, tensor);
-            if (role == TD_ROLE_LANE &&
-                (b->layout->flat || axis->role_stride * s->lanes.slot_bits < s->lanes.part_bits))
-                td_text_add(out, "%s: %s%" PRIu64 " bit%s\n", b->layout->flat ? "flat" : "lane",
-                            b->layout->lanes_msb ? "-" : "", axis->role_stride * s->lanes.slot_bits,
-                            td_text_s(axis->role_stride * s->lanes.slot_bits));
+            const uint64_t bits = axis->role_stride * s->lanes.slot_bits;
+            if (role == TD_ROLE_LANE && axis->placed && !s->words.by_strides)
+                td_text_add(out, "lane: %" PRIu64 " bit%s, and words from a table
+", bits, td_text_s(bits));
+            else if (role == TD_ROLE_LANE && axis->placed)
+                td_text_add(out, "lane: %" PRIu64 " bit%s and %" PRId64 " word%s
+", bits, td_text_s(bits),
+                            s->words.address_stride[a], td_text_s((uint64_t)s->words.address_stride[a]));
+            else if (role == TD_ROLE_LANE && (b->layout->flat || bits < s->lanes.part_bits))
+                td_text_add(out, "%s: %s%" PRIu64 " bit%s
+", b->layout->flat ? "flat" : "lane",
+                            b->layout->lanes_msb ? "-" : "", bits, td_text_s(bits));
             else if (role == TD_ROLE_LANE)
                 td_text_add(out, "lane: over %" PRIu64 " beats\n", b->layout->beats);
             else if (!s->words.by_strides)
@@ -91,6 +98,8 @@ static void add_lane(const td_view *s, uint64_t number, uint64_t lane, td_text *
         break;
     case TD_CELL_CLIPPED:
         td_text_add(out, " -");
+        break;
+    case TD_CELL_ELSEWHERE:
         break;
     }
 }
@@ -170,7 +179,7 @@ static void add_use(const td_view *s, td_text *out)
 {
     const td_layout *layout = s->request.layout;
     const uint64_t bits = s->request.memory_dtype.bits, data = count_data(s);
-    const uint64_t lanes = s->vectors * s->bound.count[TD_ROLE_LANE];
+    const uint64_t lanes = s->words.lane_words * s->bound.count[TD_ROLE_LANE];
     uint64_t all = 0;
     td_text_add(out, "\nuse       %" PRIu64 " word%s written, %" PRIu64 " element%s", s->word_count,
                 s->word_count == 1 ? "" : "s", data, data == 1 ? "" : "s");

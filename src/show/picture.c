@@ -63,7 +63,8 @@ static td_status collect_words(td_picture *p)
     qsort(p->word, p->word_count, sizeof *p->word, compare_words);
     size_t kept = 0;
     for (size_t i = 0; i < p->word_count; i++) {
-        if (kept && p->word[kept - 1].address == p->word[i].address && p->word[kept - 1].bank == p->word[i].bank)
+        if (kept && !s->request.layout->skews && p->word[kept - 1].address == p->word[i].address &&
+            p->word[kept - 1].bank == p->word[i].bank)
             kept--;
         p->word[kept++] = p->word[i];
     }

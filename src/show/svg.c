@@ -225,6 +225,8 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
         uint64_t at[TD_MAX_BOUND];
         td_shape coordinate;
         const td_cell kind = td_view_lane(s, w->number, lane, at, &coordinate);
+        if (kind == TD_CELL_ELSEWHERE)
+            return;
         const uint64_t top = (uint64_t)(piece[i].memory % word_bits) + piece[i].bits;
         const double left = x + (double)(width - top) * p->bit_px, wide = (double)piece[i].bits * p->bit_px;
         if (p->titles)
@@ -290,6 +292,7 @@ static void add_columns(const td_picture *p, const td_drawn_word *w, double x, d
         const uint64_t from_left = (uint64_t)((c + 0.5) * TD_COLUMN_PX / p->bit_px);
         if (c < columns && from_left < width && lane_at(s, w->beat, width - 1 - from_left, &lane)) {
             kind = (int)td_view_lane(s, w->number, lane, at, &coordinate);
+            kind = kind == TD_CELL_ELSEWHERE ? -1 : kind;
             value = p->colour_axis >= 0 ? at[p->colour_axis] : 0;
         }
         if (c < columns && c && kind == last_kind && value == last_value)
@@ -367,12 +370,12 @@ static double add_rows(const td_picture *p, td_text *out)
         while (w < p->word_count && p->word[w].address < p->row[r])
             w++;
         for (uint64_t bank = 0; bank < p->bank_count; bank++) {
-            if (w < p->word_count && p->word[w].address == p->row[r] && p->word[w].bank == bank) {
+            const size_t first = w;
+            for (; w < p->word_count && p->word[w].address == p->row[r] && p->word[w].bank == bank; w++)
                 add_word(p, &p->word[w], y, out);
-                if (p->bank_count == 1)
-                    add_note(p, &p->word[w], y, out);
-                w++;
-            } else
+            if (w > first && p->bank_count == 1 && !p->view->request.layout->skews)
+                add_note(p, &p->word[first], y, out);
+            if (w == first)
                 td_text_add(
                     out,
                     "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#e3e6ea\"/>\n",

@@ -87,7 +87,8 @@ static td_status count_words(td_view *s)
         s->word_count += w.count;
         widen(s, w.bank, w.step > 0 ? w.first : end, w.step > 0 ? end : w.first);
     }
-    if (!layout->alias_last && !(layout->clip && s->bound.ragged && (layout->beats > 1 || layout->flat)))
+    if (!layout->alias_last && !layout->skews &&
+        !(layout->clip && s->bound.ragged && (layout->beats > 1 || layout->flat)))
         return TD_OK;
     td_span *spans = NULL;
     size_t count = 0;
@@ -152,14 +153,19 @@ td_cell td_view_lane(const td_view *view, uint64_t number, uint64_t lane, uint64
 {
     const td_bound *b = &view->bound;
     uint64_t index[TD_MAX_RANK] = {0};
+    bool elsewhere = false;
     for (int a = 0; a < b->axis_count; a++) {
         const td_bound_axis *axis = &b->axis[a];
         const uint64_t stride = axis->role == TD_ROLE_LANE ? axis->role_stride : view->words.number_stride[a];
         at[a] = (axis->role == TD_ROLE_LANE ? lane : number) / stride % axis->size;
+        if (axis->role == TD_ROLE_LANE && axis->placed)
+            elsewhere |= at[a] != number / view->words.number_stride[a] % axis->size;
         if (axis->dim >= 0)
             index[axis->dim] += at[a] * axis->dim_stride;
     }
     coordinate->rank = b->rank;
+    if (elsewhere)
+        return TD_CELL_ELSEWHERE;
     bool outside = false;
     for (size_t d = 0; d < b->rank; d++) {
         coordinate->dim[d] = index[d] - b->dim[d].pad_before;
@@ -175,10 +181,14 @@ bool td_view_is_written(const td_view *view, uint64_t number)
     const td_bound *b = &view->bound;
     if (!b->layout->clip || !b->ragged)
         return true;
-    /* Lane 0 has the least step of every axis, so it is inside whenever any lane is: clipping is at the end only. */
-    uint64_t at[TD_MAX_BOUND];
+    /* The vector's first lane has the least step of every axis, so it is inside whenever any lane is: clipping is at the
+     * end only. */
+    uint64_t at[TD_MAX_BOUND], lane = 0;
     td_shape coordinate;
-    return td_view_lane(view, number, 0, at, &coordinate) == TD_CELL_DATA;
+    for (int a = 0; a < b->axis_count; a++)
+        if (b->axis[a].role == TD_ROLE_LANE && b->axis[a].placed)
+            lane += number / view->words.number_stride[a] % b->axis[a].size * b->axis[a].role_stride;
+    return td_view_lane(view, number, lane, at, &coordinate) == TD_CELL_DATA;
 }
 
 const char *td_view_axis_name(const td_view *view, int axis, char *text)

@@ -21,8 +21,8 @@ typedef struct td_view {
     uint64_t low, high;  /* the least and the greatest address */
 } td_view;
 
-/* What stands in a lane. */
-typedef enum td_cell { TD_CELL_DATA, TD_CELL_PAD, TD_CELL_CLIPPED } td_cell;
+/* What stands in a lane. A lane that has an address of its own is elsewhere in all vectors but one. */
+typedef enum td_cell { TD_CELL_DATA, TD_CELL_PAD, TD_CELL_CLIPPED, TD_CELL_ELSEWHERE } td_cell;
 
 /* Refuses what a load would refuse. */
 td_status td_view_open(const td_layout *layout, const td_scene *scene, td_view **out);

@@ -472,6 +472,10 @@ static void write_address(draft *d)
     }
     if (strstr(d->g->address, "addr = ") && strstr(d->g->address, "addr = ")[7] == '\0')
         ADD(address, "index");
+    if (d->lanes && d->g->address[0] && random_chance(r, 10)) { /* every lane in a word of its own: a skewed operand */
+        const char *lane = d->name[d->order[d->banks + d->times + random_below(r, d->lanes)]];
+        ADD(address, random_chance(r, 70) ? " + %s" : random_chance(r, 50) ? " + 3*%s" : " ^ %s", lane);
+    }
 }
 
 /* As deep as the oracle says it must be, give or take. */
@@ -483,7 +487,7 @@ static void choose_memory(draft *d)
     in->banks = 64;
     oracle_verdict verdict = oracle_open(in, o);
     uint64_t top = 1, banks = 1;
-    for (uint64_t v = 0; o->vectors && verdict != ORACLE_REFUSED && v < o->vector_count; v++) {
+    for (uint64_t v = 0; o->vectors && verdict != ORACLE_REFUSED && v < o->vector_count * o->lanes; v++) {
         if (o->vectors[v].address + o->beats > top)
             top = o->vectors[v].address + o->beats;
         if (o->vectors[v].bank + 1 > banks)

@@ -150,8 +150,9 @@ static bool reserves(const oracle *o, uint64_t vector)
     return false;
 }
 
+/* With lanes in words of their own, the word of one lane; else that of all. */
 typedef struct used_word {
-    uint64_t bank, address, vector, beat;
+    uint64_t bank, address, vector, beat, lane;
 } used_word;
 
 static int order_words(const void *a, const void *b)
@@ -170,8 +171,12 @@ static int order_words(const void *a, const void *b)
  * twice, padding on padding, and words shared without sharing a bit are left to the implementation. */
 static oracle_verdict judge_shared_word(oracle *o, const used_word *a, const used_word *b)
 {
+    if (o->skewed && a->lane != b->lane)
+        return ORACLE_OK;
     for (uint64_t la = 0; la < o->lanes; la++)
         for (uint64_t lb = 0; lb < o->lanes; lb++) {
+            if (o->skewed && (la != a->lane || lb != b->lane))
+                continue;
             int64_t ea = o->elems[a->vector * o->lanes + la];
             int64_t eb = o->elems[b->vector * o->lanes + lb];
             if (ea == ORACLE_CLIP || eb == ORACLE_CLIP || ea == eb)
@@ -192,20 +197,26 @@ static oracle_verdict check_aliases(oracle *o)
 {
     if (o->alias_last)
         return ORACLE_OK;
-    used_word *words = malloc((size_t)(o->vector_count * o->beats) * sizeof *words);
+    const uint64_t lanes = o->skewed ? o->lanes : 1;
+    used_word *words = malloc((size_t)(o->vector_count * lanes * o->beats) * sizeof *words);
     size_t count = 0;
     for (uint64_t v = 0; v < o->vector_count; v++)
-        for (uint64_t beat = 0; beat < o->beats; beat++)
-            if (reserves(o, v))
-                words[count++] = (used_word){o->vectors[v].bank, o->vectors[v].address + beat, v, beat};
+        for (uint64_t l = 0; l < lanes; l++)
+            for (uint64_t beat = 0; beat < o->beats; beat++) {
+                const oracle_vector *at = &o->vectors[v * o->lanes + l];
+                if (o->skewed ? o->elems[v * o->lanes + l] != ORACLE_CLIP : reserves(o, v))
+                    words[count++] = (used_word){at->bank, at->address + beat, v, beat, l};
+            }
     qsort(words, count, sizeof *words, order_words);
     oracle_verdict result = ORACLE_OK;
     size_t pairs = 0;
     for (size_t i = 1; i < count && result != ORACLE_REFUSED && pairs < 4096; i++)
         for (size_t j = i; j-- > 0 && result != ORACLE_REFUSED && words[j].bank == words[i].bank &&
-                           words[j].address == words[i].address && pairs < 4096;
-             pairs++)
-            result = judge_shared_word(o, &words[j], &words[i]);
+                           words[j].address == words[i].address && pairs < 4096;) {
+            const oracle_verdict one = judge_shared_word(o, &words[j], &words[i]);
+            result = one == ORACLE_OK ? result : one;
+            pairs += one != ORACLE_OK;
+        }
     free(words);
     return result;
 }
@@ -220,25 +231,33 @@ static oracle_verdict place_vectors(oracle *o)
         uint64_t index = n % o->time.total;
         int64_t bank = (int64_t)bank_number;
         int64_t address = (int64_t)(index * o->beats);
-        if (o->bank_text[0] && !oracle_evaluate(o, o->bank_text, index, &bank))
-            return ORACLE_REFUSED;
-        if (o->address_text[0] && !oracle_evaluate(o, o->address_text, index, &address))
-            return ORACLE_REFUSED;
         uint64_t lane = 0;
         bool any = false;
-        do {
-            int64_t e = element(o);
-            any = any || e != ORACLE_CLIP;
-            o->elems[n * o->lanes + lane++] = e;
-        } while (step(o, &o->lane));
+        do
+            o->elems[n * o->lanes + lane++] = element(o);
+        while (step(o, &o->lane));
         uint64_t beats = 0;
         for (uint64_t beat = 0; beat < o->beats; beat++)
             beats = oracle_writes(o, n, beat) ? beat + 1 : beats;
-        bool outside = bank < 0 || (uint64_t)bank >= o->in.banks || address < 0 || (uint64_t)address >= o->in.depth ||
-                       o->in.depth - (uint64_t)address < beats;
-        if (outside && any)
-            return verdict(o, ORACLE_REFUSED, "address past the memory", (uint64_t)address);
-        o->vectors[n++] = outside ? (oracle_vector){0, 0} : (oracle_vector){(uint64_t)bank, (uint64_t)address};
+        lane = 0;
+        do {
+            if (lane == 0 || o->skewed) {
+                bank = (int64_t)bank_number;
+                address = (int64_t)(index * o->beats);
+                if (o->bank_text[0] && !oracle_evaluate(o, o->bank_text, index, &bank))
+                    return ORACLE_REFUSED;
+                if (o->address_text[0] && !oracle_evaluate(o, o->address_text, index, &address))
+                    return ORACLE_REFUSED;
+            }
+            any = o->skewed ? o->elems[n * o->lanes + lane] != ORACLE_CLIP : beats > 0;
+            bool outside = bank < 0 || (uint64_t)bank >= o->in.banks || address < 0 ||
+                           (uint64_t)address >= o->in.depth || o->in.depth - (uint64_t)address < beats;
+            if (outside && any)
+                return verdict(o, ORACLE_REFUSED, "address past the memory", (uint64_t)address);
+            o->vectors[n * o->lanes + lane++] =
+                outside ? (oracle_vector){0, 0} : (oracle_vector){(uint64_t)bank, (uint64_t)address};
+        } while (step(o, &o->lane));
+        n++;
     } while (step(o, &o->time) || step(o, &o->bank));
     return ORACLE_OK;
 }
@@ -279,6 +298,20 @@ static oracle_verdict check_flat(oracle *o)
     return ORACLE_OK;
 }
 
+/* An address that names a lane axis: its lanes lie in words of their own. */
+static bool is_skewed(const oracle *o)
+{
+    for (size_t i = 0; i < o->lane.count; i++) {
+        const char *name = o->axes[o->lane.axis[i]].name, *texts[] = {o->bank_text, o->address_text};
+        const size_t length = strlen(name);
+        for (size_t t = 0; t < 2; t++)
+            for (const char *p = texts[t]; *p; p += oracle_word_length(p) ? oracle_word_length(p) : 1)
+                if (oracle_word_length(p) == length && memcmp(p, name, length) == 0)
+                    return true;
+    }
+    return false;
+}
+
 oracle_verdict oracle_open(const oracle_case *in, oracle *o)
 {
     memset(o, 0, sizeof *o);
@@ -287,6 +320,9 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
         return ORACLE_REFUSED;
     if (!split_address(o))
         return verdict(o, ORACLE_REFUSED, "address form", 0);
+    o->skewed = is_skewed(o);
+    if (o->skewed && (o->flat || o->beats > 1 || o->alias_last))
+        return verdict(o, ORACLE_REFUSED, "a lane axis in the address of words in beats, in order, or flat", 0);
     for (size_t g = 0; g < o->left_count; g++)
         if (!bind_group(o, &o->left[g], in->dim[g]))
             return verdict(o, ORACLE_REFUSED, "a group does not fit its dimension", g);
@@ -322,7 +358,7 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
     if (highest > in->width)
         return verdict(o, ORACLE_REFUSED, "a lane past the word", highest);
 
-    o->vectors = calloc((size_t)o->vector_count, sizeof *o->vectors);
+    o->vectors = calloc((size_t)(o->vector_count * o->lanes), sizeof *o->vectors);
     o->elems = calloc((size_t)(o->vector_count * o->lanes), sizeof *o->elems);
     oracle_verdict result = place_vectors(o);
     if (result == ORACLE_OK)
@@ -349,36 +385,50 @@ static bool get_bit(const unsigned char *word, uint64_t bit)
     return word[bit / 8] >> (bit % 8) & 1;
 }
 
-void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *const *memories, size_t word_bytes)
+/* The bits of a vector's words that are no lane's; of lanes in words of their own, the whole words. */
+static void clear(const oracle *o, uint64_t v, unsigned char *const *memories, size_t word_bytes)
 {
-    bool *in_lane = malloc((size_t)o->in.width);
-    for (uint64_t v = 0; v < o->vector_count; v++) {
-        unsigned char *first = memories[o->vectors[v].bank] + o->vectors[v].address * word_bytes;
-        for (uint64_t beat = 0; !o->keep && beat < o->beats; beat++) {
-            if (!oracle_writes(o, v, beat))
+    bool *in_lane = calloc((size_t)o->in.width, 1);
+    for (uint64_t beat = 0; beat < o->beats; beat++) {
+        if (!oracle_writes(o, v, beat))
+            continue;
+        memset(in_lane, 0, (size_t)o->in.width);
+        for (uint64_t l = 0; l < o->lanes && !o->skewed; l++)
+            for (uint64_t k = 0; k < o->elem_bits; k++) {
+                uint64_t in_beat = 0, bit = 0;
+                oracle_place(o, l, k, &in_beat, &bit);
+                in_lane[bit] = in_lane[bit] || in_beat == beat;
+            }
+        for (uint64_t l = 0; l < (o->skewed ? o->lanes : 1); l++) {
+            const oracle_vector *at = &o->vectors[v * o->lanes + l];
+            if (o->skewed && o->elems[v * o->lanes + l] == ORACLE_CLIP)
                 continue;
-            memset(in_lane, 0, (size_t)o->in.width);
-            for (uint64_t l = 0; l < o->lanes; l++)
-                for (uint64_t k = 0; k < o->elem_bits; k++) {
-                    uint64_t in_beat = 0, bit = 0;
-                    oracle_place(o, l, k, &in_beat, &bit);
-                    in_lane[bit] = in_lane[bit] || in_beat == beat;
-                }
             for (uint64_t bit = 0; bit < o->in.width; bit++)
                 if (!in_lane[bit])
-                    set_bit(first + beat * word_bytes, bit, false);
+                    set_bit(memories[at->bank] + (at->address + beat) * word_bytes, bit, false);
         }
+    }
+    free(in_lane);
+}
+
+void oracle_load(const oracle *o, const unsigned char *tensor, unsigned char *const *memories, size_t word_bytes)
+{
+    for (uint64_t v = 0; v < o->vector_count && o->skewed && !o->keep; v++)
+        clear(o, v, memories, word_bytes);
+    for (uint64_t v = 0; v < o->vector_count; v++) {
+        if (!o->skewed && !o->keep)
+            clear(o, v, memories, word_bytes);
         for (uint64_t l = 0; l < o->lanes; l++) {
+            const oracle_vector *at = &o->vectors[v * o->lanes + l];
             int64_t e = o->elems[v * o->lanes + l];
             for (uint64_t k = 0; e != ORACLE_CLIP && k < o->elem_bits; k++) {
                 uint64_t beat = 0, bit = 0;
                 oracle_place(o, l, k, &beat, &bit);
-                set_bit(first + beat * word_bytes, bit,
+                set_bit(memories[at->bank] + (at->address + beat) * word_bytes, bit,
                         e >= 0 ? get_bit(tensor + (uint64_t)e * o->elem_bytes, k) : o->pad_bits >> k & 1);
             }
         }
     }
-    free(in_lane);
 }
 
 bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *memories, size_t word_bytes)
@@ -397,7 +447,8 @@ bool oracle_dump(const oracle *o, unsigned char *tensor, unsigned char *const *m
             for (uint64_t k = 0; k < o->elem_bits; k++) {
                 uint64_t beat = 0, bit = 0;
                 oracle_place(o, l, k, &beat, &bit);
-                const unsigned char *word = memories[o->vectors[v].bank] + (o->vectors[v].address + beat) * word_bytes;
+                const oracle_vector *in = &o->vectors[v * o->lanes + l];
+                const unsigned char *word = memories[in->bank] + (in->address + beat) * word_bytes;
                 value |= (uint64_t)get_bit(word, bit) << k;
             }
             if (o->elem_signed && o->elem_bits < 64 && value >> (o->elem_bits - 1) & 1)

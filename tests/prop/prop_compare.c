@@ -50,11 +50,11 @@ static uint64_t lane_bits(const trial *t, uint64_t vector, uint64_t lane, wrong 
 {
     const oracle *o = t->o;
     uint64_t value = 0;
-    place->bank = o->vectors[vector].bank;
+    place->bank = o->vectors[vector * o->lanes + lane].bank;
     for (unsigned k = 0; k < o->elem_bits; k++) {
         uint64_t beat = 0, in_word = 0;
         oracle_place(o, lane, k, &beat, &in_word);
-        const uint64_t word = o->vectors[vector].address + beat;
+        const uint64_t word = o->vectors[vector * o->lanes + lane].address + beat;
         if (k == 0) {
             place->address = word;
             place->lsb = in_word;
@@ -138,7 +138,7 @@ static bool check(trial *t, random_state *r, bool flip)
     const uint64_t flips = flip ? random_below(r, 40) : 0;
     for (uint64_t i = 0; i < flips; i++) {
         const uint64_t bank = random_below(r, in->banks), word = random_below(r, in->depth);
-        const uint64_t near = t->o->vectors[random_below(r, t->o->vector_count)].address;
+        const uint64_t near = t->o->vectors[random_below(r, t->o->vector_count * t->o->lanes)].address;
         const uint64_t bit = random_below(r, in->width);
         *bit_at(t->memory[bank], random_chance(r, 70) ? near : word, bit) ^= (unsigned char)(1u << (bit % 8));
     }

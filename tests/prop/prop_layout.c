@@ -120,8 +120,11 @@ static bool check_spans(const trial *t)
     unsigned char *written = calloc((size_t)words, 1);
     for (uint64_t v = 0; v < o->vector_count; v++)
         for (uint64_t beat = 0; beat < o->beats; beat++)
-            if (oracle_writes(o, v, beat))
-                written[o->vectors[v].bank * t->g->in.depth + o->vectors[v].address + beat] = 1;
+            for (uint64_t l = 0; l < (o->skewed ? o->lanes : 1); l++) {
+                const oracle_vector *in = &o->vectors[v * o->lanes + l];
+                if (o->skewed ? o->elems[v * o->lanes + l] != ORACLE_CLIP : oracle_writes(o, v, beat))
+                    written[in->bank * t->g->in.depth + in->address + beat] = 1;
+            }
     if (o->flat) { /* whole words from the first to the last, those between clipped elements too */
         uint64_t first = 0, last = words;
         while (!written[first])
@@ -231,7 +234,7 @@ static bool check_accepted(trial *t, bool grey, tally *sum)
             good = check_dump(t, NULL);
             oracle_load(t->o, td_tensor_data(t->tensor), t->expected, t->word_bytes);
             const uint64_t bank = random_below(t->r, t->g->in.banks);
-            const uint64_t word = t->o->vectors[random_below(t->r, t->o->vector_count)].address;
+            const uint64_t word = t->o->vectors[random_below(t->r, t->o->vector_count * t->o->lanes)].address;
             const uint64_t bit = random_below(t->r, t->g->in.width);
             t->expected[bank][word * t->word_bytes + bit / 8] ^= (unsigned char)(1u << (bit % 8));
             for (uint64_t b = 0; b < t->g->in.banks; b++)

@@ -45,6 +45,56 @@ static void test_padding(void **state)
     td_free(text);
 }
 
+/* An array as C has it, and an operand whose columns come a word later each. */
+static void test_flat_and_skewed(void **state)
+{
+    (void)state;
+    char *text =
+        explain("... -> (...)", "lsb=8", "16", &(td_scene){.dtype = "i8", .shape = TD_SHAPE(2, 3), .width_bits = 32});
+    assert_string_equal(text, "pattern   ... -> ...\n"
+                              "options   lsb=8\n"
+                              "address   16\n"
+                              "tensor    i8 (2, 3)\n"
+                              "memory    i8 in words of 32 bits, addresses 0x10 to 0x11\n"
+                              "\n"
+                              "axis            size  a step in the tensor      a step in memory\n"
+                              "...0               2  3 elements, dim 0         flat: 24 bits\n"
+                              "...1               3  1 element, dim 1          flat: 8 bits\n"
+                              "\n"
+                              "words     tensor coordinate in each lane, lane 0 first\n"
+                              "  0x0010..0x0011  (0,0) (0,1) (0,2) (1,0) (1,1) (1,2)\n"
+                              "\n"
+                              "use       2 words written, 6 elements\n"
+                              "  data      48 bits, 75.0 %\n"
+                              "  unused    16 bits, 25.0 %\n"
+                              "\n");
+    td_free(text);
+    text = explain("r c -> r c", "", "r + c", &(td_scene){.dtype = "i8", .shape = TD_SHAPE(3, 2), .width_bits = 16});
+    assert_string_equal(text, "pattern   r c -> r c\n"
+                              "options   none\n"
+                              "address   r + c\n"
+                              "tensor    i8 (3, 2)\n"
+                              "memory    i8 in words of 16 bits, addresses 0x0 to 0x3\n"
+                              "\n"
+                              "axis            size  a step in the tensor      a step in memory\n"
+                              "r                  3  2 elements, dim 0         word: 1 word\n"
+                              "c                  2  1 element, dim 1          lane: 8 bits and 1 word\n"
+                              "\n"
+                              "words     tensor coordinate in each lane, lane 0 first\n"
+                              "  0x0000  (0,0)\n"
+                              "  0x0001  (1,0)\n"
+                              "  0x0002  (2,0)\n"
+                              "  0x0001  (0,1)\n"
+                              "  0x0002  (1,1)\n"
+                              "  0x0003  (2,1)\n"
+                              "\n"
+                              "use       4 words written, 6 elements\n"
+                              "  data      48 bits, 75.0 %\n"
+                              "  cleared   16 bits, 25.0 %\n"
+                              "\n");
+    td_free(text);
+}
+
 static void test_banks(void **state)
 {
     (void)state;
@@ -192,11 +242,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_padding),
-        cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_big_and_clipped),
-        cmocka_unit_test(test_picture),
-        cmocka_unit_test(test_pictures_stay_small),
+        cmocka_unit_test(test_padding),         cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_flat_and_skewed), cmocka_unit_test(test_big_and_clipped),
+        cmocka_unit_test(test_picture),         cmocka_unit_test(test_pictures_stay_small),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

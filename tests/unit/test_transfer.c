@@ -268,6 +268,8 @@ static void test_staged(void **state)
         {"r w c -> (r k w) c", "k=2", "index + 500*k"},
         {"r w c -> (r w) c", NULL, "index"},
         {"... -> (...)", NULL, "17"},
+        {"r w c -> (r w) c", NULL, "40*r + w + c"},
+        {"r w c -> (r w) c", "fill=keep", "(20*r + w) ^ c"},
         {"... -> (...)", "lsb=24", "17"},
         {"... -> (...)", "lsb=16 slot=20", NULL},
         {"r w c -> (w c r)", "lsb=48", "3"},
