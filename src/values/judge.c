@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+__extension__ typedef unsigned __int128 u128;
+
 void td_judge_init(const td_policy *policy, td_dtype dtype, td_judge *out)
 {
     td_judge j = {.policy = *policy, .dtype = dtype, .mask = td_dtype_mask(dtype)};
@@ -77,6 +79,45 @@ static uint64_t flushed(const td_judge *j, uint64_t bits)
     return (bits & j->magnitude) < j->first_normal ? bits & ~j->magnitude : bits;
 }
 
+/* factor * m as a whole number and a fraction of 2^128. What is past 2^100 is as good as 2^100. */
+static void split(double factor, uint64_t m, u128 *whole, u128 *fraction)
+{
+    int exponent = 0;
+    const u128 product = (u128)(uint64_t)ldexp(frexp(factor, &exponent), 53) * m;
+    const int down = 53 - exponent;
+    *whole = *fraction = 0;
+    if (product == 0)
+        return;
+    const int bits =
+        (product >> 64 ? 128 - __builtin_clzll((uint64_t)(product >> 64)) : 64 - __builtin_clzll((uint64_t)product));
+    if (bits - down > 100) {
+        *whole = (u128)1 << 100;
+    } else if (down <= 0) {
+        *whole = product << -down;
+    } else if (down < 128) {
+        *whole = product >> down;
+        *fraction = product << (128 - down);
+    } else if (down < 256) {
+        *fraction = product >> (down - 128);
+    }
+}
+
+/* steps <= atol / step + rtol * |expected|, exactly: a double has no place for 64 bits. Of the two fractions at most one
+ * has bits below 2^-128 when their sum is near 1, so that what is cut off does not matter. */
+static bool is_close_exactly(const td_judge *j, uint64_t steps, uint64_t expected)
+{
+    const uint64_t wide = td_dtype_extend(j->dtype, expected);
+    const bool negative = j->dtype.kind == TD_KIND_INT && wide >> 63;
+    const double atol = j->policy.atol / j->step; /* a power of two */
+    u128 whole[2], fraction[2];
+    if (isinf(atol))
+        return true;
+    split(atol, 1, &whole[0], &fraction[0]);
+    split(j->policy.rtol, negative ? (uint64_t)0 - wide : wide, &whole[1], &fraction[1]);
+    const u128 carry = fraction[0] + fraction[1] < fraction[0];
+    return steps <= whole[0] + whole[1] + carry;
+}
+
 td_verdict td_judge_pair(const td_judge *j, uint64_t expected, uint64_t actual)
 {
     const td_policy *p = &j->policy;
@@ -85,7 +126,9 @@ td_verdict td_judge_pair(const td_judge *j, uint64_t expected, uint64_t actual)
         v.ulp = td_ulp_distance(j, expected, actual);
         v.error = (double)v.ulp * j->step;
         v.equal = v.ulp == 0 || (p->has_ulp && v.ulp <= p->ulp);
-        if (!v.equal && p->has_real)
+        if (!v.equal && p->has_real && j->dtype.bytes == 8)
+            v.equal = is_close_exactly(j, v.ulp, expected);
+        else if (!v.equal && p->has_real)
             v.equal = (long double)v.ulp * (long double)j->step <=
                       (long double)p->atol + (long double)p->rtol * fabsl((long double)td_judge_value(j, expected));
         return v;

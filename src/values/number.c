@@ -137,7 +137,7 @@ static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_
 
     const int lead = __builtin_clzll(num->sig);
     const int exp = num->exp + 63 - lead;
-    if (exp < -127)
+    if (exp < -128)
         return 0;
     /* One bit above the point is kept: 1, or 2 when the rounding carries. To even means the even exponent code, and the
      * code's lowest bit stands in for the kept bit, which is always 1. */
@@ -146,6 +146,8 @@ static uint64_t scale_to_bits(const td_num *num, const td_rounding *r, bool *in_
     if (r->round == TD_ROUND_EVEN && is_half(norm) && !num->sticky)
         up = (uint64_t)((exp + 127) & 1);
     const int code = exp + 127 + (int)up;
+    if (code < 0) /* not rounded up to 2^-127 */
+        return 0;
     if (code > 0xfe)
         return to_nan ? 0xff : 0xfe;
     *in_range = true;

@@ -2,6 +2,8 @@
  * says. */
 #include "support.h"
 
+#include <stdbool.h>
+
 #include "base/cpu.h"
 #include "values/judge.h"
 
@@ -413,6 +415,82 @@ static void see(void *context, uint64_t done, uint64_t total)
     s->total = total;
 }
 
+/* One pair of elements by their bits. */
+static bool are_equal(const char *dtype, const char *policy, uint64_t expected, uint64_t actual, double *worst)
+{
+    td_tensor *e = NULL, *a = NULL;
+    td_report *report = NULL;
+    ASSERT_OK(td_tensor_create(dtype, TD_SHAPE(100), &e));
+    ASSERT_OK(td_tensor_create(dtype, TD_SHAPE(100), &a));
+    ASSERT_OK(td_tensor_set_bits(e, 77, expected));
+    ASSERT_OK(td_tensor_set_bits(a, 77, actual));
+    ASSERT_OK(td_tensor_compare(e, a, policy, &report));
+    const bool equal = td_report_passed(report);
+    *worst = td_report_worst_error(report);
+    td_report_destroy(&report);
+    td_tensor_destroy(&e);
+    td_tensor_destroy(&a);
+    return equal;
+}
+
+/* At the edge of the tolerance, where a double has no place for the integer. */
+static void wide_integers_are_compared_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype, *policy;
+        uint64_t expected, near, far;
+    } rows[] = {
+        {"u64", "rtol=1", 0x8000000000000001, 0, 0},                             /* a double drops the 1 */
+        {"u64", "rtol=1", 0x40000000000003, 0x80000000000006, 0x80000000000007}, /* and rounds this one up */
+        {"u64", "rtol=0.5", 0x8000000000000003, 0x4000000000000002, 0x4000000000000001},
+        {"u64", "rtol=0.5 atol=0.5", 0x1000000000000001, 0x1800000000000002, 0x1800000000000003}, /* halves add up */
+        {"u64", "rtol=0.5 atol=0.25", 0x1000000000000001, 0x1800000000000001, 0x1800000000000002},
+        {"u64", "rtol=1e-300 atol=3", 1000, 1003, 1004},
+        {"u64", "rtol=1e300", 1, UINT64_MAX, 0},
+        {"i64", "rtol=1", 0x8000000000000000, 0, 1},
+        {"i64", "rtol=0.5", 0xbffffffffffffffd, 0xe000000000000000 - 2, 0xe000000000000000 - 1},
+        {"uq32.32", "atol=0.5", 0x100000000, 0x180000000, 0x180000001},
+        {"i48", "rtol=0.5", 3, 4, 5},
+    };
+    double worst = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!are_equal(rows[i].dtype, rows[i].policy, rows[i].expected, rows[i].near, &worst))
+            fail_msg("row %zu: a near pair was refused", i);
+        if (rows[i].far && are_equal(rows[i].dtype, rows[i].policy, rows[i].expected, rows[i].far, &worst))
+            fail_msg("row %zu: a far pair was accepted", i);
+    }
+}
+
+/* Floats of 16 bits and less whose values f32 does not hold. */
+static void wide_exponents_are_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype;
+        uint64_t expected, actual;
+        double error;
+    } rows[] = {
+        {"e9m4", (255 + 200) << 4, (255 + 200) << 4 | 1, 0x1p196},
+        {"e9m4", 0, 1, 0x1p-258},
+        {"e9m1", (255 - 200) << 1, (255 - 200) << 1 | 1, 0x1p-201},
+        {"e11m3", (1023 - 900) << 3, (1023 - 900) << 3 | 4, 0x1p-901},
+        {"e11m3", 1, 3, 0x1p-1024},
+    };
+    static const char *const policies[] = {"rtol=1e-7", "rtol=1e-7 ulp=0", "exact"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t p = 0; p < 3; p++) {
+            double worst = -1;
+            if (are_equal(rows[i].dtype, policies[p], rows[i].expected, rows[i].actual, &worst))
+                fail_msg("%s, %s: a mismatch was missed", rows[i].dtype, policies[p]);
+            if (worst != rows[i].error)
+                fail_msg("%s, %s: the worst error is %a and not %a", rows[i].dtype, policies[p], worst, rows[i].error);
+        }
+    double worst = -1;
+    assert_true(are_equal("e9m4", "rtol=0.1", (255 + 200) << 4, (255 + 200) << 4 | 1, &worst));
+    assert_true(worst == 0x1p196);
+}
+
 static void progress_is_told(void **state)
 {
     (void)state;
@@ -442,6 +520,8 @@ int main(void)
         cmocka_unit_test(padding_and_outside),
         cmocka_unit_test(every_copy_is_compared),
         cmocka_unit_test(banks_and_conversion),
+        cmocka_unit_test(wide_integers_are_compared_exactly),
+        cmocka_unit_test(wide_exponents_are_compared),
         cmocka_unit_test(the_first_are_the_first_in_the_tensor),
         cmocka_unit_test(rows_are_judged_like_pairs),
         cmocka_unit_test(progress_is_told),

@@ -2,6 +2,8 @@
  * tensors. */
 #include "support.h"
 
+#include <stdbool.h>
+
 #include <math.h>
 
 static td_tensor *tensor_of(const char *dtype, td_shape shape, const double *values)
@@ -215,6 +217,45 @@ static void elements_as_numbers(void **state)
     td_tensor_destroy(&t);
 }
 
+/* What rounds to 2^-127, the smallest number of e8m0, has a place in it. */
+static void the_lower_end_of_e8m0(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *as;
+        bool fits;
+    } rows[] = {
+        {0x1p-127, "e8m0 error", true},
+        {0x1.9p-128, "e8m0 error", true},
+        {0x1.8p-128, "e8m0 error", true},
+        {0x1.7fp-128, "e8m0 error", false},
+        {0x1p-128, "e8m0 error", false},
+        {0x1.ffp-128, "e8m0 error round=floor", false},
+        {0x1p-128, "e8m0 error round=ceil", false},
+        {0x1.01p-128, "e8m0 error round=ceil", true},
+        {0x1.ffp-129, "e8m0 error", false},
+        {0x1.3p-129, "e8m0 error scale=0.375", true},
+        {0x1p-129, "e8m0 error scale=0.375", false},
+    };
+    static const char *const dtypes[] = {"e11m22", "f64"};
+    for (size_t d = 0; d < 2; d++)
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            td_tensor *t = NULL, *made = NULL;
+            double value = 0;
+            ASSERT_OK(td_tensor_create(dtypes[d], TD_SHAPE(1), &t));
+            ASSERT_OK(td_tensor_set_real(t, 0, rows[i].value));
+            const td_status status = td_tensor_convert(t, rows[i].as, &made);
+            if ((status == TD_OK) != rows[i].fits)
+                fail_msg("%a in %s as \"%s\": %s", rows[i].value, dtypes[d], rows[i].as, td_status_name(status));
+            if (made)
+                ASSERT_OK(td_tensor_get_real(made, 0, &value));
+            assert_true(!made || value == 0x1p-127);
+            td_tensor_destroy(&t);
+            td_tensor_destroy(&made);
+        }
+}
+
 static void a_tensor_in_another_dtype(void **state)
 {
     (void)state;
@@ -293,6 +334,7 @@ int main(void)
         cmocka_unit_test(calls_in_turn),
         cmocka_unit_test(refusals),
         cmocka_unit_test(elements_as_numbers),
+        cmocka_unit_test(the_lower_end_of_e8m0),
         cmocka_unit_test(a_tensor_in_another_dtype),
         cmocka_unit_test(tensors_in_text),
     };
