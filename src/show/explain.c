@@ -54,15 +54,12 @@ static void add_axes(const td_view *s, td_text *out)
             td_text_add(out, "%-10s%10" PRIu64 "  %-24s  ", td_view_axis_name(s, a, name), axis->size, tensor);
             const uint64_t bits = axis->role_stride * s->lanes.slot_bits;
             if (role == TD_ROLE_LANE && axis->placed && !s->words.by_strides)
-                td_text_add(out, "lane: %" PRIu64 " bit%s, and words from a table
-", bits, td_text_s(bits));
+                td_text_add(out, "lane: %" PRIu64 " bit%s, and words from a table\n", bits, td_text_s(bits));
             else if (role == TD_ROLE_LANE && axis->placed)
-                td_text_add(out, "lane: %" PRIu64 " bit%s and %" PRId64 " word%s
-", bits, td_text_s(bits),
+                td_text_add(out, "lane: %" PRIu64 " bit%s and %" PRId64 " word%s\n", bits, td_text_s(bits),
                             s->words.address_stride[a], td_text_s((uint64_t)s->words.address_stride[a]));
             else if (role == TD_ROLE_LANE && (b->layout->flat || bits < s->lanes.part_bits))
-                td_text_add(out, "%s: %s%" PRIu64 " bit%s
-", b->layout->flat ? "flat" : "lane",
+                td_text_add(out, "%s: %s%" PRIu64 " bit%s\n", b->layout->flat ? "flat" : "lane",
                             b->layout->lanes_msb ? "-" : "", bits, td_text_s(bits));
             else if (role == TD_ROLE_LANE)
                 td_text_add(out, "lane: over %" PRIu64 " beats\n", b->layout->beats);
