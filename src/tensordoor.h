@@ -258,10 +258,11 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *                    end at the last element, or with tail=clip not after it
  *
  * With one group on the right the layout is *flat*, as C stores an array: elements one after another in the bits of
- * consecutive words, over the ends of rows and words. "... -> (...)" with address 0x40 is an array of any shape that begins
- * in word 0x40, and lsb= is the bit where it begins, which may lie in a later word. The address is a constant. What is in
- * its first and last word beside the array stays as it is. Where words are stored with a gap between them (any width but 8,
- * 16 and multiples of 32 bits), the axes of a flat layout stand in the tensor's order, without padding and repeats.
+ * consecutive words, over the ends of rows and words. "... -> (...)" with address 0x40 is an array of any shape that
+ * begins in word 0x40, and lsb= is the bit where it begins, which may lie in a later word. The address is a constant.
+ * What is in its first and last word beside the array stays as it is. Where words are stored with a gap between them
+ * (any width but 8, 16 and multiples of 32 bits), the axes of a flat layout stand in the tensor's order, without
+ * padding and repeats.
  *
  * A pattern has up to 64 axes. Names are letters, digits and _; they differ from the options below and from `index`.
  *
@@ -478,8 +479,8 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *
  *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused.
  *                                Saving writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as
- *                                `i1`), floats that numpy has no name for as their bytes (bf16 as `V2`), so open these with
- *                                their dtype
+ *                                `i1`), floats that numpy has no name for as their bytes (bf16 as `V2`), so open these
+ *                                with their dtype
  *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked),
  *                                64-bit archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
  *     safetensors  .safetensors  every type of the format that is a dtype here (BOOL is u1, F4 is e2m1, F8_E4M3 is
@@ -540,7 +541,8 @@ typedef struct td_span {
 TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 
 /* The same, and what of the file did not lie in the memory (outside=skip): bytes, and the lowest and the highest of
- * their addresses in the file; all 0 when nothing was skipped. A file of which nothing lies in the memory is TD_RANGE. */
+ * their addresses in the file; all 0 when nothing was skipped. A file of which nothing lies in the memory is
+ * TD_RANGE. */
 typedef struct td_image_outside {
     uint64_t bytes;
     uint64_t first;
@@ -686,8 +688,8 @@ typedef struct td_plan_stats {
 TD_API td_plan_stats td_plan_cache_stats(void);
 TD_API void td_plan_cache_clear(void);
 
-/* At most this many threads, the caller's among them; 1 for none. 0, as at first, takes TD_THREADS of the environment, or
- * as many as there are processors. */
+/* At most this many threads, the caller's among them; 1 for none. 0, as at first, takes TD_THREADS of the environment,
+ * or as many as there are processors. */
 TD_API void td_speed_threads(unsigned threads);
 
 /* Which way loads and dumps went. A layout gets the first of these that fits each box of its plan:
@@ -710,8 +712,8 @@ typedef enum td_path {
     TD_PATHS /* how many there are */
 } td_path;
 
-/* The loads and dumps that succeeded, of tensors and matrices, on all threads, per td_path. A call whose boxes take several
- * ways counts once in each. Bytes are those of the tensor's elements; copies of a repeat count once. */
+/* The loads and dumps that succeeded, of tensors and matrices, on all threads, per td_path. A call whose boxes take
+ * several ways counts once in each. Bytes are those of the tensor's elements; copies of a repeat count once. */
 typedef struct td_path_stats {
     uint64_t calls[TD_PATHS];
     uint64_t bytes[TD_PATHS];

@@ -1,5 +1,6 @@
-"""Counts single tests over the meson logs named as arguments and prints the line that ends tests/run. A test that speaks
-TAP counts as its points, any other as one; a test that failed without a failing point counts as one failure more."""
+"""Counts single tests over the meson logs named as arguments and prints the line that ends tests/run. A test that
+speaks TAP counts as its points, any other as one; a test that failed without a failing point counts as one failure
+more."""
 import json
 import re
 import sys

@@ -108,8 +108,8 @@ module tb;
         for (longint unsigned k = 0; k < c; k++)
           if (moved.get_bits((j * b + i) * c + k) == given.get_bits((i * w + j) * c + k)) good++;
 
-    $display("(%0d, %0d, %0d): loaded %0d words, moved in %0d cycles, dumped (%0d, %0d, %0d): %0d of %0d elements right",
-             b, w, c, b * w * c / 4, cycles, w, b, c, good, b * w * c);
+    $write("(%0d, %0d, %0d): loaded %0d words, moved in %0d cycles, ", b, w, c, b * w * c / 4, cycles);
+    $display("dumped (%0d, %0d, %0d): %0d of %0d elements right", w, b, c, good, b * w * c);
     wrong += b * w * c - good;
 
     given.destroy();

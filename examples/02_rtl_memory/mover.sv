@@ -25,7 +25,8 @@ module mover #(
   logic [AddrW-1:0] offset;
   logic [Width-1:0] data;
 
-  // Downwards from the last word when the destination lies above the source, so that no word is read after it was written.
+  // Downwards from the last word when the destination lies above the source, so that no word is read after it was
+  // written.
   assign offset = dst_i > src_i ? n_i - 1'b1 - count_q : count_q;
   assign done_o = state_q == Done;
 

@@ -1,4 +1,5 @@
-// A memory of the design: one port to read and one to write. The mover has one, the accelerator of 03_matmul a bank of them.
+// A memory of the design: one port to read and one to write. The mover has one, the accelerator of 03_matmul a bank of
+// them.
 module sram #(
   parameter int unsigned Width = 64,
   parameter int unsigned Depth = 1024,

@@ -1,5 +1,6 @@
-// C = A * B of int8 into int32 on a systolic array of Side x Side processing elements, tile by tile. Rows of A come from
-// the left and columns of B from above, each a cycle after its neighbour; every element keeps its own sum of a tile of C.
+// C = A * B of int8 into int32 on a systolic array of Side x Side processing elements, tile by tile. Rows of A come
+// from the left and columns of B from above, each a cycle after its neighbour; every element keeps its own sum of a
+// tile of C.
 //
 //   activations  A[m][k]   bank m % Side   address (m / Side)*K + k           8 bits
 //   weights      B[k][n]   bank n % Side   address (n / Side)*K + k           8 bits

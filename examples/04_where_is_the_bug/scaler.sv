@@ -1,5 +1,5 @@
-// A design that doubles a feature map, (h, w, c) in one memory to (h, w, c) in another, a word of eight channels at a time.
-// It has two bugs, each chosen from outside, so that the bench can show what a report says about them:
+// A design that doubles a feature map, (h, w, c) in one memory to (h, w, c) in another, a word of eight channels at a
+// time. It has two bugs, each chosen from outside, so that the bench can show what a report says about them:
 //   swap_i   it counts the words of the result with h and w in the wrong order
 //   stuck_i  lane 5 of the result is stuck at zero
 module scaler #(

@@ -1,6 +1,6 @@
-// Where is the bug? The same design three times: as it should be, with two axes in the wrong order, and with a stuck lane.
-// After each run one call compares the memory inside the design with the golden tensor, and its report says what is wrong.
-// With +td_report=DIR each report is also a page in DIR.
+// Where is the bug? The same design three times: as it should be, with two axes in the wrong order, and with a stuck
+// lane. After each run one call compares the memory inside the design with the golden tensor, and its report says what
+// is wrong. With +td_report=DIR each report is also a page in DIR.
 `include "td_macros.svh"
 
 module tb;

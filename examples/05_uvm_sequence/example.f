@@ -1,4 +1,5 @@
-// What this example compiles after UVM, td.f and uvm/td_uvm.f: the design of the first example, and the environment around it.
+// What this example compiles after UVM, td.f and uvm/td_uvm.f: the design of the first example, and the environment
+// around it.
 +incdir+.
 ../01_tile_mover/tile_mover.sv
 mover_if.sv

@@ -1,5 +1,5 @@
-// Loads a tensor (b, w, c) into the source memory and lets the design move it: four channels in a word, the tiles of one (b, w) in
-// neighbouring words. Started on the agent's sequencer, with `file` set.
+// Loads a tensor (b, w, c) into the source memory and lets the design move it: four channels in a word, the tiles of
+// one (b, w) in neighbouring words. Started on the agent's sequencer, with `file` set.
 class move_tensor_seq extends uvm_sequence #(mover_item);
   `uvm_object_utils(move_tensor_seq)
 

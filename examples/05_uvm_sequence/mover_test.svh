@@ -1,5 +1,5 @@
-// Moves one tensor. What lies in the second memory is the tensor of the first with w outside, so that the same file is the golden
-// one, through another layout.
+// Moves one tensor. What lies in the second memory is the tensor of the first with w outside, so that the same file is
+// the golden one, through another layout.
 class mover_test extends uvm_test;
   `uvm_component_utils(mover_test)
 

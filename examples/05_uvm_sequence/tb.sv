@@ -1,5 +1,5 @@
-// The tile mover of the first example between its two memories, with a UVM environment at its command port. The memories go to the
-// environment by name, as the interface does.
+// The tile mover of the first example between its two memories, with a UVM environment at its command port. The
+// memories go to the environment by name, as the interface does.
 module tb;
   import uvm_pkg::*;
   import td_uvm_pkg::*;

@@ -1,5 +1,5 @@
-/* Division by a number that is known long before: a multiplication where both fit in 32 bits. report.c divides the place of
- * every mismatch by the same few sizes. */
+/* Division by a number that is known long before: a multiplication where both fit in 32 bits. report.c divides the
+ * place of every mismatch by the same few sizes. */
 #ifndef TD_DIVIDE_H
 #define TD_DIVIDE_H
 
@@ -15,8 +15,8 @@ static inline td_divisor td_divisor_of(uint64_t by)
     return (td_divisor){.by = by, .inverse = by > 1 && by <= UINT32_MAX ? UINT64_MAX / by + 1 : 0};
 }
 
-/* The inverse is off by less than by / 2^64, which n < 2^32 times is less than 1 / by: too little to reach the next whole number
- * (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019). */
+/* The inverse is off by less than by / 2^64, which n < 2^32 times is less than 1 / by: too little to reach the next
+ * whole number (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019). */
 static inline uint64_t td_quotient(uint64_t n, const td_divisor *d)
 {
     __extension__ typedef unsigned __int128 wide;

@@ -1,5 +1,6 @@
-/* The mode of floating point that the library calculates in: the one that C starts with. A simulator that was linked for fast
- * mathematics flushes denormals, and some tests round otherwise or trap; the caller's mode is left behind as it was. */
+/* The mode of floating point that the library calculates in: the one that C starts with. A simulator that was linked
+ * for fast mathematics flushes denormals, and some tests round otherwise or trap; the caller's mode is left behind as
+ * it was. */
 #ifndef TD_MODE_H
 #define TD_MODE_H
 

@@ -1,5 +1,5 @@
-/* Random bits: splitmix64 (Steele, Lea, Flood, OOPSLA 2014). Number i of a seed depends on the two alone, so that no order of
- * work and no number of threads changes what is filled or rounded with them. */
+/* Random bits: splitmix64 (Steele, Lea, Flood, OOPSLA 2014). Number i of a seed depends on the two alone, so that no
+ * order of work and no number of threads changes what is filled or rounded with them. */
 #ifndef TD_RANDOM_H
 #define TD_RANDOM_H
 

@@ -1,5 +1,5 @@
-/* See text.h. The parsers of layouts, options and file names call it, and everything that prints more than a message. It
- * refuses nothing but memory. */
+/* See text.h. The parsers of layouts, options and file names call it, and everything that prints more than a message.
+ * It refuses nothing but memory. */
 #include "base/text.h"
 #include "base/fp_mode.h"
 

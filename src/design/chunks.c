@@ -1,6 +1,6 @@
-/* The chunks in which the words of a transfer cross, 32 bits at a time, because every simulator hands those over as they
- * are. transfer.c says which words; tensordoor_bridge.h has the format. Bits that are x or z cross as masks of the same
- * form, and are kept in a second memory, the plane, which is made when the first of them comes. */
+/* The chunks in which the words of a transfer cross, 32 bits at a time, because every simulator hands those over as
+ * they are. transfer.c says which words; tensordoor_bridge.h has the format. Bits that are x or z cross as masks of the
+ * same form, and are kept in a second memory, the plane, which is made when the first of them comes. */
 #include "design/transfer.h"
 
 #include <string.h>

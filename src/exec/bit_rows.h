@@ -1,4 +1,5 @@
-/* Runs the bit rows of a plan (plan/move.h). exec.c calls it where no move fits a box, or where a move cannot convert. */
+/* Runs the bit rows of a plan (plan/move.h). exec.c calls it where no move fits a box, or where a move cannot
+ * convert. */
 #ifndef TD_BIT_ROWS_H
 #define TD_BIT_ROWS_H
 

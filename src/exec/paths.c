@@ -16,7 +16,8 @@ typedef struct counts {
 static _Thread_local counts own;
 
 /* NULL at first. The initial-exec model would save 3 ns of a load of 45, but one variable of that model puts all
- * thread-local data of the library into the static block, where dlopen finds no room for it: tests/fault/test_reload. */
+ * thread-local data of the library into the static block, where dlopen finds no room for it:
+ * tests/fault/test_reload. */
 static _Thread_local counts *mine;
 
 static struct {

@@ -1,6 +1,6 @@
-/* Where a tensor lies in images: the layout, the words of the memory and one memory per image. The flags that say it are
- * shared by pack, unpack and compare. Functions that return false have printed one line; the caller closes the place
- * either way. */
+/* Where a tensor lies in images: the layout, the words of the memory and one memory per image. The flags that say it
+ * are shared by pack, unpack and compare. Functions that return false have printed one line; the caller closes the
+ * place either way. */
 #include "tool/tool.h"
 
 bool tool_place_open(const tool_usage *usage, const tool_flag *flags, const char *path, tool_place *place)

@@ -1,5 +1,5 @@
-/* What the subcommands of `tensordoor` share: flags from a table, layouts and banks from flags, and one way to fail. The
- * command uses the public header of the library, and of its insides only the suggestions of base/. */
+/* What the subcommands of `tensordoor` share: flags from a table, layouts and banks from flags, and one way to fail.
+ * The command uses the public header of the library, and of its insides only the suggestions of base/. */
 #ifndef TENSORDOOR_TOOL_H
 #define TENSORDOOR_TOOL_H
 

@@ -41,7 +41,8 @@ sed -n 's/^    \(meson setup\|export PATH\)/\1/p' README.md >"$1/screen"
 test "$(wc -l <"$1/screen")" = 2 || { echo "README.md has another first screen:"; cat "$1/screen"; exit 1; }
 . "$1/screen" >"$1/install.log" 2>&1 || { cat "$1/install.log"; exit 1; }
 prefix=$HOME/tensordoor
-for file in include/tensordoor.h include/tensordoor_bridge.h share/tensordoor/sv/td.f share/tensordoor/sv/td_pkg.sv bin/tensordoor; do
+for file in include/tensordoor.h include/tensordoor_bridge.h share/tensordoor/sv/td.f share/tensordoor/sv/td_pkg.sv \
+  bin/tensordoor; do
   test -e "$prefix/$file" || { echo "not installed: $file"; exit 1; }
 done
 test -z "$(find "$1/clone/build" -name 'test_*' | head -1)" || { echo "an installation builds tests"; exit 1; }

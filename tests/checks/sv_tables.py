@@ -1,6 +1,7 @@
 """sv_tables.py ROOT [--write]: README.md's tables of what each SystemVerilog class has, made from the classes
 themselves: the call, and the first sentence of the comment above it. Without --write it says whether README.md is
-out of date. A call whose quiet twin `try_...` exists is marked; calls that only other classes of sv/ need are left out."""
+out of date. A call whose quiet twin `try_...` exists is marked; calls that only other classes of sv/ need are left
+out."""
 import os
 import re
 import sys

@@ -279,8 +279,8 @@ static bool split_address(oracle *o)
     return true;
 }
 
-/* What a flat layout refuses beyond the others. Words that are stored with a gap between them (20 bits in 32) take only the
- * elements in their own order. */
+/* What a flat layout refuses beyond the others. Words that are stored with a gap between them (20 bits in 32) take only
+ * the elements in their own order. */
 static oracle_verdict check_flat(oracle *o)
 {
     const uint64_t width = o->in.width;

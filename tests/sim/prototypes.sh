@@ -17,7 +17,8 @@ for shim in "$root"/dpi/*.c; do
 done
 
 # The check itself: a changed import has to be found.
-sed 's/int td_dpi_tensor_set_bits(unsigned long long/int td_dpi_tensor_set_bits(unsigned int/' "$header" >"$out/changed.h"
+sed 's/int td_dpi_tensor_set_bits(unsigned long long/int td_dpi_tensor_set_bits(unsigned int/' "$header" \
+  >"$out/changed.h"
 ! cmp -s "$header" "$out/changed.h"
 if check "$out/changed.h" "$root/dpi/tensor.c" 2>"$out/changed.log"; then
   echo "a changed prototype was not found" >&2

@@ -18,7 +18,8 @@ mkdir -p "$out"
 if test -z "$(test -e "$out/V$top" && find "$sv" "${files[@]}" "$0" -newer "$out/V$top" | head -1 || echo stale)"; then
   : up to date
 else
-  verilator --binary -O3 ${TD_CFLAGS:--MAKEFLAGS OPT_FAST=-O0 -MAKEFLAGS OPT_SLOW=-O0 -MAKEFLAGS OPT_GLOBAL=-O0} -MAKEFLAGS VM_PARALLEL_BUILDS=0 -Mdir "$out" --top "$top" -F "$sv/td.f" "${files[@]}" \
+  verilator --binary -O3 ${TD_CFLAGS:--MAKEFLAGS OPT_FAST=-O0 -MAKEFLAGS OPT_SLOW=-O0 -MAKEFLAGS OPT_GLOBAL=-O0} \
+    -MAKEFLAGS VM_PARALLEL_BUILDS=0 -Mdir "$out" --top "$top" -F "$sv/td.f" "${files[@]}" \
     "$build/libtensordoor.so" -LDFLAGS "-Wl,-rpath,$build" >"$out/verilator.log" 2>&1 ||
     { cat "$out/verilator.log" >&2; exit 1; }
 fi

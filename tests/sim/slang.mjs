@@ -1,6 +1,6 @@
 // slang.mjs BUNDLE TOP FOLDERS FILE...: parses the files strictly with the slang inside YoWASP's yosys. Files lie in a
-// virtual file system, flat, with every .svh of the FOLDERS (a:b:c) beside them. Prints what slang says; exits 1 when it
-// finds anything. UVM's own warnings are its own.
+// virtual file system, flat, with every .svh of the FOLDERS (a:b:c) beside them. Prints what slang says; exits 1 when
+// it finds anything. UVM's own warnings are its own.
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,10 +18,11 @@ let text = '';
 const collect = (bytes) => { if (bytes) text += new TextDecoder().decode(bytes); };
 // Casts to a width that is a parameter are useless at some widths, and Verilator asks for them at the others.
 const names = files.map((file) => basename(file)).join(' ');
-// UVM is one file with its macros in it, which hold for the files after it in a single unit only; 2017's have an int for a
-// condition.
+// UVM is one file with its macros in it, which hold for the files after it in a single unit only; 2017's have an int
+// for a condition.
 const uvm = names.includes('uvm_pkg_all') ? '--single-unit --suppress-warnings uvm_pkg_all* -Wno-int-bool-conv' : '';
-const command = `read_slang --threads 1 --std 1800-2017 --lint-only -Wextra -Wno-useless-cast ${uvm} --top ${top} ${names}`;
+const options = "--threads 1 --std 1800-2017 --lint-only -Wextra -Wno-useless-cast";
+const command = `read_slang ${options} ${uvm} --top ${top} ${names}`;
 try {
   await runYosys(['-p', command], tree, { stdout: collect, stderr: collect });
 } catch (error) {

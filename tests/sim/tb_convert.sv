@@ -1,5 +1,5 @@
-// Values and conversions from SystemVerilog: elements as real, tensors converted and in text, loads that quantise with one
-// scale and with one for each channel, and dumps that come back.
+// Values and conversions from SystemVerilog: elements as real, tensors converted and in text, loads that quantise with
+// one scale and with one for each channel, and dumps that come back.
 module tb_convert;
   import td_pkg::*;
   import tap_pkg::*;
@@ -75,7 +75,8 @@ module tb_convert;
     same(seen.take(), "", "none of this is reported");
     status = m.try_backdoor_load_tensor(t, l, "i8 scale=@nobody axis=c", message);
     refused(status, TD_OPTION, message,
-            "backdoor_load_tensor \"m\": scale=@nobody: no tensor of that name; give it one with scales_set, or name a file like @nobody.npy",
+            {"backdoor_load_tensor \"m\": scale=@nobody: no tensor of that name; give it one with scales_set, or name ",
+             "a file like @nobody.npy"},
             "scales that nobody named");
     back.destroy();
     t.destroy();

@@ -38,7 +38,8 @@ module tb_layouts;
     m.backdoor_load_tensor(t, layout);
     equal(m.get_bits(5), 64'h100e0c0a, "which a load without one uses");
     status = td_layout::try_open("layouts.txt", "weight", layout, message);
-    refused(status, TD_FORMAT, message, "layout_open \"layouts.txt\": no layout weight; did you mean weights?", "a slip");
+    refused(status, TD_FORMAT, message, "layout_open \"layouts.txt\": no layout weight; did you mean weights?",
+            "a slip");
     ok(layout == null, "and no layout");
     layout = td_layout::open("none.txt", "weights");
     starts(seen.take(), "TD_FILE: layout_open \"none.txt\": cannot open the file", "no file, loud");
@@ -49,12 +50,14 @@ module tb_layouts;
     string text;
     layout = td_layout::create("r c -> r c");
     text = layout.explain("i8", "2 4");
-    starts(text, "pattern   r c -> r c\noptions   none\naddress   index\ntensor    i8 (2, 4)\nmemory    i8 in words of 32 bits",
+    starts(text, {"pattern   r c -> r c\noptions   none\naddress   index\ntensor    i8 (2, 4)\nmemory    i8 in words ",
+                  "of 32 bits"},
            "an explanation");
     status = layout.try_explain("i8", "2 4", 16, 0, 0, "", text, message);
     starts(message, "layout_explain: the lanes of \"r c -> r c\" end at bit 32", "what a load would refuse");
     text = layout.explain("i8", "2 x");
-    same(seen.take(), "TD_SHAPE: shape \"2 x\": a number is needed at column 3; write it as \"2 3 4\"", "no shape, loud");
+    same(seen.take(), "TD_SHAPE: shape \"2 x\": a number is needed at column 3; write it as \"2 3 4\"",
+         "no shape, loud");
     layout.destroy();
     text = layout.explain("i8", "2 4");
     starts(seen.take(), "TD_HANDLE: layout_explain: the layout with handle", "after its end, loud");

@@ -50,14 +50,16 @@ module tb_ops;
 
     status = t.try_get_bits(24, bits, message);
     refused(status, TD_RANGE, message,
-            "tensor_get_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23", "get past the end");
+            "tensor_get_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
+            "get past the end");
     bits = t.get_bits(24);
     same(seen.take(),
          "TD_RANGE: tensor_get_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
          "the same, loud");
     status = t.try_set_bits(0, 64'h1000, message);
     refused(status, TD_RANGE, message,
-            "tensor_set_bits: 0x1000 has bits above the 12 of i12; pass the element's own bits, zero-extended", "set too much");
+            "tensor_set_bits: 0x1000 has bits above the 12 of i12; pass the element's own bits, zero-extended",
+            "set too much");
     t.set_bits(24, 0);
     same(seen.take(),
          "TD_RANGE: tensor_set_bits: element 24 of a tensor of 24 elements, shape (2, 3, 4); the last is 23",
@@ -125,7 +127,8 @@ module tb_ops;
     words[999] = 32'hffff_0000;
     t.from_words(words);
     same(seen.take(),
-         "TD_RANGE: tensor_from_words: element 999 is 0xffffffffffff0000, more than the 16 bits of i16; clear the bits above",
+         {"TD_RANGE: tensor_from_words: element 999 is 0xffffffffffff0000, more than the 16 bits of i16; clear the ",
+          "bits above"},
          "a negative one that does not fit, loud");
     words = new[999];
     t.from_words(words);
@@ -156,7 +159,8 @@ module tb_ops;
     words[599] = 32'd256;
     w.from_words(words);
     same(seen.take(),
-         "TD_RANGE: tensor_from_words: element 299 is 0x1000162d91b, more than the 40 bits of u40; clear the bits above",
+         {"TD_RANGE: tensor_from_words: element 299 is 0x1000162d91b, more than the 40 bits of u40; clear the bits ",
+          "above"},
          "a 41st bit");
     t.destroy();
     t.to_words(back);
@@ -284,7 +288,8 @@ module tb_ops;
     equal(m.get_bits(4), 0, "and the word before it is unchanged");
     m.backdoor_read(addresses, back);
     same(seen.take(),
-         "TD_RANGE: backdoor_read \"narrow\": address 0xa (entry 1) is past the memory of 10 words; the last address is 0x9",
+         {"TD_RANGE: backdoor_read \"narrow\": address 0xa (entry 1) is past the memory of 10 words; the last address ",
+          "is 0x9"},
          "the same for a read, loud");
     addresses = '{4, 5};
     words = '{5, 32'h1000};
@@ -301,7 +306,8 @@ module tb_ops;
     words = '{5, 6, 7};
     m.backdoor_write(addresses, words);
     same(seen.take(),
-         "TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a word list of 3; pass 1 of 32 bits for each address",
+         {"TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a word list of 3; pass 1 of 32 bits for each ",
+          "address"},
          "too many words");
     m.backdoor_write(none, words);
     same(seen.take(), "TD_ARGUMENT: backdoor_write \"narrow\": a count of 0 words; pass at least one address",
@@ -313,15 +319,18 @@ module tb_ops;
     back = '{3};
     m.backdoor_write_bits(addresses, words, back);
     same(seen.take(),
-         "TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a mask list of 1; pass 1 of 32 bits for each address",
+         {"TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a mask list of 1; pass 1 of 32 bits for each ",
+          "address"},
          "too short a mask");
     m.backdoor_write_bits(addresses, words, no_words);
     same(seen.take(),
-         "TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a mask list of 0; pass 1 of 32 bits for each address",
+         {"TD_ARGUMENT: backdoor_write \"narrow\": 2 addresses with a mask list of 0; pass 1 of 32 bits for each ",
+          "address"},
          "no mask where there should be one");
     status = m.try_backdoor_write(addresses, no_words, message);
     refused(status, TD_ARGUMENT, message,
-            "backdoor_write \"narrow\": 2 addresses with a word list of 0; pass 1 of 32 bits for each address", "no words");
+            "backdoor_write \"narrow\": 2 addresses with a word list of 0; pass 1 of 32 bits for each address",
+            "no words");
     back = '{1, 4};
     m.backdoor_write_bytes(addresses, words, back);
     same(seen.take(), "TD_RANGE: backdoor_write \"narrow\": mask 1 has 0x1 above its 2 bits; clear the bits from 2 up",
@@ -340,7 +349,8 @@ module tb_ops;
     m = td_memory::create("wide", 100, 10);
     status = m.try_set_bits(0, 0, message);
     refused(status, TD_ARGUMENT, message,
-            "set_bits \"wide\": words of 100 bits do not fit in 64; use backdoor_read and backdoor_write", "set_bits of 100 bits");
+            "set_bits \"wide\": words of 100 bits do not fit in 64; use backdoor_read and backdoor_write",
+            "set_bits of 100 bits");
     void'(m.get_bits(0));
     same(seen.take(),
          "TD_ARGUMENT: get_bits \"wide\": words of 100 bits do not fit in 64; use backdoor_read and backdoor_write",
@@ -375,7 +385,8 @@ module tb_ops;
             "one word too few");
     m.backdoor_load_matrix(t, 50, 66);
     same(seen.take(),
-         "TD_RANGE: backdoor_load_matrix \"rows\": word 65 is past the memory of 64 words; use rows that end at 64 or before",
+         {"TD_RANGE: backdoor_load_matrix \"rows\": word 65 is past the memory of 64 words; use rows that end at 64 ",
+          "or before"},
          "past the memory, loud");
     status = m.try_backdoor_dump_matrix(u, 56, 72, message);
     refused(status, TD_RANGE, message,
@@ -469,7 +480,8 @@ module tb_ops;
             "memory_clear: 0xffffffffffffffff is no handle of this library; pass the handle of a memory", "all ones");
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_clear(memory + 64'h0000_0001_0000_0000, message));
     refused(status, TD_HANDLE, message,
-            $sformatf("memory_clear: 0x%0h is no handle of this library; pass the handle of a memory", memory + 64'h0000_0001_0000_0000),
+            $sformatf("memory_clear: 0x%0h is no handle of this library; pass the handle of a memory",
+                      memory + 64'h0000_0001_0000_0000),
             "a generation that has not been");
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_save(tensor + 1000, "x.npy", message));
     ok(status == TD_HANDLE, "an index that is not in use");

@@ -118,8 +118,8 @@ module ram_tester
   endtask
 
   function automatic string past(input string port, input string path, input int unsigned address);
-    return $sformatf("TD_RANGE: td_ram \"%s\": %s address 0x%0h is past the memory of %0d words; the last address is 0x%0h",
-                     path, port, address, Depth, Depth - 1);
+    return {$sformatf("TD_RANGE: td_ram \"%s\": %s address 0x%0h is past the memory of ", path, port, address),
+            $sformatf("%0d words; the last address is 0x%0h", Depth, Depth - 1)};
   endfunction
 
   task automatic past_the_end();

@@ -123,9 +123,10 @@ module tb_widths;
     `RUN_NINE(10)
     `RUN_NINE(11)
     `RUN_NINE(12)
-    probe_10::run(); probe_20::run(); probe_30::run(); probe_40::run(); probe_50::run(); probe_60::run(); probe_70::run();
-    probe_80::run(); probe_90::run(); probe_100::run(); probe_110::run(); probe_120::run(); probe_130::run(); probe_255::run();
-    probe_256::run(); probe_257::run(); probe_312::run(); probe_1000::run(); probe_4096::run();
+    probe_10::run(); probe_20::run(); probe_30::run(); probe_40::run(); probe_50::run(); probe_60::run();
+    probe_70::run(); probe_80::run(); probe_90::run(); probe_100::run(); probe_110::run(); probe_120::run();
+    probe_130::run(); probe_255::run(); probe_256::run(); probe_257::run(); probe_312::run();
+    probe_1000::run(); probe_4096::run();
     finish();
   end
 endmodule

@@ -77,15 +77,18 @@ def floats_without_a_numpy_name():
     npy("a.npy", "<V2", (2, 3), bytes(range(12)))
     succeed("pack", "a.npy", "-o", "a.hex", "--width", "48", "--pattern", "r c -> r c", "--dtype", "bf16")
     assert text("a.hex") == "050403020100\n0b0a09080706\n"
-    succeed("unpack", "a.hex", "-o", "b.npy", "--width", "48", "--pattern", "r c -> r c", "--shape", "2,3", "--dtype", "bf16")
+    succeed("unpack", "a.hex", "-o", "b.npy", "--width", "48", "--pattern", "r c -> r c", "--shape", "2,3", "--dtype",
+            "bf16")
     assert raw("b.npy") == raw("a.npy")
 
 
 def a_short_image_is_refused_unless_the_depth_is_given():
     with open("short.hex", "w") as file:
         file.write("0001 0002")
-    unpack = ["unpack", "short.hex", "-o", "b.npy", "--width", "16", "--pattern", "n -> n ()", "--shape", "4", "--dtype", "i16"]
-    refuse('tensordoor unpack: "short.hex" ends at word 0x1, the layout reads up to 0x3; if the words behind the end are '
+    unpack = ["unpack", "short.hex", "-o", "b.npy", "--width", "16", "--pattern", "n -> n ()", "--shape", "4",
+              "--dtype", "i16"]
+    refuse('tensordoor unpack: "short.hex" ends at word 0x1, the layout reads up to 0x3; if the words behind the end '
+           'are '
            "zero, pass --depth 4", *unpack)
     succeed(*unpack, "--depth", "4")
     assert raw("b.npy")[128:] == int16([1, 2, 0, 0])
@@ -100,9 +103,11 @@ def info_says_what_is_there():
         file.write("@1f\n3")
     assert succeed("info", "a.hex", "--width", "9") == "file      a.hex\nwidth     9\ndepth     32\n"
     refuse("tensordoor info: a memory image does not say how wide its words are; pass --width W", "info", "a.hex")
-    refuse('tensordoor info: image_depth "a.hex": line 2: a word of 2 bits for a width of 1; widen the memory or correct '
+    refuse('tensordoor info: image_depth "a.hex": line 2: a word of 2 bits for a width of 1; widen the memory or '
+           'correct '
            "the word", "info", "a.hex", "--width", "1")
-    refuse('tensordoor info: tensor_open "no.npy": cannot open the file: No such file or directory; check the path and its '
+    refuse('tensordoor info: tensor_open "no.npy": cannot open the file: No such file or directory; check the path and '
+           'its '
            "permissions", "info", "no.npy")
 
 
@@ -128,15 +133,18 @@ def slips_get_a_suggestion():
     refuse('tensordoor pack: one argument too many: "b.npy"; see tensordoor pack --help', "pack", "a.npy", "b.npy")
     refuse("tensordoor pack: no IN.npy; see tensordoor pack --help", "pack")
     refuse("tensordoor pack: no --width; pass --width W, bits of a word", "pack", "a.npy")
-    refuse("tensordoor pack: no --out; pass --out OUT.hex, the image to write: .hex .mem .vmem or .bin", "pack", "a.npy",
+    refuse("tensordoor pack: no --out; pass --out OUT.hex, the image to write: .hex .mem .vmem or .bin", "pack",
+           "a.npy",
            "-w", "8")
     refuse("tensordoor unpack: no --shape; pass --shape \"2 3 4\", the shape of the tensor", "unpack", "a.hex", "-o",
            "b.npy", "-w", "8", "-p", "n -> n ()")
     for value in "", "0", "-8", "8x", "0x", "99999999999999999999", "0b1":
         refuse('tensordoor pack: --width is "%s"; it needs a whole number of at least 1, decimal or 0x' % value, "pack",
                "a.npy", "-o", "a.hex", "--pattern", "n -> n ()", "--width", value)
-        refuse('tensordoor unpack: --depth is "%s"; it needs a whole number of at least 1, decimal or 0x' % value, "unpack",
-               "a.hex", "-o", "a.npy", "--pattern", "n -> n ()", "-w", "8", "--shape", "1", "--dtype", "i8", "-d", value)
+        refuse('tensordoor unpack: --depth is "%s"; it needs a whole number of at least 1, decimal or 0x' % value,
+               "unpack",
+               "a.hex", "-o", "a.npy", "--pattern", "n -> n ()", "-w", "8", "--shape", "1", "--dtype", "i8", "-d",
+               value)
 
 
 def refused_by_the_library(args, start):
@@ -161,18 +169,24 @@ def what_the_library_refuses_leaves_nothing():
             [*pack, "--pattern", "b w ->"],
     ]:
         refused_by_the_library(args, "tensordoor pack: ")
-    refuse('tensordoor pack: memory_save_file "new.txt": the extension ".txt" is not that of a memory image; use .hex, .mem, '
-           ".vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE", "pack", "a.npy", "-o", "new.txt", "--width", "32", *layout, "--options", "cs=2")
-    refuse('tensordoor pack: memory_save_file "no/new.hex": cannot create the file: No such file or directory; check the '
-           "folder and its permissions", "pack", "a.npy", "-o", "no/new.hex", "--width", "32", *layout, "--options", "cs=2")
+    refuse('tensordoor pack: memory_save_file "new.txt": the extension ".txt" is not that of a memory image; use .hex, '
+           '.mem, '
+           ".vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE", "pack", "a.npy",
+           "-o", "new.txt", "--width", "32", *layout, "--options", "cs=2")
+    refuse('tensordoor pack: memory_save_file "no/new.hex": cannot create the file: No such file or directory; check '
+           'the '
+           "folder and its permissions", "pack", "a.npy", "-o", "no/new.hex", "--width", "32", *layout, "--options",
+           "cs=2")
     with open("x.hex", "w") as file:
         file.write("0\n1x\n")
     unpack = ["unpack", "x.hex", "-o", "new.npy", "--width", "32", "--pattern", "n -> n ()", "--dtype", "i16"]
     refuse('tensordoor unpack: image_depth "x.hex": line 2: the digit x; a memory holds 0 and 1 only, so write 0-9 or '
            "a-f, or read it as zero with readmemh,x=0:FILE", *unpack, "--shape", "2")
-    refuse('tensordoor unpack: memory_load_file "x.hex": line 2: the digit x; a memory holds 0 and 1 only, so write 0-9 or '
+    refuse('tensordoor unpack: memory_load_file "x.hex": line 2: the digit x; a memory holds 0 and 1 only, so write '
+           '0-9 or '
            "a-f, or read it as zero with readmemh,x=0:FILE", *unpack, "--shape", "2", "--depth", "2")
-    refuse('tensordoor unpack: shape "2 q": a number is needed at column 3; write it as "2 3 4"', *unpack, "--shape", "2 q")
+    refuse('tensordoor unpack: shape "2 q": a number is needed at column 3; write it as "2 3 4"', *unpack, "--shape",
+           "2 q")
 
 
 def numpy_and_we_read_each_other():
@@ -195,7 +209,8 @@ def numpy_and_we_read_each_other():
             numpy.lib.format.write_array(file, numpy.arange(6, dtype="<i2").reshape(2, 3), version=version)
         assert "shape     (2, 3)\n" in succeed("info", "v.npy")
     numpy.save("o.npy", numpy.array([{}, 1], dtype=object), allow_pickle=True)
-    refuse('tensordoor info: tensor_open "o.npy": the array (\'|O\') holds Python objects, which are no numbers; save an '
+    refuse('tensordoor info: tensor_open "o.npy": the array (\'|O\') holds Python objects, which are no numbers; save '
+           'an '
            "array of numbers", "info", "o.npy")
     return None
 

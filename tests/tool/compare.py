@@ -1,4 +1,5 @@
-"""The command's comparisons: compare and diff, their exit codes, texts and JSON, and the bar while they work. Speaks TAP."""
+"""The command's comparisons: compare and diff, their exit codes, texts and JSON, and the bar while they work. Speaks
+TAP."""
 import json
 import os
 import pty
@@ -92,19 +93,23 @@ def what_is_refused():
     npy("b.npy", "<f4", (4,), struct.pack("<4f", 1, 2, 3, 4))
     npy("g.npy", "|i1", (3, 4), bytes(range(12)))
     succeed("pack", "g.npy", "-o", "m.hex", *LAYOUT)
-    refuse("tensordoor diff: tensor_compare: the expected tensor has shape (2, 2), the actual one (4); compare tensors of one "
+    refuse("tensordoor diff: tensor_compare: the expected tensor has shape (2, 2), the actual one (4); compare tensors "
+           "of one "
            "shape", "diff", "a.npy", "b.npy")
     refuse("tensordoor diff: no ACTUAL; see tensordoor diff --help", "diff", "a.npy")
     refuse("tensordoor diff: --json takes no value; write --json alone", "diff", "a.npy", "b.npy", "--json=yes")
-    refuse("tensordoor diff: unknown flag \"--polcy\"; did you mean --policy?", "diff", "a.npy", "b.npy", "--polcy", "x")
+    refuse("tensordoor diff: unknown flag \"--polcy\"; did you mean --policy?", "diff", "a.npy", "b.npy", "--polcy",
+           "x")
     refuse("tensordoor compare: no GOLDEN; see tensordoor compare --help", "compare", "m.hex", *LAYOUT)
-    refuse("tensordoor compare: no --width; pass --width W, bits of a word", "compare", "m.hex", "g.npy", "--pattern", "r c -> r c")
+    refuse("tensordoor compare: no --width; pass --width W, bits of a word", "compare", "m.hex", "g.npy", "--pattern",
+           "r c -> r c")
     code, out, err = run("compare", "m.hex", "g.npy", *LAYOUT, "--policy", "ulps=1")
     assert code == 2 and out == "" and 'unknown word "ulps=1"; ' not in err and 'did you mean "ulp="?' in err, err
     code, out, err = run("compare", "m.hex", "g.npy", *LAYOUT, "--html", "no/where.html")
     assert code == 2 and out == "" and 'report_html "no/where.html": cannot create the file' in err, (out, err)
     npy("long.npy", "|i1", (4, 4), bytes(range(16)))
-    refuse('tensordoor compare: "m.hex" ends at word 0x2, the layout reads up to 0x3; if the words behind the end are zero, pass '
+    refuse('tensordoor compare: "m.hex" ends at word 0x2, the layout reads up to 0x3; if the words behind the end are '
+           'zero, pass '
            "--depth 4", "compare", "m.hex", "long.npy", *LAYOUT)
 
 
@@ -141,5 +146,6 @@ def a_bar_on_a_terminal_only():
     return None
 
 
-main([equal_images, a_mismatch_has_its_place, policies_and_conversion, banks_masks_and_snapshots, files_are_compared, what_is_refused,
+main([equal_images, a_mismatch_has_its_place, policies_and_conversion, banks_masks_and_snapshots, files_are_compared,
+      what_is_refused,
       a_bar_on_a_terminal_only])

@@ -57,7 +57,8 @@ def show_several():
         return "this build has no jansson"
     safetensors("m.safetensors", {"a": ["BF16", [2], b"\x80\x3f\x00\x40"], "odd\x1b[2J": ["C64", [1], bytes(8)]})
     assert succeed("show", "m.safetensors") == (
-        'a        bf16  (2)\nodd.[2J  tensor_open "m.safetensors:odd\x1b[2J": the tensor is of C64, which no dtype here is; '
+        'a        bf16  (2)\nodd.[2J  tensor_open "m.safetensors:odd\x1b[2J": the tensor is of C64, which no dtype '
+        'here is; '
         "pass the dtype u64 for its bits\n").replace("\x1b", ".")
     assert "range     1 .. 2\n" in succeed("show", "m.safetensors:a")
     return None
@@ -89,13 +90,15 @@ def images_change_their_format():
             assert read("c.hex") == want, (name, other, read("c.hex"))
     code, out, err = run("convert", "ihex,base=0x1004,outside=skip:objcopy.ihex", "o.hex", "--width", "32")
     assert (code, out) == (0, "") and err == (
-        'tensordoor convert: "ihex,base=0x1004,outside=skip:objcopy.ihex": skipped 4 bytes outside the memory, at 0x1000 '
+        'tensordoor convert: "ihex,base=0x1004,outside=skip:objcopy.ihex": skipped 4 bytes outside the memory, at '
+        '0x1000 '
         "to 0x1003\n"), err
     assert read("o.hex") == "00070605\n@3\n00a2a1a0\n", read("o.hex")
     write("x.hex", "1x z\n")
     succeed("convert", "readmemh,x=0:x.hex", "y.bin", "-w", "8")
     assert read("y.bin", "rb") == b"\x10\x00"
-    refuse('tensordoor convert: memory_save_file "y.elf": elf files are read, not written; save as .hex, .bin, .ihex or '
+    refuse('tensordoor convert: memory_save_file "y.elf": elf files are read, not written; save as .hex, .bin, .ihex '
+           'or '
            ".srec", "convert", "a.hex", "y.elf", "-w", "32")
     refuse("tensordoor convert: a memory image does not say how wide its words are; pass --width W", "convert", "a.hex",
            "y.srec")
@@ -109,7 +112,8 @@ def tensors_change_their_format():
     assert read("a.dat", "rb") == struct.pack(">5h", -2, -1, 0, 1, 2)
     succeed("convert", "raw,endian=big,dtype=i16:a.dat", "b.npy", "--as", "f32")
     assert read("b.npy", "rb")[128:] == struct.pack("<5f", -2, -1, 0, 1, 2)
-    refuse('tensordoor convert: tensor_open "numpy_stored.npz": the file holds 4 tensors (w, flags, big, f); name one, as '
+    refuse('tensordoor convert: tensor_open "numpy_stored.npz": the file holds 4 tensors (w, flags, big, f); name one, '
+           'as '
            "FILE:w", "convert", "numpy_stored.npz", "c.npy")
     if NPZ and SAFETENSORS:
         succeed("convert", "numpy_stored.npz", "all.safetensors")
@@ -125,14 +129,16 @@ def tensors_change_their_format():
 def what_is_no_conversion():
     fetch("numpy_stored.npz")
     write("a.hex", "1\n")
-    refuse('tensordoor convert: "numpy_stored.npz:w" is a tensor and "a.srec" a memory image; a layout lies between them, so '
+    refuse('tensordoor convert: "numpy_stored.npz:w" is a tensor and "a.srec" a memory image; a layout lies between '
+           'them, so '
            "use tensordoor pack", "convert", "numpy_stored.npz:w", "a.srec")
     refuse('tensordoor convert: "a.hex" is a memory image and "a.npy" a tensor; a layout lies between them, so use '
            "tensordoor unpack", "convert", "a.hex", "a.npy")
     refuse("tensordoor convert: no A; see tensordoor convert --help", "convert")
     refuse("tensordoor convert: no B; see tensordoor convert --help", "convert", "a.npy")
     refuse('tensordoor convert: one argument too many: "c"; see tensordoor convert --help', "convert", "a", "b", "c")
-    refuse('tensordoor convert: tensor_open "a.foo": the extension ".foo" is not that of a tensor file; use .npy, .npz, '
+    refuse('tensordoor convert: tensor_open "a.foo": the extension ".foo" is not that of a tensor file; use .npy, '
+           '.npz, '
            ".safetensors or .raw, or put the format in front, as npy:FILE", "convert", "a.foo", "b.npy")
     for command in "show", "convert":
         assert succeed(command, "--help").startswith("usage: tensordoor %s " % command)

@@ -28,19 +28,25 @@ def tensor():
 def layouts_come_from_files():
     tensor()
     succeed("pack", "a.npy", "-o", "a.hex", "-w", "32", "--layout", "spec.txt:rows")
-    succeed("pack", "a.npy", "-o", "b.hex", "-w", "32", "-p", "r (ct cs) -> (r ct) cs", "--options", "cs=4", "--address", "16 + index")
+    succeed("pack", "a.npy", "-o", "b.hex", "-w", "32", "-p", "r (ct cs) -> (r ct) cs", "--options", "cs=4",
+            "--address", "16 + index")
     assert read("a.hex") == read("b.hex") and read("a.hex").startswith("@10\n03020100\n"), read("a.hex")
     succeed("unpack", "a.hex", "-o", "b.npy", "-w", "32", "-l", "spec.txt:rows", *SHAPE)
     assert read("b.npy", "rb") == read("a.npy", "rb")
-    refuse('tensordoor pack: layout_open "spec.txt": no layout row; did you mean rows?', "pack", "a.npy", "-o", "x.hex", "-w", "32",
+    refuse('tensordoor pack: layout_open "spec.txt": no layout row; did you mean rows?', "pack", "a.npy", "-o",
+           "x.hex", "-w", "32",
            "--layout", "spec.txt:row")
-    refuse('tensordoor pack: --layout is "spec.txt"; it needs FILE:NAME, as in layouts.txt:weights', "pack", "a.npy", "-o", "x.hex",
+    refuse('tensordoor pack: --layout is "spec.txt"; it needs FILE:NAME, as in layouts.txt:weights', "pack", "a.npy",
+           "-o", "x.hex",
            "-w", "32", "--layout", "spec.txt")
-    refuse("tensordoor pack: two of --pattern, --preset and --layout; pass one", "pack", "a.npy", "-o", "x.hex", "-w", "32",
+    refuse("tensordoor pack: two of --pattern, --preset and --layout; pass one", "pack", "a.npy", "-o", "x.hex", "-w",
+           "32",
            "--layout", "spec.txt:rows", "--preset", "vnni")
-    refuse("tensordoor pack: --layout and --options; the layout file says it, so drop one", "pack", "a.npy", "-o", "x.hex", "-w", "32",
+    refuse("tensordoor pack: --layout and --options; the layout file says it, so drop one", "pack", "a.npy", "-o",
+           "x.hex", "-w", "32",
            "--layout", "spec.txt:rows", "--options", "cs=4")
-    refuse('tensordoor pack: no --pattern; pass --pattern P, the layout, as "b w (ct cs) -> (b w ct) cs"; or --preset or --layout',
+    refuse('tensordoor pack: no --pattern; pass --pattern P, the layout, as "b w (ct cs) -> (b w ct) cs"; or --preset '
+           'or --layout',
            "pack", "a.npy", "-o", "x.hex", "-w", "32")
 
 
@@ -60,9 +66,11 @@ def banks_are_one_file_each():
 def banks_that_fail_leave_nothing():
     tensor()
     layout = ["-w", "32", "--layout", "spec.txt:banks"]
-    refuse('tensordoor pack: "a.hex" is one file for the banks; write %d where the bank\'s number belongs, as in OUT.%d.hex', "pack",
+    refuse('tensordoor pack: "a.hex" is one file for the banks; write %d where the bank\'s number belongs, as in '
+           'OUT.%d.hex', "pack",
            "a.npy", "-o", "a.hex", *layout, "--banks", "3")
-    refuse('tensordoor pack: backdoor_load_tensor "a.0.hex": bank 2 of word r=1 ct=0 of "r (ct cs) -> (r ct) cs" is not one of the 2 '
+    refuse('tensordoor pack: backdoor_load_tensor "a.0.hex": bank 2 of word r=1 ct=0 of "r (ct cs) -> (r ct) cs" is '
+           'not one of the 2 '
            "memories; pass at least 3 or change the bank", "pack", "a.npy", "-o", "a.%d.hex", *layout, "--banks", "2")
     os.mkdir("a.2.hex")  # the third image cannot be written: the first two must not stay
     code, _, err = run("pack", "a.npy", "-o", "a.%d.hex", *layout, "--banks", "3")
@@ -71,7 +79,8 @@ def banks_that_fail_leave_nothing():
     os.rmdir("a.2.hex")
     succeed("pack", "a.npy", "-o", "a.%d.hex", *layout, "--banks", "3")
     write("a.1.hex", "07060504\n")
-    refuse('tensordoor unpack: "a.1.hex" ends at word 0x0, the layout reads up to 0x2; if the words behind the end are zero, pass '
+    refuse('tensordoor unpack: "a.1.hex" ends at word 0x0, the layout reads up to 0x2; if the words behind the end are '
+           'zero, pass '
            "--depth 3", "unpack", "a.%d.hex", "-o", "b.npy", *layout, "--banks", "3", *SHAPE)
 
 
@@ -90,12 +99,14 @@ def presets_have_names():
 
 
 def explain_shows_words():
-    out = succeed("explain", "-p", "r (ct cs) -> (r ct) cs", "--options", "cs=4", "--shape", "2 8", "--dtype", "i16", "--width", "64")
+    out = succeed("explain", "-p", "r (ct cs) -> (r ct) cs", "--options", "cs=4", "--shape", "2 8", "--dtype", "i16",
+                  "--width", "64")
     assert out.startswith("pattern   r (ct cs) -> (r ct) cs\noptions   cs=4\naddress   index\n"), out
     assert "\n  0x0003  (1,4) (1,5) (1,6) (1,7)\n" in out and "\nplan      move " in out, out
     tensor()
     assert "3 banks\n" in succeed("explain", "--layout", "spec.txt:banks", *SHAPE, "--banks", "3")
-    refuse('tensordoor explain: layout_explain: bank 2 of word r=1 ct=0 of "r (ct cs) -> (r ct) cs" is not one of the 2 memories; pass '
+    refuse('tensordoor explain: layout_explain: bank 2 of word r=1 ct=0 of "r (ct cs) -> (r ct) cs" is not one of the '
+           '2 memories; pass '
            "at least 3 or change the bank", "explain", "--layout", "spec.txt:banks", *SHAPE, "--banks", "2")
 
 
@@ -107,9 +118,11 @@ def explain_draws():
     assert svg.startswith("<svg ") and svg.endswith("</svg>\n") and "colour: c1" in svg
     succeed(*args, "a.svg", "--colour", "h")
     assert "colour: h" in read("a.svg")
-    refuse('tensordoor explain: layout_svg: no axis q in "n (c1 c0) h w -> (n c1 h w) c0" to colour by; name one of its axes', *args,
+    refuse('tensordoor explain: layout_svg: no axis q in "n (c1 c0) h w -> (n c1 h w) c0" to colour by; name one of '
+           'its axes', *args,
            "b.svg", "--colour", "q")
-    refuse('tensordoor explain: cannot write "no/b.svg": No such file or directory; check the folder and its permissions', *args,
+    refuse('tensordoor explain: cannot write "no/b.svg": No such file or directory; check the folder and its '
+           'permissions', *args,
            "no/b.svg")
 
 

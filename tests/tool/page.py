@@ -1,5 +1,5 @@
-"""The page of a report in a headless Chromium: it runs without an error, draws, and shows the counts. Speaks TAP; skips without
-a Chromium."""
+"""The page of a report in a headless Chromium: it runs without an error, draws, and shows the counts. Speaks TAP; skips
+without a Chromium."""
 import os
 import re
 import shutil
@@ -24,8 +24,10 @@ def dom(script=""):
         page = open("r.html").read().replace("</body>", "<script>%s</script></body>" % script)
         with open("r.html", "w") as file:
             file.write(page)
-    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + os.path.abspath("profile"),
-                           "--dump-dom", "file://" + os.path.abspath("r.html")], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
+                           "--user-data-dir=" + os.path.abspath("profile"),
+                           "--dump-dom", "file://" + os.path.abspath("r.html")], capture_output=True, text=True,
+                           timeout=100)
     text = done.stdout
     assert 'data-ready="yes"' in text, text[-2000:] + done.stderr[-2000:]
     assert "data-error" not in text, re.findall('data-error="[^"]*"', text)
@@ -90,13 +92,15 @@ def sliders_and_choices_work():
     make(True)
     text = dom("chosen.x = 1; chosen.y = 0; controls(); draw();"
                "const all = document.body.dataset.cells;"
-               "const slide = byId('slide-cs'); slide.value = 1; slide.oninput(); const none = document.body.dataset.cells;"
+               "const slide = byId('slide-cs'); slide.value = 1; slide.oninput(); const none = "
+               "document.body.dataset.cells;"
                "slide.value = 2; slide.oninput(); const some = document.body.dataset.cells;"
                "byId('pick-color').value = 'error'; byId('pick-color').onchange();"
                "document.querySelector('#first tbody tr').onclick();"
                "document.body.dataset.found = [all, none, some, chosen.at.join('/'), chosen.mark.join('/')].join(' ');")
     # Element (0, 0, 2) is step 0 of h, w and ct and step 2 of cs.
-    assert re.search('data-found="([^"]*)"', text).group(1) == "60 0 60 -1/-1/0/2 0/0", re.findall('data-found="[^"]*"', text)
+    found = re.search('data-found="([^"]*)"', text).group(1)
+    assert found == "60 0 60 -1/-1/0/2 0/0", found
     return None
 
 

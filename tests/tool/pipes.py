@@ -91,7 +91,8 @@ def a_reader_that_leaves():
     tool.stdout.close()
     error = tool.stderr.read()
     assert tool.wait() == 2, tool.returncode
-    assert error == (b'tensordoor convert: tensor_save "-": cannot write the file: Broken pipe; a part of it may have been '
+    assert error == (b'tensordoor convert: tensor_save "-": cannot write the file: Broken pipe; a part of it may have '
+                     b'been '
                      b"written\n"), error
 
 

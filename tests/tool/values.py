@@ -50,7 +50,8 @@ def refusals():
     npy("s.npy", "<f4", (3,), struct.pack("<3f", 1, 2, 3))
     head = 'tensordoor pack: backdoor_load_tensor "w.hex": '
     for kind, text in [
-        ("i8 scale=0.05 error", 'element 7 is 7 (0x40e00000), which does not fit i8 (as "i8 error"); change the scale, or pass sat '
+        ("i8 scale=0.05 error",
+         'element 7 is 7 (0x40e00000), which does not fit i8 (as "i8 error"); change the scale, or pass sat '
          "in place of error"),
         ("i8 scale=@s.npy axis=o", "scale=@s.npy has 3 values, and axis o has 2 coordinates; pass 2 values"),
     ]:
@@ -65,7 +66,8 @@ def filled_from_words():
     assert data == read("b.npy", "rb")
     values = struct.unpack("2000b", data[128:])
     assert set(values) == set(range(-3, 5)), set(values)
-    refuse('tensordoor fill: tensor_fill: unknown word "mim=1" in "uniform mim=1"; did you mean "min="? uniform has min=, '
+    refuse('tensordoor fill: tensor_fill: unknown word "mim=1" in "uniform mim=1"; did you mean "min="? uniform has '
+           'min=, '
            "max=, zeros=, seed=", "fill", "uniform mim=1", "-o", "c.npy", "--shape", "4", "--dtype", "i8")
 
 

@@ -1,4 +1,5 @@
-/* Which way loads and dumps go: exact counts per path, for one layout of each, over threads, and what is not counted. */
+/* Which way loads and dumps go: exact counts per path, for one layout of each, over threads, and what is not
+ * counted. */
 #include "support.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-# UVM's sources, 1800.2-2017 1.0 and 2020 3.1, each with and without its DPI: Debian carries them in the source package of sid's
-# Verilator. Sourced after tests/cache.sh by those who compile or parse UVM.
+# UVM's sources, 1800.2-2017 1.0 and 2020 3.1, each with and without its DPI: Debian carries them in the source package
+# of sid's Verilator. Sourced after tests/cache.sh by those who compile or parse UVM.
 td_uvm=$td_cache/uvm
 
 # td_uvm_fetch: fetches them once. No container and no root is needed: apt gets lists and a cache of its own.
@@ -16,7 +16,8 @@ td_uvm_fetch() {
     -o Dir::State::Lists="$new/apt/lists" -o Dir::Cache="$new/apt" -o Acquire::Check-Valid-Until=false
     -o Acquire::Languages=none -o APT::Sandbox::User=root)
   (cd "$new/apt" && "${apt[@]}" update && "${apt[@]}" source --download-only --tar-only verilator &&
-    tar -xf verilator_*.orig.tar.* -C "$new" --wildcards --strip-components=4 '*/test_regress/t/uvm/*') >"$td_uvm.log" 2>&1 || {
+    tar -xf verilator_*.orig.tar.* -C "$new" --wildcards --strip-components=4 '*/test_regress/t/uvm/*') \
+    >"$td_uvm.log" 2>&1 || {
     rm -rf "$new"
     td_skip "UVM's sources cannot be fetched: $(tail -1 "$td_uvm.log")"
   }

@@ -25,7 +25,8 @@ class t_model extends uvm_reg_block;
   endfunction
 endclass
 
-// peek, poke, read, write and bursts of a uvm_mem through td_uvm_backdoor, the bulk calls beside it, and what is refused.
+// peek, poke, read, write and bursts of a uvm_mem through td_uvm_backdoor, the bulk calls beside it, and what is
+// refused.
 class t_backdoor_test extends t_base;
   `uvm_component_utils(t_backdoor_test)
 
@@ -114,7 +115,8 @@ class t_backdoor_test extends t_base;
     values[0] = 64'h1000000;
     model.odd.burst_write(status, 3, values, UVM_BACKDOOR);
     ok(status == UVM_NOT_OK, "a value of more bits");
-    said({"UVM_ERROR uvm_test_top.env.odd [TD/RANGE] backdoor_write \"odd\": word 0 has 0x1 above the width of 24 bits; ",
+    said({"UVM_ERROR uvm_test_top.env.odd [TD/RANGE] backdoor_write \"odd\": word 0 has 0x1 above the width of 24 ",
+          "bits; ",
           "clear the bits from 24 up"}, "is an error");
   endtask
 
@@ -140,7 +142,8 @@ class t_backdoor_test extends t_base;
           "memory of 256 words; the last address is 0xff"}, "also when reading");
     words = new[7];
     any_width.bulk_write(0, words);
-    said({"UVM_ERROR uvm_test_top.env.wide [TD/ARGUMENT] backdoor_write \"wide\": 1 addresses with a word list of 7; pass ",
+    said({"UVM_ERROR uvm_test_top.env.wide [TD/ARGUMENT] backdoor_write \"wide\": 1 addresses with a word list of 7; ",
+          "pass ",
           "4 of 32 bits for each address"}, "a list of parts of words");
     any_width.memory = null;
     any_width.bulk_write(0, words);
@@ -180,7 +183,8 @@ class t_backdoor_test extends t_base;
     backdoor.memory = null;
     model.abuf.peek(status, 0, value);
     ok(status == UVM_NOT_OK, "no memory");
-    said({"UVM_ERROR reporter [TD/HANDLE] td_uvm_backdoor \"backdoor\": no memory; set the field memory to a td_uvm_mem ",
+    said({"UVM_ERROR reporter [TD/HANDLE] td_uvm_backdoor \"backdoor\": no memory; set the field memory to a ",
+          "td_uvm_mem ",
           "with one"}, "is an error");
   endtask
 endclass

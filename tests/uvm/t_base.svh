@@ -1,5 +1,5 @@
-// What every test does: it keeps the reports, looks at each of them with `said`, and at the end compares UVM's own counts with
-// what was looked at, so that nothing else was reported.
+// What every test does: it keeps the reports, looks at each of them with `said`, and at the end compares UVM's own
+// counts with what was looked at, so that nothing else was reported.
 class t_base extends uvm_test;
   t_catcher seen;
   t_env     env;
@@ -32,13 +32,15 @@ class t_base extends uvm_test;
   endfunction
 
   function string too_wide(input string from, input string call);
-    return {"UVM_ERROR ", from, " [TD/RANGE] ", call, " \"abuf\": the lanes of \"r c -> r c\" end at bit 128 (8 lanes of ",
+    return {"UVM_ERROR ", from, " [TD/RANGE] ", call,
+            " \"abuf\": the lanes of \"r c -> r c\" end at bit 128 (8 lanes of ",
             "16 bits), the word has 64 bits; use fewer lanes, a wider memory, or beats=2\n",
             "    r c -> r c\n             ^\n    shape (4, 8)"};
   endfunction
 
   function string no_file(input string from);
-    return {"UVM_ERROR ", from, " [TD/FILE] tensor_open \"missing.npy\": cannot open the file: No such file or directory; ",
+    return {"UVM_ERROR ", from,
+            " [TD/FILE] tensor_open \"missing.npy\": cannot open the file: No such file or directory; ",
             "check the path and its permissions"};
   endfunction
 

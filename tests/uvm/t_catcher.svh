@@ -1,5 +1,5 @@
-// Keeps what UVM reports: everything of this package, and every warning, error and fatal of whoever. Reports go on as they are,
-// so that UVM counts them. Created by t_base.
+// Keeps what UVM reports: everything of this package, and every warning, error and fatal of whoever. Reports go on as
+// they are, so that UVM counts them. Created by t_base.
 class t_catcher extends uvm_report_catcher;
   int          errors;         // of all the test
   int          id_counts[string];

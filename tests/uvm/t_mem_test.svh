@@ -55,16 +55,21 @@ class t_mem_test extends t_base;
     said(matched("uvm_test_top.env.abuf", "abuf"), "a comparison, with the full name");
     env.abuf.memory().set_bits('h11, 64'h0007000600050009);
     report = env.abuf.backdoor_compare_tensor(act, rows);
-    said({"UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy exact: 1 of 32 ",
-          "elements differs, worst 5 steps, 5 in value; first at (0, 4): expected 4 (0x0004), got 9 (0x0009) at address ",
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy exact: 1 of ",
+          "32 ",
+          "elements differs, worst 5 steps, 5 in value; first at (0, 4): expected 4 (0x0004), got 9 (0x0009) at ",
+          "address ",
           "0x11 bits 15:0"}, "a difference");
     equal(report.mismatches(), 1, "in one element");
     env.abuf.set_report_verbosity_level(UVM_HIGH);
     report = env.abuf.backdoor_compare_tensor(act, rows, "max=1");
     starts(seen.take(), {
-           "UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy max=1: 1 of 32 elements ",
-           "differs, worst 5 steps, 5 in value; first at (0, 4): expected 4 (0x0004), got 9 (0x0009) at address 0x11 bits 15:0",
-           " | UVM_INFO uvm_test_top.env.abuf [TD/REPORT] compare \"abuf\" with golden"}, "all of the report at UVM_HIGH");
+           "UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy max=1: 1 of ",
+           "32 elements ",
+           "differs, worst 5 steps, 5 in value; first at (0, 4): expected 4 (0x0004), got 9 (0x0009) at address 0x11 ",
+           "bits 15:0",
+           " | UVM_INFO uvm_test_top.env.abuf [TD/REPORT] compare \"abuf\" with golden"},
+           "all of the report at UVM_HIGH");
     env.abuf.set_report_verbosity_level(UVM_MEDIUM);
 
     whole_rows = td_layout::create("r c -> r c");
@@ -97,7 +102,8 @@ class t_mem_test extends t_base;
     said("", "one bank after another");
     addresses[0] = 256;
     env.tiles.backdoor_read(addresses, words);
-    said({"UVM_ERROR uvm_test_top.env.tiles [TD/RANGE] backdoor_read \"tiles\": words 0x100 to 0x100 are past the 4 banks ",
+    said({"UVM_ERROR uvm_test_top.env.tiles [TD/RANGE] backdoor_read \"tiles\": words 0x100 to 0x100 are past the 4 ",
+          "banks ",
           "of 64 words; the last address is 0xff"}, "and none past the last");
     addresses[0] = 'h17;
     env.abuf.backdoor_read(addresses, words);
@@ -108,7 +114,8 @@ class t_mem_test extends t_base;
     said("", "says nothing");
     addresses[0] = 256;
     env.abuf.backdoor_write(addresses, words);
-    said({"UVM_ERROR uvm_test_top.env.abuf [TD/RANGE] backdoor_write \"abuf\": address 0x100 (entry 0) is past the memory ",
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/RANGE] backdoor_write \"abuf\": address 0x100 (entry 0) is past the ",
+          "memory ",
           "of 256 words; the last address is 0xff"}, "a word past the end");
     ok(env.tiles.memory() == null && env.abuf.banks() == null, "a component wraps one or the other");
     ok(env.tiles.backdoor() != null && env.abuf.backdoor() != null, "and gives either");

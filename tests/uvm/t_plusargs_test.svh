@@ -82,7 +82,8 @@ class t_bad_plusargs_test extends t_base;
     dump.tensor = act;
     dump.layout = rows;
     dump.start(null);
-    said({"UVM_ERROR uvm_test_top.env.abuf [TD/FILE] tensor_save \"nowhere/back.npy\": cannot create the file: No such ",
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/FILE] tensor_save \"nowhere/back.npy\": cannot create the file: No ",
+          "such ",
           "file or directory; check the folder and its permissions"}, "a folder that is missing");
   endtask
 endclass

@@ -16,7 +16,8 @@ class t_reporter_test extends t_base;
     recorder    users_own;
 
     tensor = td_tensor::create("int12", "2");
-    said({"UVM_ERROR reporter [TD/DTYPE] tensor_create: unknown dtype \"int12\"; did you mean \"i12\"? a dtype is u1..u64, ",
+    said({"UVM_ERROR reporter [TD/DTYPE] tensor_create: unknown dtype \"int12\"; did you mean \"i12\"? a dtype is ",
+          "u1..u64, ",
           "i1..i64, f16, bf16, f32, f64, e<X>m<Y>, q<m>.<n> or uq<m>.<n>"}, "a dtype that is none");
     status = td_tensor::try_create("int12", "2", tensor, message);
     ok(status == TD_DTYPE && message != "", "its quiet twin returns the same");
@@ -39,7 +40,8 @@ class t_reporter_test extends t_base;
     tensor.set_bits(5, 64'hffff);
     report = act.compare(tensor);
     said({"UVM_ERROR reporter [TD/MISMATCH] compare a tensor with golden i16 (4, 8), policy exact: 1 of 32 elements ",
-          "differs, worst 6 steps, 6 in value; first at (0, 5): expected 5 (0x0005), got -1 (0xffff)"}, "and one that does");
+          "differs, worst 6 steps, 6 in value; first at (0, 5): expected 5 (0x0005), got -1 (0xffff)"},
+          "and one that does");
     status = act.try_compare(tensor, "", report, message);
     ok(status == TD_OK && !report.passed(), "a quiet comparison finds the same");
     said("", "and says nothing");

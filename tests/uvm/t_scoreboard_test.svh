@@ -1,5 +1,5 @@
-// Scoreboards: compared in the check_phase, on a call, with a difference, without a golden tensor, without a memory, and
-// one that compares nothing.
+// Scoreboards: compared in the check_phase, on a call, with a difference, without a golden tensor, without a memory,
+// and one that compares nothing.
 class t_scoreboard_test extends t_base;
   `uvm_component_utils(t_scoreboard_test)
 
@@ -62,12 +62,15 @@ class t_scoreboard_test extends t_base;
 
   virtual function void check_phase(input uvm_phase phase);
     super.check_phase(phase);
-    said({"UVM_ERROR uvm_test_top.differs [TD/MISMATCH] compare \"sram\" with golden i16 (4, 8), policy exact: 4 of 32 ",
-          "elements differ, worst 11 steps, 11 in value; first at (1, 0): expected 8 (0x0008), got 0 (0x0000) at address ",
+    said({"UVM_ERROR uvm_test_top.differs [TD/MISMATCH] compare \"sram\" with golden i16 (4, 8), policy exact: 4 of ",
+          "32 ",
+          "elements differ, worst 11 steps, 11 in value; first at (1, 0): expected 8 (0x0008), got 0 (0x0000) at ",
+          "address ",
           "0x12 bits 15:0; all mismatches at ct = 0 | ", matched("uvm_test_top.env.at_end", "abuf"), " | ",
           no_file("uvm_test_top.missing"), " | UVM_ERROR uvm_test_top.no_memory [TD/HANDLE] no td_uvm_mem \"nowhere\" ",
           "beside uvm_test_top.no_memory or above; create one, or set memory | ",
-          "UVM_ERROR uvm_test_top.nothing [TD/NOTHING_COMPARED] nothing was compared; set golden or golden_file, or call ",
+          "UVM_ERROR uvm_test_top.nothing [TD/NOTHING_COMPARED] nothing was compared; set golden or golden_file, or ",
+          "call ",
           "compare_now() | ", too_wide("uvm_test_top.width", "backdoor_compare_tensor")}, "what the check_phase says");
     equal(differs.mismatches(), 4, "mismatches");
     ok(at_end.report != null && at_end.report.passed(), "a report that passed");

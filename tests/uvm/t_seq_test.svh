@@ -52,8 +52,10 @@ class t_seq_test extends t_base;
     ok(compare.passed(), "passes");
     env.abuf.memory().set_bits('h11, 64'h0007000600050005);
     compare.start(null);
-    said({"UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy exact: 1 of 32 ",
-          "elements differs, worst 1 step, 1 in value; first at (0, 4): expected 4 (0x0004), got 5 (0x0005) at address ",
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/MISMATCH] compare \"abuf\" with golden i16 (4, 8), policy exact: 1 of ",
+          "32 ",
+          "elements differs, worst 1 step, 1 in value; first at (0, 4): expected 4 (0x0004), got 5 (0x0005) at ",
+          "address ",
           "0x11 bits 15:0"}, "a difference");
     ok(!compare.passed() && compare.status == TD_OK, "does not pass");
     equal(compare.report.mismatches(), 1, "and is in one element");
@@ -71,7 +73,8 @@ class t_seq_test extends t_base;
     load.tensor = act;
     load.layout = rows;
     load.start(null);
-    said("UVM_ERROR reporter [TD/HANDLE] td_load_seq \"load\": no memory; set memory, or memory_name", "a load without a memory");
+    said("UVM_ERROR reporter [TD/HANDLE] td_load_seq \"load\": no memory; set memory, or memory_name",
+         "a load without a memory");
     ok(load.status == TD_HANDLE, "has a status");
     load.memory_name = "nowhere";
     load.start(env.sequencer);
@@ -105,7 +108,8 @@ class t_seq_test extends t_base;
     dump.shape = "4 8";
     dump.file = "nowhere/dump.npy";
     dump.start(null);
-    said({"UVM_ERROR uvm_test_top.env.abuf [TD/FILE] tensor_save \"nowhere/dump.npy\": cannot create the file: No such ",
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/FILE] tensor_save \"nowhere/dump.npy\": cannot create the file: No ",
+          "such ",
           "file or directory; check the folder and its permissions"}, "a dump to a folder that is missing");
 
     compare = td_compare_seq::type_id::create("compare");
@@ -117,7 +121,8 @@ class t_seq_test extends t_base;
     compare.tensor = act;
     compare.policy = "close";
     compare.start(null);
-    said({"UVM_ERROR uvm_test_top.env.abuf [TD/OPTION] backdoor_compare_tensor \"abuf\": unknown word \"close\" in policy ",
+    said({"UVM_ERROR uvm_test_top.env.abuf [TD/OPTION] backdoor_compare_tensor \"abuf\": unknown word \"close\" in ",
+          "policy ",
           "\"close\"; the words are exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
          "a policy that is none");
   endtask

@@ -1,4 +1,5 @@
-// Stands for a design: copies words 0x10 to 0x17 from one memory to another, with a bit that sticks where it is told to.
+// Stands for a design: copies words 0x10 to 0x17 from one memory to another, with a bit that sticks where it is told
+// to.
 class t_copy_seq extends uvm_sequence #(uvm_sequence_item);
   `uvm_object_utils(t_copy_seq)
 
@@ -56,8 +57,10 @@ class t_virtual_test extends t_base;
 
     copy.stuck = 64'h8000;
     run.start(env.sequencer);
-    said({"UVM_ERROR uvm_test_top.env.sram [TD/MISMATCH] compare \"sram\" with golden i16 (4, 8), policy exact: 8 of 32 ",
-          "elements differ, worst 32768 steps, 32768 in value; first at (0, 0): expected 0 (0x0000), got -32768 (0x8000) at ",
+    said({"UVM_ERROR uvm_test_top.env.sram [TD/MISMATCH] compare \"sram\" with golden i16 (4, 8), policy exact: 8 of ",
+          "32 ",
+          "elements differ, worst 32768 steps, 32768 in value; first at (0, 0): expected 0 (0x0000), got -32768 ",
+          "(0x8000) at ",
           "address 0x10 bits 15:0; all mismatches in lane 0 | ", matched("uvm_test_top.env.abuf", "abuf")},
          "a run with a difference");
     ok(!run.passed() && run.status == TD_OK, "does not pass");

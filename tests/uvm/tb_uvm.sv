@@ -1,5 +1,5 @@
-// The tests of sv/uvm in one program, as UVM takes minutes to build: +UVM_TESTNAME chooses one, and tests.txt lists the runs.
-// Each says its points in TAP between UVM's own lines; the program fails when one of them is not good.
+// The tests of sv/uvm in one program, as UVM takes minutes to build: +UVM_TESTNAME chooses one, and tests.txt lists the
+// runs. Each says its points in TAP between UVM's own lines; the program fails when one of them is not good.
 `include "td_macros.svh"
 
 package t_uvm_pkg;

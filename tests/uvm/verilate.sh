@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # verilate.sh UVM BUILD FLAVOUR OUT ARGUMENT...: the program OUT/Vtb of a bench with one flavour of UVM (2020_3_1_dpi,
-# 2017_1_0_nodpi), whose sources are in the folder UVM, the UVM layer, and the library in BUILD. Arguments are Verilator's; files are
-# relative to the repository. Most of the time goes into the C++ of UVM, which is compiled without optimisation unless TD_OPTIMISE
-# says otherwise; with -j 1 Verilator makes it one file, which is several times faster than its thousands.
+# 2017_1_0_nodpi), whose sources are in the folder UVM, the UVM layer, and the library in BUILD. Arguments are
+# Verilator's; files are relative to the repository. Most of the time goes into the C++ of UVM, which is compiled
+# without optimisation unless TD_OPTIMISE says otherwise; with -j 1 Verilator makes it one file, which is several times
+# faster than its thousands.
 set -euo pipefail
 uvm=$1 build=$2 flavour=$3 out=$4
 shift 4
@@ -11,7 +12,8 @@ optimise=${TD_OPTIMISE:--O0}
 dpi=()
 test "${flavour%_dpi}" = "$flavour" || dpi=(--vpi "$uvm/v${flavour%_dpi}/dpi/uvm_dpi.cc")
 mkdir -p "$out"
-verilator --binary -j 1 --prefix Vtb -Mdir "$out" -Wno-fatal -MAKEFLAGS "OPT_FAST=$optimise OPT_SLOW=-O0 OPT_GLOBAL=$optimise" \
+verilator --binary -j 1 --prefix Vtb -Mdir "$out" -Wno-fatal \
+  -MAKEFLAGS "OPT_FAST=$optimise OPT_SLOW=-O0 OPT_GLOBAL=$optimise" \
   +incdir+"$uvm" "$uvm/uvm_pkg_all_v$flavour.svh" "${dpi[@]}" -F sv/td.f -F sv/uvm/td_uvm.f "$@" \
   "$build/libtensordoor.so" -LDFLAGS "-Wl,-rpath,$build" >"$out/verilator.log" 2>&1 ||
   { cat "$out/verilator.log" >&2; exit 1; }

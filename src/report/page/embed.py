@@ -1,4 +1,5 @@
-"""embed.py IN OUT NAME: a text file as a C array of bytes with a zero behind it, so that the library needs no file at run time."""
+"""embed.py IN OUT NAME: a text file as a C array of bytes with a zero behind it, so that the library needs no file at
+run time."""
 import sys
 
 data = open(sys.argv[1], "rb").read() + b"\0"

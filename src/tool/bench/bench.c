@@ -1,6 +1,6 @@
-/* The loop of the bench (tensordoor bench, td-bench): times every case whose name holds a text. Our load, memcpy and the
- * peers take turns in one run, so that a noisy neighbour hits them all. Figures are medians; the spread goes from the
- * 10th to the 90th percentile. It measures and prints; it judges nothing. */
+/* The loop of the bench (tensordoor bench, td-bench): times every case whose name holds a text. Our load, memcpy and
+ * the peers take turns in one run, so that a noisy neighbour hits them all. Figures are medians; the spread goes from
+ * the 10th to the 90th percentile. It measures and prints; it judges nothing. */
 #include "tool/bench/bench.h"
 
 #include <stdio.h>

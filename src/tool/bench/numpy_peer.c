@@ -1,5 +1,6 @@
-/* NumPy as a peer: a script runs in a python3 that has numpy and gets its work line by line, so that its rounds alternate
- * with ours. Without such a python3 the bench goes on without this peer. The script is built into the program. */
+/* NumPy as a peer: a script runs in a python3 that has numpy and gets its work line by line, so that its rounds
+ * alternate with ours. Without such a python3 the bench goes on without this peer. The script is built into the
+ * program. */
 #include "tool/bench/bench.h"
 
 #include <signal.h>

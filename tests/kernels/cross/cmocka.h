@@ -1,5 +1,5 @@
-/* As much of cmocka as the checks of the kernels use, for processors that this machine has a compiler and an emulator for, but
- * no cmocka. neon.sh puts it first in the path of headers. A failure ends the program. */
+/* As much of cmocka as the checks of the kernels use, for processors that this machine has a compiler and an emulator
+ * for, but no cmocka. neon.sh puts it first in the path of headers. A failure ends the program. */
 #ifndef TD_CROSS_CMOCKA_H
 #define TD_CROSS_CMOCKA_H
 
