@@ -304,10 +304,9 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *     interleave(x, y)   Morton order: the bits of x at even places, those of y at odd ones
  * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w".
  * An address that names a lane axis puts each lane into a word of its own, at that lane's bits: with "r c -> r c" and
- * address r + c, the operand of a systolic array comes skewed, each column a word later than the one before. fill=zero then
- * clears every word that a lane lies in before any is written.
- * An address that is a sum of constant * axis runs as strides; any other becomes a table in the plan, one entry per
- * word, built and checked once.
+ * address r + c, the operand of a systolic array comes skewed, each column a word later than the one before. fill=zero
+ * then clears every word that a lane lies in before any is written. An address that is a sum of constant * axis runs as
+ * strides; any other becomes a table in the plan, one entry per word, built and checked once.
  *
  * Presets. A pattern "preset:NAME KEY=VALUE ..." stands for a layout of real hardware or of a library: "preset:nc1hwc0
  * c0=32". The options add to it and win over its own; `base=` is the address of its first word; with dtype= in the

@@ -102,8 +102,8 @@ static void split(double factor, uint64_t m, u128 *whole, u128 *fraction)
     }
 }
 
-/* steps <= atol / step + rtol * |expected|, exactly: a double has no place for 64 bits. Of the two fractions at most one
- * has bits below 2^-128 when their sum is near 1, so that what is cut off does not matter. */
+/* steps <= atol / step + rtol * |expected|, exactly: a double has no place for 64 bits. Of the two fractions at most
+ * one has bits below 2^-128 when their sum is near 1, so that what is cut off does not matter. */
 static bool is_close_exactly(const td_judge *j, uint64_t steps, uint64_t expected)
 {
     const uint64_t wide = td_dtype_extend(j->dtype, expected);
