@@ -181,8 +181,8 @@ bool td_view_is_written(const td_view *view, uint64_t number)
     const td_bound *b = &view->bound;
     if (!b->layout->clip || !b->ragged)
         return true;
-    /* The vector's first lane has the least step of every axis, so it is inside whenever any lane is: clipping is at the
-     * end only. */
+    /* The vector's first lane has the least step of every axis, so it is inside whenever any lane is: clipping is at
+     * the end only. */
     uint64_t at[TD_MAX_BOUND], lane = 0;
     td_shape coordinate;
     for (int a = 0; a < b->axis_count; a++)

@@ -1,5 +1,5 @@
-/* What the files of the conversion share: convert.c (binding and running), convert_choose.c (which way), convert_exact.c
- * (the rule) and convert_double.c (doubles). */
+/* What the files of the conversion share: convert.c (binding and running), convert_choose.c (which way),
+ * convert_exact.c (the rule) and convert_double.c (doubles). */
 #ifndef TD_CONVERT_PATH_H
 #define TD_CONVERT_PATH_H
 
