@@ -426,7 +426,7 @@ TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *ten
  *                    fixed point and floats of up to 8 bits
  *     inf            past the range: infinity, or NaN in e4m3 and e8m0. The default of wider floats
  *     wrap           past the range: modulo 2^bits; only in integers and fixed point
- *     error          past the range: TD_RANGE with the first such element
+ *     error          past the range after rounding: TD_RANGE with the first such element
  *     ftz            subnormal numbers of either type become zeros of the same sign; without it they are kept
  *
  * NaN becomes a quiet NaN with its sign and leading bits; in e3m2, e2m3, e2m1 and their like the largest number, in

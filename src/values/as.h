@@ -14,7 +14,7 @@
  *                     and floats of up to 8 bits
  *     inf             past the range: infinity, or NaN where the type has none. The default of wider floats
  *     wrap            past the range: modulo 2^bits; only in integers and fixed point
- *     error           past the range: the call is refused with the first such element, and nothing is changed
+ *     error           past the range after rounding: the call is refused with the first such element
  *     ftz             subnormal numbers of either type become zeros of the same sign */
 #ifndef TD_AS_H
 #define TD_AS_H

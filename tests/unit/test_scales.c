@@ -217,6 +217,46 @@ static void elements_as_numbers(void **state)
     td_tensor_destroy(&t);
 }
 
+/* The range is that of the rounded value: a dump is refused when an element was rounded out of it, and only then. */
+static void stochastic_rounding_out_of_the_range(void **state)
+{
+    (void)state;
+    static const double values[] = {65535.03125, -0.03125, 65535, 65536, -1};
+    size_t refused = 0, accepted = 0;
+    for (size_t v = 0; v < sizeof values / sizeof values[0]; v++)
+        for (unsigned seed = 0; seed < 60; seed++) {
+            td_tensor *t = NULL, *wide = NULL, *narrow = NULL;
+            td_memory *m = NULL;
+            td_layout *l = NULL;
+            char as[64];
+            bool out = false;
+            ASSERT_OK(td_tensor_create("e10m31", TD_SHAPE(3, 4), &t));
+            ASSERT_OK(td_tensor_create("i32", TD_SHAPE(3, 4), &wide));
+            ASSERT_OK(td_tensor_create("u16", TD_SHAPE(3, 4), &narrow));
+            ASSERT_OK(td_memory_create("m", 3 * 42, 4, &m));
+            ASSERT_OK(td_layout_create("r c -> c r", NULL, NULL, &l));
+            for (uint64_t i = 0; i < 12; i++)
+                ASSERT_OK(td_tensor_set_real(t, i, values[v]));
+            ASSERT_OK(td_backdoor_load_tensor(m, t, l, NULL));
+            snprintf(as, sizeof as, "e10m31 round=stochastic seed=%u", seed);
+            ASSERT_OK(td_backdoor_dump_tensor(m, wide, l, as));
+            for (size_t i = 0; i < 12; i++) {
+                const int32_t rounded = ((const int32_t *)td_tensor_data(wide))[i];
+                out |= rounded < 0 || rounded > 65535;
+            }
+            snprintf(as, sizeof as, "e10m31 round=stochastic seed=%u error", seed);
+            assert_int_equal(td_backdoor_dump_tensor(m, narrow, l, as), out ? TD_RANGE : TD_OK);
+            refused += out;
+            accepted += !out;
+            td_tensor_destroy(&t);
+            td_tensor_destroy(&wide);
+            td_tensor_destroy(&narrow);
+            td_memory_destroy(&m);
+            td_layout_destroy(&l);
+        }
+    assert_true(refused > 120 && accepted > 60); /* both happen */
+}
+
 /* What rounds to 2^-127, the smallest number of e8m0, has a place in it. */
 static void the_lower_end_of_e8m0(void **state)
 {
@@ -335,6 +375,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(elements_as_numbers),
         cmocka_unit_test(the_lower_end_of_e8m0),
+        cmocka_unit_test(stochastic_rounding_out_of_the_range),
         cmocka_unit_test(a_tensor_in_another_dtype),
         cmocka_unit_test(tensors_in_text),
     };
