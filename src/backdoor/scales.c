@@ -72,7 +72,7 @@ td_status td_scales_set(const char *name, const td_tensor *tensor)
         return td_fail(TD_ARGUMENT, "scales_set: the name is empty; pass the one that scale=@NAME says");
     if (strlen(name) >= TD_AS_NAME_BYTES || strpbrk(name, " \t"))
         return td_fail(TD_ARGUMENT,
-                       "scales_set: the name \"%.40s\" has spaces or more than %d letters; pass a shorter word", name,
+                       "scales_set: the name \"%s\" has spaces or more than %d letters; pass a shorter word", name,
                        TD_AS_NAME_BYTES - 1);
     named *entry = NULL;
     if (tensor) {

@@ -38,13 +38,19 @@ typedef struct parser {
     int depth;
 } parser;
 
-static td_status fail_at(const parser *p, const char *at, size_t length, const char *what, const char *fix)
+/* Appends the address to the message and underlines `length` characters from `at`. */
+static td_status underline(const parser *p, const char *at, size_t length)
 {
-    td_status status = td_fail(TD_ADDRESS, "%s in address \"%s\"; %s", what, p->text, fix);
     td_fail_append("\n    %s\n    %*s^", p->text, (int)(at - p->text), "");
     for (size_t i = 1; i < length; i++)
         td_fail_append("~");
-    return status;
+    return TD_ADDRESS;
+}
+
+static td_status fail_at(const parser *p, const char *at, size_t length, const char *what, const char *fix)
+{
+    td_fail(TD_ADDRESS, "%s in address \"%s\"; %s", what, p->text, fix);
+    return underline(p, at, length);
 }
 
 static void skip_space(parser *p)
@@ -80,14 +86,17 @@ static td_status add_node(parser *p, node n, int *out)
 
 static td_status parse_level(parser *p, int level, int *out);
 
-/* Which axes an address usually names, for the message about one that is none. */
-static void axes_text(const td_pattern *pattern, char *text, size_t room)
+/* Appends to the message which axes an address usually names. */
+static void append_axes(const td_pattern *pattern)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < pattern->axis_count && used < room; i++)
-        if (!TD_IS_LANE(pattern, i))
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? " " : "", pattern->axis[i].name);
+    bool any = false;
+    for (int i = 0; i < pattern->axis_count; i++)
+        if (!TD_IS_LANE(pattern, i)) {
+            td_fail_append("%s%s", any ? " " : "", pattern->axis[i].name);
+            any = true;
+        }
+    if (!any)
+        td_fail_append("none");
 }
 
 static td_status parse_name(parser *p, int *out)
@@ -100,11 +109,9 @@ static td_status parse_name(parser *p, int *out)
     int axis = td_pattern_find(p->pattern, start, length);
     if (axis >= 0)
         return add_node(p, (node){AXIS, -1, -1, axis}, out);
-    if (axis < 0 && length == 5 && memcmp(start, "index", 5) == 0)
+    if (length == 5 && memcmp(start, "index", 5) == 0)
         return add_node(p, (node){INDEX, -1, -1, 0}, out);
 
-    char what[96], fix[256], axes[160];
-    axes_text(p->pattern, axes, sizeof axes);
     const char *known[TD_MAX_AXES + FUNCTIONS + 1];
     size_t known_count = 0;
     for (int i = 0; i < p->pattern->axis_count; i++)
@@ -112,15 +119,19 @@ static td_status parse_name(parser *p, int *out)
     known[known_count++] = "index";
     for (size_t i = 0; i < FUNCTIONS; i++)
         known[known_count++] = functions[i].name;
-    char word[48];
-    snprintf(word, sizeof word, "%.*s", (int)(length < 40 ? length : 40), start);
+    char *word = strndup(start, length);
+    if (!word)
+        return td_fail_alloc(length + 1);
     const char *nearest = td_suggest(word, known, known_count);
-    snprintf(what, sizeof what, "unknown axis %s", word);
+    td_fail(TD_ADDRESS, "unknown axis %s in address \"%s\"; ", word, p->text);
+    free(word);
     if (nearest)
-        snprintf(fix, sizeof fix, "did you mean %s? (word axes: %s)", nearest, axes[0] ? axes : "none");
+        td_fail_append("did you mean %s? (word axes: ", nearest);
     else
-        snprintf(fix, sizeof fix, "the word axes are: %s; index is the number of the word", axes[0] ? axes : "none");
-    return fail_at(p, start, length, what, fix);
+        td_fail_append("the word axes are: ");
+    append_axes(p->pattern);
+    td_fail_append("%s", nearest ? ")" : "; index is the number of the word");
+    return underline(p, start, length);
 }
 
 static td_status parse_function(parser *p, size_t which, int *out)

@@ -106,15 +106,17 @@ static int find_clause(const char *word, size_t length)
 
 static td_status fail_clause(const char *segment, size_t length)
 {
-    char word[WORD_BYTES] = "";
-    size_t n = 0;
-    while (n < length && n < WORD_BYTES - 1 && segment[n] != ' ')
-        n++;
-    memcpy(word, segment, n);
+    const char *space = memchr(segment, ' ', length);
+    char *word = strndup(segment, space ? (size_t)(space - segment) : length);
+    if (!word)
+        return td_fail_alloc(length + 1);
     const char *nearest = td_suggest(word, clause_name, CLAUSES);
     if (nearest)
-        return td_fail(TD_FORMAT, "\"%s\" begins no clause; did you mean %s?", word, nearest);
-    return td_fail(TD_FORMAT, "\"%s\" begins no clause; write pattern, options, address, as or preset", word);
+        td_fail(TD_FORMAT, "\"%s\" begins no clause; did you mean %s?", word, nearest);
+    else
+        td_fail(TD_FORMAT, "\"%s\" begins no clause; write pattern, options, address, as or preset", word);
+    free(word);
+    return TD_FORMAT;
 }
 
 static td_status add_text(char **text, const char *part, size_t length)

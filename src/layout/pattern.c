@@ -14,13 +14,19 @@ typedef struct parser {
     td_pattern *pattern;
 } parser;
 
-static td_status fail_at(const parser *p, const char *at, int length, const char *what, const char *fix)
+/* Appends the pattern to the message and underlines `length` characters from `at`. */
+static td_status underline(const parser *p, const char *at, int length)
 {
-    td_status status = td_fail(TD_PATTERN, "%s in pattern \"%s\"; %s", what, p->text, fix);
     td_fail_append("\n    %s\n    %*s^", p->text, (int)(at - p->text), "");
     for (int i = 1; i < length; i++)
         td_fail_append("~");
-    return status;
+    return TD_PATTERN;
+}
+
+static td_status fail_at(const parser *p, const char *at, int length, const char *what, const char *fix)
+{
+    td_fail(TD_PATTERN, "%s in pattern \"%s\"; %s", what, p->text, fix);
+    return underline(p, at, length);
 }
 
 static void skip_space(parser *p)
@@ -61,10 +67,9 @@ static td_status add_term(parser *p, int axis, uint64_t step)
 
 static td_status fail_twice(const parser *p, size_t length, bool left)
 {
-    char what[96];
-    snprintf(what, sizeof what, "axis %.*s twice on the %s", (int)(length < 40 ? length : 40), p->at,
-             left ? "left" : "right");
-    return fail_at(p, p->at, (int)length, what, "give each axis one place on each side");
+    td_fail(TD_PATTERN, "axis %.*s twice on the %s in pattern \"%s\"; give each axis one place on each side",
+            (int)length, p->at, left ? "left" : "right", p->text);
+    return underline(p, p->at, (int)length);
 }
 
 /* An axis name at p->at. On the left it is new; on the right it may be new too, and is then a repeat. */
@@ -219,11 +224,12 @@ static td_status check_sides(const parser *p)
     for (int i = 0; i < pattern->axis_count; i++) {
         if (pattern->axis[i].right_group >= 0)
             continue;
-        char what[96], fix[160];
-        snprintf(what, sizeof what, "axis %.32s stands only on the left", pattern->axis[i].name);
-        snprintf(fix, sizeof fix, "place %.32s on the right, in the word group or in the lane group",
-                 pattern->axis[i].name);
-        return fail_at(p, find_word(p->text, pattern->axis[i].name), (int)strlen(pattern->axis[i].name), what, fix);
+        const char *name = pattern->axis[i].name;
+        td_fail(TD_PATTERN,
+                "axis %s stands only on the left in pattern \"%s\"; place %s on the right, in the word group or in the "
+                "lane group",
+                name, p->text, name);
+        return underline(p, find_word(p->text, name), (int)strlen(name));
     }
     return TD_OK;
 }

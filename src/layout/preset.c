@@ -298,24 +298,27 @@ static td_status expand(expansion *e, const char *words, const char *options, co
 
 static td_status find_preset(const char *name, size_t length, const td_preset **out)
 {
-    char word[WORD_BYTES] = "";
-    memcpy(word, name, length < WORD_BYTES ? length : WORD_BYTES - 1);
     const char *known[64];
     size_t count = 0;
     for (size_t i = 0; i < td_presets_count && count < 64; i++) {
-        if (strcmp(td_presets[i].info.name, word) == 0) {
+        if (strlen(td_presets[i].info.name) == length && memcmp(td_presets[i].info.name, name, length) == 0) {
             *out = &td_presets[i];
             return TD_OK;
         }
         known[count++] = td_presets[i].info.name;
     }
+    char *word = strndup(name, length);
+    if (!word)
+        return td_fail_alloc(length + 1);
     const char *nearest = td_suggest(word, known, count);
     if (nearest)
-        return td_fail(TD_OPTION, "unknown preset %s; did you mean %s?", word, nearest);
-    return td_fail(
-        TD_OPTION,
-        "unknown preset \"%s\"; td_preset_at and the command `tensordoor presets` list the %zu that there are", word,
-        td_presets_count);
+        td_fail(TD_OPTION, "unknown preset %s; did you mean %s?", word, nearest);
+    else
+        td_fail(TD_OPTION,
+                "unknown preset \"%s\"; td_preset_at and the command `tensordoor presets` list the %zu that there are",
+                word, td_presets_count);
+    free(word);
+    return TD_OPTION;
 }
 
 void td_preset_text_free(td_preset_text *text)

@@ -50,8 +50,10 @@ static td_status parse_sizes(const char *what, const char *text, bool may_be_neg
             negative = true;
             value++;
         }
-        if (name == 0 || name >= WORD_BYTES || at[name] != '=' || !td_text_number(&value, &s->value) ||
-            value != at + length)
+        if (name >= WORD_BYTES)
+            return td_fail(TD_OPTION, "axis %.*s in the %s is longer than %d characters; shorten it", (int)name, at,
+                           what, WORD_BYTES - 1);
+        if (name == 0 || at[name] != '=' || !td_text_number(&value, &s->value) || value != at + length)
             return td_fail(TD_OPTION, "\"%.*s\" in the %s is not AXIS=NUMBER; write it as in b=2", (int)length, at,
                            what);
         *s = (size){.value = s->value, .negative = negative};

@@ -8,23 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHERE_BYTES 256
-
-/* "b=0 w=1": the coordinates of a word, by axis name. */
-static const char *where(const td_bound *bound, const uint64_t *at, char *text)
+/* Appends the coordinates of a word to the message, by axis name: "b=0 w=1". */
+static void append_word(const td_bound *bound, const uint64_t *at)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int a = 0; a < bound->axis_count && used < WHERE_BYTES; a++) {
+    bool any = false;
+    for (int a = 0; a < bound->axis_count; a++) {
         const td_bound_axis *axis = &bound->axis[a];
         if (!axis->placed || axis->size == 1)
             continue;
         const char *name = axis->pattern_axis >= 0 ? bound->layout->pattern.axis[axis->pattern_axis].name : "...";
-        used += (size_t)snprintf(text + used, WHERE_BYTES - used, "%s%s=%" PRIu64, used ? " " : "", name, at[a]);
+        td_fail_append("%s%s=%" PRIu64, any ? " " : "", name, at[a]);
+        any = true;
     }
-    if (!used)
-        snprintf(text, WHERE_BYTES, "the only word");
-    return text;
+    if (!any)
+        td_fail_append("the only word");
 }
 
 static void coordinates(const td_bound *bound, const td_words *words, uint64_t number, uint64_t *at)
@@ -36,30 +33,29 @@ static void coordinates(const td_bound *bound, const td_words *words, uint64_t n
 static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address,
                               uint64_t beats)
 {
-    char text[WHERE_BYTES];
     const uint64_t last = beats - 1, depth = plan->geometry.depth_words;
+    const char *sign = address < 0 ? "-" : "";
+    td_fail(TD_RANGE, "address %s%" PRIu64 " of word ", sign,
+            address < 0 ? 0 - (uint64_t)address : (uint64_t)address + last);
+    append_word(bound, at);
     if (address < 0)
-        td_fail(TD_RANGE, "address %" PRId64 " of word %s of \"%s\" is below 0; add %" PRIu64 " to the address",
-                address, where(bound, at, text), bound->layout->pattern.text, (uint64_t)0 - (uint64_t)address);
+        td_fail_append(" of \"%s\" is below 0; add %" PRIu64 " to the address", bound->layout->pattern.text,
+                       0 - (uint64_t)address);
     else
-        td_fail(TD_RANGE,
-                "address %" PRIu64 " of word %s of \"%s\" is past the memory of %" PRIu64
-                " words; use smaller addresses, or a depth of "
-                "at least %" PRIu64,
-                (uint64_t)address + last, where(bound, at, text), bound->layout->pattern.text, depth,
-                (uint64_t)address + last + 1);
+        td_fail_append(" of \"%s\" is past the memory of %" PRIu64
+                       " words; use smaller addresses, or a depth of at least %" PRIu64,
+                       bound->layout->pattern.text, depth, (uint64_t)address + last + 1);
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
 }
 
 static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t bank)
 {
-    char text[WHERE_BYTES];
-    td_fail(TD_RANGE,
-            "bank %" PRId64 " of word %s of \"%s\" is not one of the %" PRIu64 " memories; pass %s%" PRIu64
-            " or change the bank",
-            bank, where(bound, at, text), bound->layout->pattern.text, plan->geometry.banks,
-            bank < 0 ? "a bank from 0 to " : "at least ", bank < 0 ? plan->geometry.banks - 1 : (uint64_t)bank + 1);
+    td_fail(TD_RANGE, "bank %" PRId64 " of word ", bank);
+    append_word(bound, at);
+    td_fail_append(" of \"%s\" is not one of the %" PRIu64 " memories; pass %s%" PRIu64 " or change the bank",
+                   bound->layout->pattern.text, plan->geometry.banks, bank < 0 ? "a bank from 0 to " : "at least ",
+                   bank < 0 ? plan->geometry.banks - 1 : (uint64_t)bank + 1);
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
 }
@@ -67,13 +63,14 @@ static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uin
 static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address,
                             uint64_t bank)
 {
-    char first[WHERE_BYTES], second[WHERE_BYTES], in_bank[32] = "";
+    td_fail(TD_ALIAS, "words ");
+    append_word(bound, a);
+    td_fail_append(" and ");
+    append_word(bound, b);
+    td_fail_append(" of \"%s\" both lie at address %" PRIu64, bound->layout->pattern.text, address);
     if (bound->role_count[TD_ROLE_BANK] || bound->layout->bank)
-        snprintf(in_bank, sizeof in_bank, " of bank %" PRIu64, bank);
-    td_fail(TD_ALIAS,
-            "words %s and %s of \"%s\" both lie at address %" PRIu64
-            "%s; use an address that keeps them apart, or alias=last",
-            where(bound, a, first), where(bound, b, second), bound->layout->pattern.text, address, in_bank);
+        td_fail_append(" of bank %" PRIu64, bank);
+    td_fail_append("; use an address that keeps them apart, or alias=last");
     td_bind_describe(bound->layout, &bound->shape);
     return TD_ALIAS;
 }

@@ -14,11 +14,11 @@
 static void add_tally(td_report *r, const char *name, int dim, uint64_t stride, uint64_t size, uint64_t offset)
 {
     td_tally t = {.dim = dim, .offset = offset, .stride = stride, .size = size};
-    snprintf(t.name, sizeof t.name, "%s", name);
+    t.name = strdup(name);
     t.bucket = (size + TD_REPORT_BUCKETS - 1) / TD_REPORT_BUCKETS;
     t.count = (size_t)((size + t.bucket - 1) / t.bucket);
     t.mismatches = calloc(t.count, sizeof *t.mismatches);
-    r->failed |= !t.mismatches;
+    r->failed |= !t.name || !t.mismatches;
     r->tally[r->tally_count++] = t;
 }
 
@@ -313,8 +313,10 @@ void td_report_destroy(td_report **report)
         return;
     td_report *r = *report;
     *report = NULL;
-    for (size_t i = 0; i < r->tally_count; i++)
+    for (size_t i = 0; i < r->tally_count; i++) {
+        free(r->tally[i].name);
         free(r->tally[i].mismatches);
+    }
     for (size_t i = 0; i < r->guess_count; i++)
         free(r->guess[i]);
     free(r->tally);

@@ -23,7 +23,7 @@
 
 /* Counts along one axis of the pattern, or of the tensor, or over banks or lanes. */
 typedef struct td_tally {
-    char name[48];
+    char *name;
     int dim;         /* the tensor's dimension; -1: banks, -2: lanes */
     uint64_t offset; /* padding before the first element */
     uint64_t stride; /* what a step is worth in the dimension */

@@ -108,13 +108,13 @@ static void add_legend(const td_picture *p, td_text *out)
     const td_view *s = p->view;
     const double y = 102;
     double x = MARGIN;
-    char label[96], name[TD_AXIS_NAME_BYTES];
+    char text[TD_AXIS_NAME_BYTES], label[24];
     if (p->colour_axis >= 0) {
         const uint64_t size = s->bound.axis[p->colour_axis].size;
-        snprintf(label, sizeof label, "colour: %s", td_view_axis_name(s, p->colour_axis, name));
-        td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" font-weight=\"bold\">%s</text>\n", x, y + 12.5,
-                    label);
-        x += 7.2 * (double)strlen(label) + 12;
+        const char *name = td_view_axis_name(s, p->colour_axis, text);
+        td_text_add(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"12\" font-weight=\"bold\">colour: %s</text>\n", x,
+                    y + 12.5, name);
+        x += 7.2 * (double)(strlen("colour: ") + strlen(name)) + 12;
         const uint64_t shown = size <= PALETTE ? size : 5;
         for (uint64_t i = 0; i < shown; i++) {
             const uint64_t value = size <= PALETTE ? i : i * (size - 1) / 4;
@@ -129,8 +129,11 @@ static void add_legend(const td_picture *p, td_text *out)
         x += 10;
     }
     if (p->has_pad) {
-        snprintf(label, sizeof label, "padding (pad=%.40s)", s->request.layout->pad);
-        x = add_swatch(out, x, y, "fill=\"url(#pad)\"", label);
+        td_text padding = {0};
+        td_text_add(&padding, "padding (pad=%s)", s->request.layout->pad);
+        out->failed |= padding.failed;
+        x = add_swatch(out, x, y, "fill=\"url(#pad)\"", padding.failed ? "" : padding.text);
+        td_free(padding.text);
     }
     if (p->has_clipped)
         x = add_swatch(out, x, y, "fill=\"#ffffff\" stroke-dasharray=\"3 2\"", "past the end, not written");

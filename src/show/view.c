@@ -194,11 +194,9 @@ bool td_view_is_written(const td_view *view, uint64_t number)
 const char *td_view_axis_name(const td_view *view, int axis, char *text)
 {
     const td_bound_axis *a = &view->bound.axis[axis];
+    const td_pattern *pattern = &view->bound.layout->pattern;
     if (a->pattern_axis >= 0)
-        snprintf(text, TD_AXIS_NAME_BYTES, "%.40s", view->bound.layout->pattern.axis[a->pattern_axis].name);
-    else
-        snprintf(text, TD_AXIS_NAME_BYTES, "...%d",
-                 a->dim -
-                     (view->bound.layout->pattern.ellipsis_left < 0 ? 0 : view->bound.layout->pattern.ellipsis_left));
+        return pattern->axis[a->pattern_axis].name;
+    snprintf(text, TD_AXIS_NAME_BYTES, "...%d", a->dim - (pattern->ellipsis_left < 0 ? 0 : pattern->ellipsis_left));
     return text;
 }

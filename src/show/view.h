@@ -37,8 +37,9 @@ td_cell td_view_lane(const td_view *view, uint64_t number, uint64_t lane, uint64
 /* False where tail=clip leaves nothing to write in any lane of the vector. */
 bool td_view_is_written(const td_view *view, uint64_t number);
 
-/* The name of a bound axis; those of `...` are called ...0, ...1. `text` holds TD_AXIS_NAME_BYTES. */
-#define TD_AXIS_NAME_BYTES 48
+/* The pattern's name of a bound axis. Those of `...` have none and are called ...0, ...1, which is written into `text`,
+ * of TD_AXIS_NAME_BYTES. */
+#define TD_AXIS_NAME_BYTES 16
 const char *td_view_axis_name(const td_view *view, int axis, char *text);
 
 #endif

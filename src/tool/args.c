@@ -64,15 +64,17 @@ static void print_help(const tool_usage *usage, const tool_flag *flags, size_t f
 static int fail_unknown(const tool_usage *usage, const char *name, size_t length, const tool_flag *flags,
                         size_t flag_count)
 {
-    char word[MAX_WORD + 1];
+    char word[MAX_WORD + 1] = ""; /* to compare with; a longer one resembles no flag */
     const char *known[MAX_FLAGS];
-    snprintf(word, sizeof word, "%.*s", (int)(length < MAX_WORD ? length : MAX_WORD), name);
+    if (length <= MAX_WORD)
+        memcpy(word, name, length);
     for (size_t f = 0; f < flag_count; f++)
         known[f] = flags[f].name;
     const char *near = td_suggest(word, known, flag_count);
     if (near)
         return tool_fail(usage->command, "unknown flag \"--%s\"; did you mean --%s?", word, near);
-    return tool_fail(usage->command, "unknown flag \"--%s\"; see tensordoor %s --help", word, usage->command);
+    return tool_fail(usage->command, "unknown flag \"--%.*s\"; see tensordoor %s --help", (int)length, name,
+                     usage->command);
 }
 
 /* The flag that argv[*i] names, with its value; moves *i onto the value when it stands apart. */

@@ -33,6 +33,7 @@ static bool is_file(const char *folder, const char *name)
     return length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
 }
 
+/* False where the path would be longer than any that the system opens. */
 static bool join(char *out, const char *folder, const char *name)
 {
     int length = snprintf(out, PATH_MAX, "%s%s%s", folder, *name ? "/" : "", name);
@@ -114,19 +115,22 @@ static bool put_list(const char *folder, const char *name)
     FILE *list = join(path, folder, name) ? fopen(path, "r") : NULL;
     if (!list)
         return false;
-    while (fgets(line, sizeof line, list)) {
+    bool whole = true; /* no line and no path was cut */
+    while (whole && fgets(line, sizeof line, list)) {
+        whole = strchr(line, '\n') || feof(list);
         line[strcspn(line, "\r\n")] = '\0';
         if (strcmp(line, "+incdir+.") == 0) {
             printf(" -i");
             put("", folder, "");
         } else if (*line && strncmp(line, "//", 2) != 0) {
             char file[PATH_MAX];
-            if (join(file, folder, line))
+            whole = whole && join(file, folder, line);
+            if (whole)
                 put("", file, "");
         }
     }
     fclose(list);
-    return true;
+    return whole;
 }
 
 static bool put_xvlog(const places *at)

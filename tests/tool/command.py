@@ -127,6 +127,7 @@ def slips_get_a_suggestion():
     refuse('tensordoor pack: unknown flag "--depht"; did you mean --depth?', "pack", "--depht", "8")
     refuse('tensordoor pack: unknown flag "--patern"; did you mean --pattern?', "pack", "--patern=x")
     refuse('tensordoor pack: unknown flag "--frobnicate"; see tensordoor pack --help', "pack", "--frobnicate", "8")
+    refuse('tensordoor pack: unknown flag "--' + 80 * "x" + '"; see tensordoor pack --help', "pack", "--" + 80 * "x")
     refuse('tensordoor pack: unknown flag "-x"; see tensordoor pack --help', "pack", "-x", "8")
     refuse("tensordoor pack: --width is given twice; give it once", "pack", "--width", "8", "-w", "9")
     refuse("tensordoor pack: --width needs a value: --width W", "pack", "--width")

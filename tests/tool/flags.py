@@ -65,7 +65,12 @@ def refusals_say_what_to_pass():
     refuse("tensordoor flags: more than one " + which, "flags", "--vcs", "--xsim")
     refuse("tensordoor flags: --uvm needs UVM_HOME in the environment: the folder of UVM's sources, with "
            "src/uvm_pkg.sv in it", "flags", "--vcs", "--uvm")
-
+    os.environ["UVM_HOME"] = 1000 * "long/"  # than any path that the system opens
+    try:
+        refuse("tensordoor flags: --uvm needs UVM_HOME in the environment: the folder of UVM's sources, with "
+               "src/uvm_pkg.sv in it", "flags", "--vcs", "--uvm")
+    finally:
+        del os.environ["UVM_HOME"]
 
 def a_command_alone_says_so():
     shutil.copy(TOOL, "tensordoor")

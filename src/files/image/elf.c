@@ -140,13 +140,13 @@ static td_status put_section(Elf *elf, const td_file_map *file, const td_file_op
         if (count < MAX_NAMES && s.sh_flags & SHF_ALLOC)
             known[count++] = name;
     }
-    char list[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used + 34 < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.30s", i ? ", " : "", known[i]);
     const char *near = td_suggest(options->section, known, count);
-    return td_fail(TD_ARGUMENT, "the file has no section %s; %s%s%sit has %s", options->section,
-                   near ? "did you mean " : "", near ? near : "", near ? "? " : "", count ? list : "none to load");
+    td_fail(TD_ARGUMENT, "the file has no section %s; %s%s%sit has ", options->section, near ? "did you mean " : "",
+            near ? near : "", near ? "? " : "");
+    for (size_t i = 0; i < count; i++)
+        td_fail_append("%s%s", i ? ", " : "", known[i]);
+    td_fail_append("%s", count == MAX_NAMES ? ", ..." : count ? "" : "none to load");
+    return TD_ARGUMENT;
 }
 
 static td_status elf_scan(const td_file_map *file, const td_file_options *options, td_image *image)

@@ -50,22 +50,32 @@ td_status td_member_list_take(td_member_list *list, char ***names, size_t *count
     return TD_OK;
 }
 
-const char *td_member_shown(const char *name, char *text, size_t room)
+const char *td_member_shown(const char *name, char *text)
 {
     size_t used = 0;
-    for (; name[used] && used + 1 < room; used++) {
+    for (; name[used] && used + 1 < TD_MEMBER_SHOWN_BYTES; used++) {
         bool control = (unsigned char)name[used] < ' ' || name[used] == 0x7f;
         text[used] = '.';
         if (!control)
             text[used] = name[used];
     }
     text[used] = '\0';
+    if (name[used])
+        memcpy(text + used - 3, "...", 3);
     return text;
+}
+
+static void append_names(char *const *names, size_t count)
+{
+    char word[TD_MEMBER_SHOWN_BYTES];
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        td_fail_append("%s%s", i ? ", " : "", td_member_shown(names[i], word));
+    if (count > SHOWN)
+        td_fail_append(", ...");
 }
 
 static td_status fail_of_list(const td_member_list *list, const char *member)
 {
-    char shown[512] = "";
     char **names = NULL;
     size_t count = 0;
     td_member_list copy = *list;
@@ -75,24 +85,20 @@ static td_status fail_of_list(const td_member_list *list, const char *member)
     if (status != TD_OK)
         return status;
     const char *near = member ? td_suggest(member, (const char *const *)names, count) : NULL;
-    size_t used = 0;
-    char word[128];
-    for (size_t i = 0; i < count && i < SHOWN; i++)
-        used += (size_t)snprintf(shown + used, sizeof shown - used, "%s%.60s", i ? ", " : "",
-                                 td_member_shown(names[i], word, sizeof word));
-    if (count > SHOWN)
-        snprintf(shown + used, sizeof shown - used, ", ...");
+    char word[TD_MEMBER_SHOWN_BYTES];
     if (near) {
-        status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; did you mean \"%s\"?", member,
-                         td_member_shown(near, word, sizeof word));
+        td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; did you mean \"%s\"?", member,
+                td_member_shown(near, word));
     } else if (member) {
-        status = td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; it holds %s", member, shown);
+        td_fail(TD_ARGUMENT, "the file holds no tensor \"%s\"; it holds ", member);
+        append_names(names, count);
     } else {
-        status = td_fail(TD_ARGUMENT, "the file holds %zu tensors (%s); name one, as FILE:%s", count, shown,
-                         td_member_shown(list->text, word, sizeof word));
+        td_fail(TD_ARGUMENT, "the file holds %zu tensors (", count);
+        append_names(names, count);
+        td_fail_append("); name one, as FILE:%s", td_member_shown(list->text, word));
     }
     free(names);
-    return status;
+    return TD_ARGUMENT;
 }
 
 td_status td_member_fail_missing(const td_container_format *format, const td_file_map *file, const char *member)

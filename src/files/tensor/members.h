@@ -19,8 +19,10 @@ void td_member_list_free(td_member_list *list);
 /* One block for td_free: pointers, then the names. */
 td_status td_member_list_take(td_member_list *list, char ***names, size_t *count);
 
-/* A name from a file, for a message: what a terminal could take for a command is a dot. Returns text. */
-const char *td_member_shown(const char *name, char *text, size_t room);
+/* A name from a file, for a message: what a terminal could take for a command is a dot, and one that does not fit ends
+ * in "...". Returns text. */
+#define TD_MEMBER_SHOWN_BYTES 512
+const char *td_member_shown(const char *name, char *text);
 
 /* What a file of several tensors can do. Names are given without their end. */
 typedef struct td_container_format {

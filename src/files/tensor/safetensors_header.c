@@ -83,18 +83,18 @@ static td_status read_shape(const json_t *list, const char *name, td_st_entry *e
 
 static td_status read_entry(const char *name, const json_t *value, td_st_entry *entry)
 {
-    char text[96];
+    char text[TD_MEMBER_SHOWN_BYTES];
     uint64_t bytes = 0;
-    const char *printed = td_member_shown(name, text, sizeof text);
+    const char *printed = td_member_shown(name, text);
     const char *word = json_string_value(json_object_get(value, "dtype"));
     const json_t *offsets = json_object_get(value, "data_offsets");
     if (!json_is_object(value) || !word || json_object_size(value) != 3)
         return td_fail(TD_FORMAT, "tensor \"%s\" needs a dtype, a shape and data_offsets, and nothing else", printed);
     *entry = (td_st_entry){.name = name, .type = td_st_type_by_word(word)};
     if (!entry->type) {
-        char type[40];
+        char type[TD_MEMBER_SHOWN_BYTES];
         return td_fail(TD_DTYPE, "tensor \"%s\" has the dtype \"%s\", which is not known", printed,
-                       td_member_shown(word, type, sizeof type));
+                       td_member_shown(word, type));
     }
     td_status status = read_shape(json_object_get(value, "shape"), printed, entry, &bytes);
     if (status != TD_OK)
@@ -138,7 +138,7 @@ static int by_begin(const void *a, const void *b)
 static td_status check_places(td_st_entry *entries, size_t count, uint64_t data_bytes)
 {
     uint64_t next = 0;
-    char text[96];
+    char text[TD_MEMBER_SHOWN_BYTES];
     if (count > 1)
         qsort(entries, count, sizeof *entries, by_begin);
     for (size_t i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ static td_status check_places(td_st_entry *entries, size_t count, uint64_t data_
             return td_fail(TD_FORMAT,
                            "tensor \"%s\" begins at byte %" PRIu64 " of the data, the one before ends at %" PRIu64
                            "; %s are refused",
-                           td_member_shown(entries[i].name, text, sizeof text), entries[i].begin, next,
+                           td_member_shown(entries[i].name, text), entries[i].begin, next,
                            entries[i].begin > next ? "holes" : "overlaps");
         next = entries[i].end;
     }
@@ -238,8 +238,8 @@ static json_t *make_entry(const td_tensor *tensor, const td_st_type *type, uint6
 static td_status add_entry(json_t *root, const char *name, const td_tensor *tensor, uint64_t *next)
 {
     const td_st_type *type = td_st_type_of(tensor->dtype);
-    char text[96];
-    td_member_shown(name, text, sizeof text);
+    char text[TD_MEMBER_SHOWN_BYTES];
+    td_member_shown(name, text);
     if (!type)
         return td_fail(TD_DTYPE, "%s has no name in .safetensors; save \"%s\" as .npy", tensor->dtype_name, text);
     if (type->bits < 8 && tensor->elems * type->bits % 8 != 0)
