@@ -2,6 +2,7 @@
  * defined here, hidden, for our own objects and for those of the archives that are linked in. Only x86-64. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +32,18 @@ TD_BOTH(lstat, (const char *path, struct stat *out), __lxstat64(STAT_VERSION, pa
 TD_BOTH(fstat, (int fd, struct stat *out), __fxstat64(STAT_VERSION, fd, out))
 TD_BOTH(fstatat, (int folder, const char *path, struct stat *out, int flags),
         __fxstatat64(STAT_VERSION, folder, path, out, flags))
+
+/* Since glibc 2.28 programs with 64-bit file offsets call fcntl64; on x86-64 it is fcntl. */
+int td_old_fcntl(int fd, int command, ...) __asm__("fcntl");
+__attribute__((visibility("hidden"))) int td_fcntl64(int fd, int command, ...) __asm__("fcntl64");
+int td_fcntl64(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    return td_old_fcntl(fd, command, argument);
+}
 
 /* glibc 2.32's is never translated; this one speaks the locale's language. */
 __attribute__((visibility("hidden"))) const char *strerrordesc_np(int error)
