@@ -346,6 +346,15 @@ virtual class td_backdoor;
   pure virtual function td_status_e do_save_file(input string path, input longint unsigned first,
                                                  input longint unsigned count, output string message);
 
+  // ---- for a set of banks, about each of them
+
+  // What crosses DPI instead of this object; 0 for a set.
+  pure virtual function longint unsigned handle();
+  // The words of a transfer, from and to an array of the design.
+  pure virtual function bit lies_elsewhere();
+  pure virtual function td_status_e do_bring_in(output string message);
+  pure virtual function td_status_e do_take_out(output string message);
+
   // verilator lint_on UNUSEDSIGNAL
   // verilator lint_on UNDRIVEN
 endclass

@@ -5,7 +5,8 @@
 // Where a call takes addresses and no layout (words, fillings, files), the banks lie one after another: word a of
 // bank b is word b * bank(0).depth() + a of the set.
 class td_bank_set extends td_backdoor;
-  local td_memory        m_banks[$];
+  // Of the base's type: Verilator 5.006 has only the base's C++ class complete everywhere in this one.
+  local td_backdoor      m_banks[$];
   local longint unsigned m_bank_depth;  // of the first bank
   local bit              m_alike;  // all banks have that depth
   local int              m_own;
@@ -44,21 +45,46 @@ class td_bank_set extends td_backdoor;
     status = TD_OK;
     for (int i = 0; i < count && status == TD_OK; i++) begin
       status = td_memory::try_create($sformatf("%s[%0d]", name, i), width, depth, memory, message);
-      if (status == TD_OK) made.own(memory);
+      if (status == TD_OK) made.add(memory);
     end
+    made.own();
     if (status == TD_OK) banks = made;
     else made.destroy();
     return status;
   endfunction
 
-  local function void own(input td_memory memory);
-    add(memory);
+  // For TD_BANKS_MODULE: banks 0 to count - 1 of a module that it has made, named "name[0]" and so on; null when one is
+  // refused.
+  static function td_bank_set from_module(input string module_name, input int count, input string name);
+    td_bank_set banks;
+    td_bank_set none;
+    td_memory   memory;
+    string      message;
+    td_status_e status;
+    banks = new(name);
+    status = TD_OK;
+    message = "";
+    for (int i = 0; i < count && status == TD_OK; i++) begin
+      status = td_design_memory::try_open_bank(module_name, i, $sformatf("%s[%0d]", name, i), memory, message);
+      if (status == TD_OK) banks.add(memory);
+    end
+    banks.own();
+    if (status == TD_OK) return banks;
+    banks.destroy();
+    td_reporter::report(status, message);
+    return none;
+  endfunction
+
+  // From now on destroy frees the banks that are there.
+  function void own();
     m_own = m_banks.size();
   endfunction
 
   // The next bank: a td_memory of any kind, in the design or not.
   function void add(input td_memory memory);
-    m_banks.push_back(memory);
+    td_backdoor bank_added;
+    bank_added = memory;
+    m_banks.push_back(bank_added);
     if (memory != null) begin
       if (memory.lies_elsewhere()) m_elsewhere = 1'b1;
       if (m_banks.size() == 1) begin
@@ -80,12 +106,12 @@ class td_bank_set extends td_backdoor;
   function td_memory bank(input int number);
     td_memory none;
     if (number < 0 || number >= m_banks.size()) return none;
-    return m_banks[number];
+    return td_memory::cast(m_banks[number]);
   endfunction
 
   // Frees the memories that create made, and forgets all.
   function void destroy();
-    for (int i = 0; i < m_own; i++) m_banks[i].destroy();
+    for (int i = 0; i < m_own; i++) td_memory::destroy_bank(m_banks[i]);
     m_own = 0;
     m_banks.delete();
     m_depth = 0;
@@ -453,5 +479,25 @@ class td_bank_set extends td_backdoor;
       if (m_banks[i] != null) handles[i] = m_banks[i].handle();
     end
     return td_list::from_addresses(handles, m_list, message);
+  endfunction
+
+  // ---- a set is no bank of another
+
+  virtual function longint unsigned handle();
+    return 0;
+  endfunction
+
+  virtual function bit lies_elsewhere();
+    return m_elsewhere;
+  endfunction
+
+  virtual function td_status_e do_bring_in(output string message);
+    message = "";
+    return TD_OK;
+  endfunction
+
+  virtual function td_status_e do_take_out(output string message);
+    message = "";
+    return TD_OK;
   endfunction
 endclass

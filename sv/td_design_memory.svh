@@ -64,6 +64,11 @@ class td_design_memory extends td_memory;
                           width(), MaxWidth);
       return TD_ARGUMENT;
     end
+    if (depth() == 0) begin
+      message = $sformatf("TD_MEM_CLASS \"%s\": an array of no words; pass an array of fixed size, not a dynamic one",
+                          name());
+      return TD_ARGUMENT;
+    end
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_create(name(), width(), depth(), handle, message));
     m_handle = handle;
     if (status == TD_OK) memory = this;
@@ -78,6 +83,25 @@ class td_design_memory extends td_memory;
     status = try_open(memory, message);
     if (status != TD_OK) td_reporter::report(status, message);
     return memory;
+  endfunction
+
+  // ---- for TD_BANKS_MODULE: the banks that its modules have found, by the module's name and the bank's number
+
+  local static td_design_memory m_listed[string];
+
+  static function bit list_bank(input string module_name, input int bank, input td_design_memory memory);
+    m_listed[$sformatf("%s %0d", module_name, bank)] = memory;
+    return 1'b1;
+  endfunction
+
+  // Makes the copy of a bank in the list, under a new name.
+  static function td_status_e try_open_bank(input string module_name, input int bank, input string name,
+                                            output td_memory memory, output string message);
+    td_design_memory found;
+    found = m_listed[$sformatf("%s %0d", module_name, bank)];
+    message = "";
+    found.m_name = name;
+    return found.try_open(memory, message);
   endfunction
 
   // ---- the two directions, chunk by chunk

@@ -3,6 +3,8 @@
 // (objects, named scales, the transfer that a memory in the design has begun) belongs to a handle or is guarded by a
 // lock, and nothing is pure, so any thread of the simulator may make the calls. The shims are in dpi/, one C file per
 // group.
+// No delays here, so that any `timescale around it will do, and none:
+// verilator lint_off TIMESCALEMOD
 package td_dpi_pkg;
 
   // What crosses at once is bounded: a larger array makes some simulators copy, or generate, far too much. The
@@ -516,3 +518,4 @@ package td_dpi_pkg;
   );
 
 endpackage
+// verilator lint_on TIMESCALEMOD

@@ -5,20 +5,63 @@
 //   `TD_MEM_CLASS_AT(way_mem, tb.dut.u_tag.way[at % 2].tag[at / 2], 20, 512)
 //
 // and then `td_memory wbuf = wbuf_mem::create("wbuf");`, which is used as any td_memory. The path begins at a top
-// module; the element may be any packed type, of two or four states; the width is that of an element.
+// module: a path that begins elsewhere does not compile, as in a module with several instances it would reach only
+// one of them. The element may be any packed type, of two or four states; the width is that of an element.
 //
 // Word 0 is the element with the lowest index, whichever way the range is written: mem[8:15] and mem[15:8] have words
 // 0 to 7, and word 0 is mem[8]. In two dimensions the right one runs fastest. With TD_MEM_CLASS_AT the word with
 // number `at` is any expression that can be assigned to.
+//
+// Memories in a generate loop, all of them in two lines: outside of any module
+//
+//   `TD_BANKS_MODULE(bank_mem, tb.dut.gen_bank[bank].u_sram.mem, 32)
+//
+// makes a module; `bank_mem #(64) u_banks ();` in the testbench is an instance for banks 0 to 63; and `td_bank_set
+// banks = u_banks.create("banks");` is a set of them, in this order. The path has `bank` for the number.
 `ifndef TD_MACROS_SVH
 `define TD_MACROS_SVH
 
 `define TD_MEM_CLASS(NAME, PATH, WIDTH) \
-  `TD_MEM_CLASS_AT(NAME, PATH[$low(PATH)+at], WIDTH, $size(PATH))
+  `TD_MEM_CLASS_AT(NAME, PATH[$low($root.PATH)+at], WIDTH, $size($root.PATH))
 
 `define TD_MEM_CLASS_2D(NAME, PATH, WIDTH) \
-  `TD_MEM_CLASS_AT(NAME, PATH[$low(PATH, 1)+at/$size(PATH, 2)][$low(PATH, 2)+at%$size(PATH, 2)], WIDTH, \
-                   $size(PATH, 1) * $size(PATH, 2))
+  `TD_MEM_CLASS_AT(NAME, \
+                   PATH[$low($root.PATH, 1)+at/$size($root.PATH, 2)][$low($root.PATH, 2)+at%$size($root.PATH, 2)], \
+                   WIDTH, $size($root.PATH, 1) * $size($root.PATH, 2))
+
+// One module for each bank, with the bank's number as a parameter: the paths of its class are then constant, which
+// those of a class in a generate loop are not. It puts the bank into a list before any process runs.
+`define TD_BANKS_MODULE(NAME, PATH, WIDTH) \
+  /* verilator lint_save */ \
+  /* verilator lint_off DECLFILENAME */ \
+  /* verilator lint_off TIMESCALEMOD */ \
+  module NAME``_bank #( \
+    parameter int bank = 0 \
+  ); \
+    import td_pkg::*; \
+    `TD_MEM_CLASS(bank_class, PATH, WIDTH) \
+    function automatic bit found(); \
+      bank_class       made; \
+      td_design_memory base; \
+      made = new(`"NAME`"); \
+      base = made; \
+      return td_design_memory::list_bank(`"NAME`", bank, base); \
+    endfunction \
+    bit in_list = found(); \
+  endmodule \
+ \
+  module NAME #( \
+    parameter int Banks = 1 \
+  ); \
+    import td_pkg::*; \
+    for (genvar i = 0; i < Banks; i++) begin : gen_bank \
+      NAME``_bank #(.bank(i)) u_bank (); \
+    end \
+    function automatic td_bank_set create(input string name = `"NAME`"); \
+      return td_bank_set::from_module(`"NAME`", Banks, name); \
+    endfunction \
+  endmodule \
+  /* verilator lint_restore */
 
 // The loops over a run stand here, because a virtual call per word would cost more than the word. Everything else of
 // the class is in td_design_memory.
@@ -32,7 +75,7 @@
  \
     function new(input string name); \
       int at; \
-      super.new(name, 64'(WIDTH), 64'($bits(WORD)), 64'(DEPTH)); \
+      super.new(name, 64'(WIDTH), 64'($bits($root.WORD)), 64'(DEPTH)); \
     endfunction \
  \
     static function td_memory create(input string name = `"NAME`"); \
@@ -56,8 +99,8 @@
           at = int'(m_chunk[c]); \
           c += 1; \
         end \
-        word = (Per*32)'({WORD}); \
-        if ($isunknown(WORD)) unknown = 1'b1; \
+        word = (Per*32)'({$root.WORD}); \
+        if ($isunknown($root.WORD)) unknown = 1'b1; \
         for (int k = 0; k < int'(Per); k++) m_chunk[c+k] = word[k*32+:32]; \
         at += step; \
         c += int'(Per); \
@@ -73,7 +116,7 @@
           c += 1; \
         end \
         for (int k = 0; k < int'(Per); k++) word[k*32+:32] = m_chunk[c+k]; \
-        WORD = (WIDTH)'(word); \
+        $root.WORD = (WIDTH)'(word); \
         at += step; \
         c += int'(Per); \
       end \
@@ -81,14 +124,14 @@
  \
     virtual function void collect_word(input int at); \
       logic [Per*32-1:0] word; \
-      word = (Per*32)'({WORD}); \
+      word = (Per*32)'({$root.WORD}); \
       for (int k = 0; k < int'(Per); k++) m_word[k] = word[k*32+:32]; \
     endfunction \
  \
     virtual function void deposit_word(input int at); \
       logic [Per*32-1:0] word; \
       for (int k = 0; k < int'(Per); k++) word[k*32+:32] = m_word[k]; \
-      WORD = (WIDTH)'(word); \
+      $root.WORD = (WIDTH)'(word); \
     endfunction \
   endclass \
   /* verilator lint_restore */

@@ -46,8 +46,20 @@ class td_memory extends td_backdoor;
   endfunction
 
   // What crosses DPI instead of this object.
-  function longint unsigned handle();
+  virtual function longint unsigned handle();
     return m_handle;
+  endfunction
+
+  // For td_bank_set: this class's view of a bank, and its end.
+  static function td_memory cast(input td_backdoor door);
+    td_memory memory;
+    if ($cast(memory, door)) return memory;
+    return null;
+  endfunction
+
+  static function void destroy_bank(input td_backdoor door);
+    td_memory memory;
+    if ($cast(memory, door)) memory.destroy();
   endfunction
 
   // ---- x and z

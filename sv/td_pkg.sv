@@ -1,6 +1,8 @@
 // Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor,
 // td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments
 // (src/tensordoor.h is the manual).
+// No delays here, so that any `timescale around it will do, and none:
+// verilator lint_off TIMESCALEMOD
 package td_pkg;
   `include "td_status.svh"
   `include "td_reporter.svh"
@@ -14,3 +16,4 @@ package td_pkg;
   `include "td_bank_set.svh"
   `include "td_ram_report.svh"
 endpackage
+// verilator lint_on TIMESCALEMOD

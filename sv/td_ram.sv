@@ -6,6 +6,8 @@
 //
 // An address past the depth, or an unknown one, is reported as the loud calls of td_pkg are; such a write changes
 // nothing and such a read gives x. The storage has two states: x and z are written as 0.
+// No delays here, so that any `timescale around it will do, and none:
+// verilator lint_off TIMESCALEMOD
 module td_ram
   import td_pkg::*;
 #(
@@ -129,3 +131,4 @@ module td_ram
   // verilator lint_on UNUSEDSIGNAL
 
 endmodule
+// verilator lint_on TIMESCALEMOD

@@ -49,7 +49,8 @@ class td_report;
     return status;
   endfunction
 
-  // What the loud compare calls do with a report: its page where pages are wanted, and its line.
+  // What the loud compare calls do with a report: its page where pages are wanted, its table where something differs,
+  // and its line.
   function void announce(input string name);
     string      dir;
     string      path;
@@ -66,6 +67,7 @@ class td_report;
       if (status == TD_OK) m_page = path;
       else td_reporter::report(status, message);
     end
+    if (!m_passed) td_reporter::show(text());
     if (m_page != "") td_reporter::tell(m_passed, {m_line, "; see ", m_page});
     else td_reporter::tell(m_passed, m_line);
   endfunction

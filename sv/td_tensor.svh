@@ -5,6 +5,7 @@ class td_tensor;
   local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
   local string           m_dtype;
   local string           m_shape;
+  local longint unsigned m_dims[$];
   local longint unsigned m_elems;
   local int              m_words_per_elem;
 
@@ -70,7 +71,26 @@ class td_tensor;
     m_shape = shape;
     m_elems = elems;
     m_words_per_elem = words_per_elem;
+    split_shape();
     return status;
+  endfunction
+
+  local function void split_shape();
+    longint unsigned length;
+    bit              inside_number;
+    inside_number = 1'b0;
+    length = 0;
+    for (int i = 0; i < m_shape.len(); i++) begin
+      if (m_shape[i] >= "0" && m_shape[i] <= "9") begin
+        length = length * 10 + 64'(m_shape[i]) - 48;
+        inside_number = 1'b1;
+      end else if (inside_number) begin
+        m_dims.push_back(length);
+        length = 0;
+        inside_number = 1'b0;
+      end
+    end
+    if (inside_number) m_dims.push_back(length);
   endfunction
 
   // Frees the tensor; every later use is TD_HANDLE.
@@ -99,6 +119,21 @@ class td_tensor;
   // As create takes it: "2 3 4".
   function string shape();
     return m_shape;
+  endfunction
+
+  // The number of dimensions; "" has none.
+  function int rank();
+    return m_dims.size();
+  endfunction
+
+  // The length of dimension n, 0 for the first; with n below 0 it is counted from the end, -1 for the last.
+  function longint unsigned dim(input int n);
+    int at;
+    at = n < 0 ? n + m_dims.size() : n;
+    if (at >= 0 && at < m_dims.size()) return m_dims[at];
+    td_reporter::report(TD_RANGE, $sformatf("tensor_dim: dimension %0d of a tensor of %0d (shape %s)", n,
+                                            m_dims.size(), m_shape));
+    return 0;
   endfunction
 
   function longint unsigned elems();

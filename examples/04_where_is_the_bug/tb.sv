@@ -24,7 +24,7 @@ module tb;
   `TD_MEM_CLASS(given_mem, tb.u_scaler.in_mem, 128)
   `TD_MEM_CLASS(result_mem, tb.u_scaler.out_mem, 128)
 
-  // The example goes on after a mismatch, so that all three reports are seen; without this each would be a $error.
+  // The mismatches are what the example is about: without this each would be an error, and the run would end with status 1.
   class printer extends td_reporter;
     virtual function void compared(input bit passed, input string line);
       $display("%s: %s", passed ? "PASS" : "FAIL", line);
@@ -56,7 +56,6 @@ module tb;
     rst_n = 1'b1;
     while (!done) @(negedge clk);
     report = result.backdoor_compare_tensor(golden, tiles, "max=3");
-    if (!report.passed()) $display("%s", report.text());
     if (report.guess() != guess) $fatal(1, "the report says \"%s\", not \"%s\"", report.guess(), guess);
     report.destroy();
   endtask

@@ -1,5 +1,7 @@
 // tensordoor in UVM: reporting, factory and sequences around td_pkg, which does the work. `import td_pkg::*;` and
 // `import td_uvm_pkg::*;` give both. For UVM 1800.2-2017 and 1800.2-2020, with and without UVM's own DPI.
+// No delays here, so that any `timescale around it will do, and none:
+// verilator lint_off TIMESCALEMOD
 package td_uvm_pkg;
   import uvm_pkg::*;
   import td_pkg::*;
@@ -16,3 +18,4 @@ package td_uvm_pkg;
   `include "td_uvm_scoreboard.svh"
   `include "td_uvm_backdoor.svh"
 endpackage
+// verilator lint_on TIMESCALEMOD

@@ -41,6 +41,10 @@ class td_uvm_reporter extends td_reporter;
     `uvm_error_context({"TD/", name.substr(3, name.len() - 1)}, message, speaker)
   endfunction
 
+  // announce() has it at UVM_HIGH.
+  virtual function void mismatches(input string text);
+  endfunction
+
   virtual function void compared(input bit passed, input string line);
     uvm_report_object speaker;
     speaker = who();

@@ -50,8 +50,15 @@ if test "${1:-}" = uvm; then
 fi
 
 slang td_ram "$root/sv" "${library[@]}"
-for bench in tb_ops tb_ram tb_layouts tb_mem tb_widths tb_compare; do
+for bench in tb_ops tb_ram tb_convert tb_layouts tb_mem tb_many tb_widths tb_compare; do
   slang $bench "$root/sv" "${library[@]}" "$here/tap_pkg.sv" "$here/$bench.sv"
+done
+readme=$(mktemp -d)
+trap 'rm -rf "$readme"' EXIT
+for name in first second; do
+  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' "$root/README.md" \
+    >"$readme/$name.sv"
+  slang $name "$root/sv" "${library[@]}" "$readme/$name.sv"
 done
 for example in "$root"/examples/[0-9]*/; do
   case $example in *_uvm_*) continue ;; esac

@@ -13,6 +13,12 @@ module tb_compare;
     int    count;
     bit    passed;
     string line;
+    string table_text;
+
+    virtual function void mismatches(input string text);
+      table_text = text;
+      line = "";
+    endfunction
 
     virtual function void compared(input bit passed, input string line);
       count++;
@@ -68,6 +74,7 @@ module tb_compare;
                      "256 in value; first at (0, 2, 6): expected 22 (0x0016), got 278 (0x0116) at address 0x5 bits ",
                      "47:32"},
          "with the place");
+    same(seen.table_text, report.text(), "and the table before it");
     status = report.try_first(0, at, expected, actual, bank, address, msb, lsb, message);
     same(at, "0 2 6", "its coordinate");
     ok(expected == 22 && actual == 278 && bank == 0 && address == 5 && msb == 47 && lsb == 32,

@@ -1,5 +1,5 @@
 // Everything that td_pkg offers, loud and quiet: what it does, and what it says when it refuses. With +loud it makes
-// one bad call without a reporter and ends: the shell test looks for the $error.
+// one bad call without a reporter and ends, with +differs two comparisons: the shell test looks for what they say.
 module tb_ops;
   import td_pkg::*;
   import tap_pkg::*;
@@ -9,6 +9,25 @@ module tb_ops;
   td_layout no_layout;
   string message;
   td_status_e status;
+
+  // ---- two comparisons without a reporter, for the shell test
+
+  task automatic differs();
+    td_memory memory;
+    td_tensor golden;
+    td_layout layout;
+    td_report report;
+    memory = td_memory::create("differs", 8, 4);
+    golden = td_tensor::create("u8", "4");
+    layout = td_layout::create("r -> r 1");
+    if ($test$plusargs("matches") == 0) golden.set_bits(2, 1);
+    if ($test$plusargs("setting") != 0) td_reporter::stop_on_error = 1'b1;
+    report = memory.backdoor_compare_tensor(golden, layout);
+    report.destroy();
+    report = memory.backdoor_compare_tensor(golden, layout);
+    report.destroy();
+    $display("both were compared");
+  endtask
 
   // ---- the status numbers of C and SystemVerilog
 
@@ -518,6 +537,9 @@ module tb_ops;
     if ($test$plusargs("loud") != 0) begin
       memory = td_memory::create("loud", 0, 1);
       if (memory == null) $display("no memory was made");
+      $finish;
+    end else if ($test$plusargs("differs") != 0) begin
+      differs();
       $finish;
     end else begin
       seen.install();
