@@ -132,3 +132,67 @@ TD_API int td_dpi_transfer_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64
     *partial = 0;
     return move("backdoor_tensor", transfer, banks, tensor, layout, as, partial, message);
 }
+
+/* All that td_comparison says: banks, a mask or 0, and a list of the banks' snapshots or 0. */
+TD_API int td_dpi_compare(td_dpi_u64 banks, td_dpi_u64 golden, td_dpi_u64 layout, const char *policy, const char *as,
+                          td_dpi_u64 mask, td_dpi_u64 snapshot, td_dpi_u64 *report, const char **message)
+{
+    static const char call[] = "backdoor_compare";
+    uint64_t *handles = NULL, *before = NULL;
+    size_t count = 0, taken = 0;
+    td_dpi_claim *claims = NULL;
+    td_memory **memories = NULL;
+    td_report *made = NULL;
+    *report = 0;
+    td_status status = read_list(call, banks, &handles, &count, message);
+    if (!status)
+        status = read_list(call, snapshot, &before, &taken, message);
+    if (status)
+        goto done;
+    if (taken && taken != count) {
+        status = (td_status)td_dpi_fail(TD_ARGUMENT, message,
+                                        "%s: a snapshot of %llu banks for %llu; take it of the same set", call,
+                                        (td_dpi_u64)taken, (td_dpi_u64)count);
+        goto done;
+    }
+    claims = calloc(count + taken + 3, sizeof *claims);
+    memories = calloc(count + taken + 1, sizeof(td_memory *));
+    if (!claims || !memories) {
+        status = (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %llu banks; use fewer", call,
+                                        (td_dpi_u64)count);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++)
+        claims[i] = (td_dpi_claim){.handle = handles[i], .kind = TD_DPI_MEMORY};
+    for (size_t i = 0; i < taken; i++)
+        claims[count + i] = (td_dpi_claim){.handle = before[i], .kind = TD_DPI_MEMORY};
+    td_dpi_claim *rest = claims + count + taken;
+    rest[0] = (td_dpi_claim){.handle = golden, .kind = TD_DPI_TENSOR};
+    rest[1] = (td_dpi_claim){.handle = layout, .kind = TD_DPI_LAYOUT};
+    rest[2] = (td_dpi_claim){.handle = mask, .kind = TD_DPI_TENSOR, .optional = true};
+    status = td_dpi_claim_all(call, claims, count + taken + 3, message);
+    if (status)
+        goto done;
+    for (size_t i = 0; i < count + taken; i++)
+        memories[i] = claims[i].object;
+    status = td_compare(&(td_comparison){.banks = memories,
+                                         .bank_count = count,
+                                         .golden = rest[0].object,
+                                         .layout = rest[1].object,
+                                         .policy = policy,
+                                         .as = as,
+                                         .mask = rest[2].object,
+                                         .snapshot = taken ? memories + count : NULL},
+                        &made);
+    td_dpi_release(claims, count + taken + 3);
+    td_dpi_done(status, message);
+    if (!status)
+        status = (td_status)td_dpi_report_give(&made, report, message);
+
+done:
+    free(memories);
+    free(claims);
+    free(before);
+    free(handles);
+    return (int)status;
+}

@@ -22,6 +22,27 @@ TD_API int td_dpi_memory_create(const char *name, td_dpi_u64 width_bits, td_dpi_
     return td_dpi_done(TD_OK, message);
 }
 
+/* A copy as the memory is now, a memory of its own. */
+TD_API int td_dpi_memory_snapshot(td_dpi_u64 handle, td_dpi_u64 *snapshot, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
+    td_memory *copy = NULL;
+    *snapshot = 0;
+    td_status status = td_dpi_claim_one("memory_snapshot", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_memory_snapshot(claim.object, &copy);
+    td_dpi_release(&claim, 1);
+    if (status)
+        return td_dpi_done(status, message);
+    status = td_dpi_handle_create(TD_DPI_MEMORY, copy, snapshot, message);
+    if (status) {
+        td_memory_destroy(&copy);
+        return (int)status;
+    }
+    return td_dpi_done(TD_OK, message);
+}
+
 TD_API int td_dpi_memory_destroy(td_dpi_u64 handle, const char **message)
 {
     void *object = NULL;

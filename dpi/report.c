@@ -57,8 +57,8 @@ TD_API int td_dpi_report_destroy(td_dpi_u64 handle, const char **message)
 }
 
 TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compared, td_dpi_u64 *mismatches,
-                              td_dpi_u64 *pad_mismatches, td_dpi_u64 *worst_ulp, double *worst_error, int *first_count,
-                              const char **line, const char **message)
+                              td_dpi_u64 *pad_mismatches, td_dpi_u64 *outside_bits, td_dpi_u64 *worst_ulp,
+                              double *worst_error, int *first_count, const char **line, const char **message)
 {
     static _Thread_local char *kept;
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_REPORT};
@@ -70,6 +70,7 @@ TD_API int td_dpi_report_info(td_dpi_u64 handle, int *passed, td_dpi_u64 *compar
     *compared = td_report_compared(claim.object);
     *mismatches = td_report_mismatches(claim.object);
     *pad_mismatches = td_report_pad_mismatches(claim.object);
+    *outside_bits = td_report_outside_bits(claim.object);
     *worst_ulp = td_report_worst_ulp(claim.object);
     *worst_error = td_report_worst_error(claim.object);
     *first_count = (int)td_report_first_count(claim.object);

@@ -206,6 +206,65 @@ virtual class td_backdoor;
     return report.learn(message);
   endfunction
 
+  // The same with a mask and a snapshot, as td_comparison says.
+  function td_report backdoor_compare(input td_comparison what);
+    td_report   report;
+    string      message;
+    td_status_e status;
+    status = try_backdoor_compare(what, report, message);
+    if (status == TD_OK) report.announce(m_name);
+    else td_reporter::report(status, message);
+    return report;
+  endfunction
+
+  function td_status_e try_backdoor_compare(input td_comparison what, output td_report report, output string message);
+    longint unsigned golden_handle;
+    longint unsigned layout_handle;
+    longint unsigned mask_handle;
+    longint unsigned snapshot_list;
+    longint unsigned found;
+    td_status_e      status;
+    report = null;
+    golden_handle = m_none;
+    if (what.golden != null) golden_handle = what.golden.handle();
+    layout_handle = m_none;
+    if (what.layout != null) layout_handle = what.layout.handle();
+    mask_handle = m_none;
+    if (what.mask != null) mask_handle = what.mask.handle();
+    snapshot_list = m_none;
+    status = TD_OK;
+    message = "";
+    if (what.snapshot != null) status = what.snapshot.to_list(snapshot_list, message);
+    if (status == TD_OK)
+      status = do_compare(golden_handle, layout_handle, what.policy, what.as, mask_handle, snapshot_list, found,
+                          message);
+    td_list::destroy(snapshot_list);
+    if (status != TD_OK) return status;
+    report = new(found);
+    return report.learn(message);
+  endfunction
+
+  // All words as they are now, for a td_comparison; null when it is refused.
+  function td_snapshot take_snapshot();
+    td_snapshot snapshot;
+    string      message;
+    td_status_e status;
+    status = try_take_snapshot(snapshot, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return snapshot;
+  endfunction
+
+  function td_status_e try_take_snapshot(output td_snapshot snapshot, output string message);
+    td_snapshot made;
+    td_status_e status;
+    snapshot = null;
+    made = new;
+    status = do_snapshot(made, message);
+    if (status == TD_OK) snapshot = made;
+    else made.destroy();
+    return status;
+  endfunction
+
   // ---- single words
 
   // A word of up to 64 bits.
@@ -335,6 +394,12 @@ virtual class td_backdoor;
   pure virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
                                                       input string policy, input string as,
                                                       output longint unsigned report, output string message);
+  pure virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
+                                               input string policy, input string as, input longint unsigned mask,
+                                               input longint unsigned snapshot, output longint unsigned report,
+                                               output string message);
+  // Adds the copies of all banks to the snapshot.
+  pure virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
   pure virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
                                                 output string message);
   pure virtual function td_status_e do_set_bits(input longint unsigned address, input longint unsigned bits,
@@ -354,6 +419,8 @@ virtual class td_backdoor;
   pure virtual function bit lies_elsewhere();
   pure virtual function td_status_e do_bring_in(output string message);
   pure virtual function td_status_e do_take_out(output string message);
+  // Every word from the array of the design.
+  pure virtual function td_status_e do_bring_in_all(output string message);
 
   // verilator lint_on UNUSEDSIGNAL
   // verilator lint_on UNDRIVEN

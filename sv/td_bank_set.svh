@@ -154,6 +154,36 @@ class td_bank_set extends td_backdoor;
     return td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_banks(m_list, golden, layout, policy, as, report, message));
   endfunction
 
+  virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
+                                          input string policy, input string as, input longint unsigned mask,
+                                          input longint unsigned snapshot, output longint unsigned report,
+                                          output string message);
+    td_status_e status;
+    report = 0;
+    status = stage(message);
+    if (status == TD_OK && snapshot != 0) status = do_bring_in_all(message);
+    else if (status == TD_OK) status = bring_in(1'b0, golden, layout, as, message);
+    if (status != TD_OK) return status;
+    return td_status_e'(td_dpi_pkg::td_dpi_compare(m_list, golden, layout, policy, as, mask, snapshot, report,
+                                                   message));
+  endfunction
+
+  virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
+    td_status_e status;
+    status = TD_OK;
+    message = "";
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_snapshot(snapshot, message);
+    return status;
+  endfunction
+
+  virtual function td_status_e do_bring_in_all(output string message);
+    td_status_e status;
+    status = TD_OK;
+    message = "";
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_bring_in_all(message);
+    return status;
+  endfunction
+
   // Rows in consecutive words of the set.
   virtual function td_status_e do_load_matrix(input longint unsigned tensor, input longint unsigned first,
                                               input longint unsigned last, output string message);

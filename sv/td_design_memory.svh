@@ -320,6 +320,39 @@ class td_design_memory extends td_memory;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
+  // Every word is compared with the snapshot, and otherwise only those of the layout.
+  // verilator lint_off UNUSEDSIGNAL
+  virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
+                                          input string policy, input string as, input longint unsigned mask,
+                                          input longint unsigned snapshot, output longint unsigned report,
+                                          output string message);
+    td_status_e status;
+    int         partial;
+    report = 0;
+    if (snapshot != 0) status = do_bring_in_all(message);
+    else begin
+      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(m_handle, golden, layout, as, partial, message));
+      if (status == TD_OK) status = do_bring_in(message);
+    end
+    if (status == TD_OK) status = super.do_compare(golden, layout, policy, as, mask, snapshot, report, message);
+    return status;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
+    td_status_e status;
+    status = do_bring_in_all(message);
+    if (status == TD_OK) status = super.do_snapshot(snapshot, message);
+    return status;
+  endfunction
+
+  virtual function td_status_e do_bring_in_all(output string message);
+    td_status_e status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(m_handle, 0, depth(), message));
+    if (status == TD_OK) status = do_bring_in(message);
+    return status;
+  endfunction
+
   virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
                                            output string message);
     td_status_e status;

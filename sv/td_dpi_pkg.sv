@@ -187,6 +187,11 @@ package td_dpi_pkg;
     output longint unsigned memory,
     output string           message
   );
+  import "DPI-C" function int td_dpi_memory_snapshot(
+    input  longint unsigned memory,
+    output longint unsigned snapshot,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_memory_destroy(
     input  longint unsigned memory,
     output string           message
@@ -351,6 +356,19 @@ package td_dpi_pkg;
     output string           message
   );
 
+  // A mask of 0 is none; the snapshots are a list of memories, one per bank, or 0.
+  import "DPI-C" function int td_dpi_compare(
+    input  longint unsigned banks,
+    input  longint unsigned golden,
+    input  longint unsigned layout,
+    input  string           policy,
+    input  string           as,
+    input  longint unsigned mask,
+    input  longint unsigned snapshot,
+    output longint unsigned report,
+    output string           message
+  );
+
   // ---- dpi/report.c
 
   import "DPI-C" function int td_dpi_backdoor_compare_tensor(
@@ -379,6 +397,7 @@ package td_dpi_pkg;
     output longint unsigned compared,
     output longint unsigned mismatches,
     output longint unsigned pad_mismatches,
+    output longint unsigned outside_bits,
     output longint unsigned worst_ulp,
     output real             worst_error,
     output int              first_count,

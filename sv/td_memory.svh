@@ -151,6 +151,32 @@ class td_memory extends td_backdoor;
                                                                    message));
   endfunction
 
+  virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
+                                          input string policy, input string as, input longint unsigned mask,
+                                          input longint unsigned snapshot, output longint unsigned report,
+                                          output string message);
+    td_addresses_t   handles;
+    longint unsigned banks;
+    td_status_e      status;
+    report = 0;
+    handles = new[1];
+    handles[0] = m_handle;
+    status = td_list::from_addresses(handles, banks, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_compare(banks, golden, layout, policy, as, mask, snapshot, report,
+                                                       message));
+    td_list::destroy(banks);
+    return status;
+  endfunction
+
+  virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
+    longint unsigned copy;
+    td_status_e      status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_memory_snapshot(m_handle, copy, message));
+    if (status == TD_OK) snapshot.add(copy);
+    return status;
+  endfunction
+
   virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
                                            output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_memory_get_bits(m_handle, address, bits, message));
@@ -191,6 +217,11 @@ class td_memory extends td_backdoor;
   endfunction
 
   virtual function td_status_e do_take_out(output string message);
+    message = "";
+    return TD_OK;
+  endfunction
+
+  virtual function td_status_e do_bring_in_all(output string message);
     message = "";
     return TD_OK;
   endfunction

@@ -10,6 +10,8 @@ package td_pkg;
   `include "td_report.svh"
   `include "td_tensor.svh"
   `include "td_layout.svh"
+  `include "td_snapshot.svh"
+  `include "td_comparison.svh"
   `include "td_backdoor.svh"
   `include "td_memory.svh"
   `include "td_design_memory.svh"

@@ -11,6 +11,7 @@ class td_report;
   local longint unsigned m_compared;
   local longint unsigned m_mismatches;
   local longint unsigned m_pad_mismatches;
+  local longint unsigned m_outside_bits;
   local longint unsigned m_worst_ulp;
   local bit [63:0]       m_worst_error;  // as bits: a member of type real breaks Verilator 5.006
   local int              m_first_count;
@@ -30,18 +31,20 @@ class td_report;
     longint unsigned new_compared;
     longint unsigned new_mismatches;
     longint unsigned new_pad_mismatches;
+    longint unsigned new_outside_bits;
     longint unsigned new_worst_ulp;
     real             new_worst_error;
     int              new_first_count;
     string           new_line;
     td_status_e      status;
     status = td_status_e'(td_dpi_pkg::td_dpi_report_info(m_handle, new_passed, new_compared, new_mismatches,
-                                                         new_pad_mismatches, new_worst_ulp, new_worst_error,
-                                                         new_first_count, new_line, message));
+                                                         new_pad_mismatches, new_outside_bits, new_worst_ulp,
+                                                         new_worst_error, new_first_count, new_line, message));
     m_passed = new_passed != 0;
     m_compared = new_compared;
     m_mismatches = new_mismatches;
     m_pad_mismatches = new_pad_mismatches;
+    m_outside_bits = new_outside_bits;
     m_worst_ulp = new_worst_ulp;
     m_worst_error = $realtobits(new_worst_error);
     m_first_count = new_first_count;
@@ -97,6 +100,11 @@ class td_report;
   // With check_pad in the policy.
   function longint unsigned pad_mismatches();
     return m_pad_mismatches;
+  endfunction
+
+  // With a snapshot in a td_comparison: bits outside the layout that have changed since.
+  function longint unsigned outside_bits();
+    return m_outside_bits;
   endfunction
 
   function longint unsigned worst_ulp();

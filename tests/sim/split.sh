@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # split.sh BUILD FILE...: the benches in one model, each a top, built as Verilator builds a large design: its C++ is split over
 # many files, and each of them needs the complete class of every object that it uses. The files are only parsed, which
-# finds a class that is missing and takes a tenth of a build. tb_widths stays out: it would be a thousand files of one macro.
+# finds a class that is missing and takes a tenth of a build. tb_widths and tb_many stay out: they
+# would be a thousand files of one macro.
 set -euo pipefail
 out=$1/tests/sim/split
 shift

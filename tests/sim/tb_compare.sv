@@ -152,6 +152,90 @@ module tb_compare;
     report.destroy();
   endtask
 
+  // A mask, and a snapshot that finds what was written outside the layout: in the library, in the design, over banks.
+  task automatic masked(input td_backdoor door, input string what);
+    td_comparison wanted;
+    td_tensor     mask;
+    td_snapshot   earlier;
+    td_layout     plain;
+    wanted = new;
+    mask = td_tensor::create("u1", "2 3 8");
+    plain = td_layout::create("b w (ct cs) -> (b w ct) cs", "cs=4");
+    for (int i = 0; i < 48; i++) mask.set_bits(64'(i), i == 22 ? 0 : 1);
+    door.clear();
+    door.backdoor_load_tensor(golden, plain);
+    earlier = door.take_snapshot();
+    door.set_bits(5, door.get_bits(5) ^ 64'h0000_0100_0000_0000);  // element 22
+    wanted.golden = golden;
+    wanted.layout = plain;
+    report = door.backdoor_compare(wanted);
+    equal(report.mismatches(), 1, {what, ": without a mask"});
+    report.destroy();
+    wanted.mask = mask;
+    report = door.backdoor_compare(wanted);
+    ok(report.passed() && report.compared() == 47, {what, ": an element that the mask leaves out"});
+    report.destroy();
+    wanted.snapshot = earlier;
+    report = door.backdoor_compare(wanted);
+    ok(report.passed() && report.outside_bits() == 0, {what, ": nothing outside the layout"});
+    report.destroy();
+    door.set_bits(40, 64'h11);
+    report = door.backdoor_compare(wanted);
+    ok(!report.passed() && report.outside_bits() == 2, {what, ": two bits outside it"});
+    report.destroy();
+    wanted.policy = "ulps=1";
+    status = door.try_backdoor_compare(wanted, report, message);
+    ok(status == TD_OPTION && report == null, {what, ": a slip in the policy"});
+    earlier.destroy();
+    mask.destroy();
+    plain.destroy();
+  endtask
+
+  task automatic masks();
+    td_memory   one;
+    td_memory   dut;
+    td_bank_set banks;
+    td_backdoor door;
+    one = td_memory::create("one", 64, 64);
+    door = one;
+    masked(door, "a memory");
+    dut = held_mem::create("dut");
+    door = dut;
+    masked(door, "the design");
+    banks = new("two");
+    banks.add(dut);
+    one.destroy();
+    one = td_memory::create("one", 64, 64);
+    banks.add(one);
+    door = banks;
+    masked_banks(door);
+    one.destroy();
+    dut.destroy();
+    banks.destroy();
+  endtask
+
+  task automatic masked_banks(input td_backdoor door);
+    td_comparison wanted;
+    td_snapshot   earlier;
+    td_layout     split;
+    wanted = new;
+    split = td_layout::create("b w (ct cs) -> b (w ct) cs", "cs=4");
+    door.backdoor_load_tensor(golden, split);
+    earlier = door.take_snapshot();
+    wanted.golden = golden;
+    wanted.layout = split;
+    wanted.snapshot = earlier;
+    report = door.backdoor_compare(wanted);
+    ok(report.passed(), "banks: as they were");
+    report.destroy();
+    held[50][3] = !held[50][3];
+    report = door.backdoor_compare(wanted);
+    ok(!report.passed() && report.outside_bits() == 1, "banks: a bit that the design has changed");
+    report.destroy();
+    earlier.destroy();
+    split.destroy();
+  endtask
+
   task automatic refusals();
     report = memory.backdoor_compare_tensor(no_tensor, layout);
     ok(report == null, "no report without a golden tensor");
@@ -175,6 +259,7 @@ module tb_compare;
     mismatches();
     others();
     in_the_design();
+    masks();
     refusals();
     pages();
     finish();
