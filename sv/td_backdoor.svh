@@ -218,27 +218,11 @@ virtual class td_backdoor;
   endfunction
 
   function td_status_e try_backdoor_compare(input td_comparison what, output td_report report, output string message);
-    longint unsigned golden_handle;
-    longint unsigned layout_handle;
-    longint unsigned mask_handle;
-    longint unsigned snapshot_list;
     longint unsigned found;
     td_status_e      status;
     report = null;
-    golden_handle = m_none;
-    if (what.golden != null) golden_handle = what.golden.handle();
-    layout_handle = m_none;
-    if (what.layout != null) layout_handle = what.layout.handle();
-    mask_handle = m_none;
-    if (what.mask != null) mask_handle = what.mask.handle();
-    snapshot_list = m_none;
-    status = TD_OK;
-    message = "";
-    if (what.snapshot != null) status = what.snapshot.to_list(snapshot_list, message);
-    if (status == TD_OK)
-      status = do_compare(golden_handle, layout_handle, what.policy, what.as, mask_handle, snapshot_list, found,
-                          message);
-    td_list::destroy(snapshot_list);
+    status = do_compare(what.golden(), what.layout(), what.policy, what.as, what.mask(), what.snapshot(), found,
+                        message);
     if (status != TD_OK) return status;
     report = new(found);
     return report.learn(message);
@@ -255,11 +239,14 @@ virtual class td_backdoor;
   endfunction
 
   function td_status_e try_take_snapshot(output td_snapshot snapshot, output string message);
-    td_snapshot made;
-    td_status_e status;
+    td_snapshot    made;
+    td_addresses_t copies;
+    td_status_e    status;
     snapshot = null;
+    status = do_snapshot(copies, message);
+    if (status != TD_OK) return status;
     made = new;
-    status = do_snapshot(made, message);
+    status = made.hold(copies, message);
     if (status == TD_OK) snapshot = made;
     else made.destroy();
     return status;
@@ -398,8 +385,8 @@ virtual class td_backdoor;
                                                input string policy, input string as, input longint unsigned mask,
                                                input longint unsigned snapshot, output longint unsigned report,
                                                output string message);
-  // Adds the copies of all banks to the snapshot.
-  pure virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
+  // The handles of copies, one for each bank.
+  pure virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
   pure virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
                                                 output string message);
   pure virtual function td_status_e do_set_bits(input longint unsigned address, input longint unsigned bits,

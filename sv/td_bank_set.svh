@@ -168,11 +168,17 @@ class td_bank_set extends td_backdoor;
                                                    message));
   endfunction
 
-  virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
-    td_status_e status;
+  virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
+    td_addresses_t one;
+    td_status_e    status;
     status = TD_OK;
     message = "";
-    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_snapshot(snapshot, message);
+    copies = new[m_banks.size()];
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) begin
+      status = m_banks[i].do_snapshot(one, message);
+      copies[i] = one[0];
+      if (status != TD_OK) td_snapshot::free_copies(copies, i);
+    end
     return status;
   endfunction
 

@@ -1,20 +1,59 @@
-// Everything that a comparison can be told, for backdoor_compare of a memory or a set of banks. Created with new; the
-// fields are set before the call, those that are not needed stay as they are:
+// Everything that a comparison can be told, for backdoor_compare of a memory or a set of banks. Created with new;
+// what is not set stays out of it:
 //
 //   td_comparison what = new;
-//   what.golden = golden;
-//   what.layout = rows;
-//   what.mask = valid;                  elements where it is 0 are not compared
-//   what.snapshot = earlier;            bits outside the layout must be as they were
+//   what.set_golden(golden);
+//   what.set_layout(rows);
+//   what.policy = "ulp=1";              what counts as equal; "" for equal bits
+//   what.as = "i8 scale=0.05";          what the memory holds; "" for the tensor's own bits
+//   what.set_mask(valid);               elements where it is 0 are not compared
+//   what.set_snapshot(earlier);         bits outside the layout must be as they were
 //   report = obuf.backdoor_compare(what);
+//
+// It keeps handles, not objects: an object as a member does not compile on Verilator 5.006 when that splits its C++.
 class td_comparison;
   // td_backdoor reads them, which Verilator 5.006 does not see:
   // verilator lint_off UNUSEDSIGNAL
-  td_tensor   golden;
-  td_layout   layout;
-  string      policy;    // what counts as equal: "ulp=1", "atol=0.1"; "" for equal bits
-  string      as;        // what the memory holds; "" for the tensor's own bits
-  td_tensor   mask;      // of the golden tensor's shape
-  td_snapshot snapshot;
+  string policy;
+  string as;
   // verilator lint_on UNUSEDSIGNAL
+
+  local longint unsigned m_golden;
+  local longint unsigned m_layout;
+  local longint unsigned m_mask;
+  local longint unsigned m_snapshot;
+
+  function void set_golden(input td_tensor golden);
+    m_golden = golden.handle();
+  endfunction
+
+  function void set_layout(input td_layout layout);
+    m_layout = layout.handle();
+  endfunction
+
+  // Of the golden tensor's shape.
+  function void set_mask(input td_tensor mask);
+    m_mask = mask.handle();
+  endfunction
+
+  function void set_snapshot(input td_snapshot snapshot);
+    m_snapshot = snapshot.handle();
+  endfunction
+
+  // For td_backdoor; 0 is what was not set.
+  function longint unsigned golden();
+    return m_golden;
+  endfunction
+
+  function longint unsigned layout();
+    return m_layout;
+  endfunction
+
+  function longint unsigned mask();
+    return m_mask;
+  endfunction
+
+  function longint unsigned snapshot();
+    return m_snapshot;
+  endfunction
 endclass

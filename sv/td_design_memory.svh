@@ -339,10 +339,10 @@ class td_design_memory extends td_memory;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
+  virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
     td_status_e status;
     status = do_bring_in_all(message);
-    if (status == TD_OK) status = super.do_snapshot(snapshot, message);
+    if (status == TD_OK) status = super.do_snapshot(copies, message);
     return status;
   endfunction
 

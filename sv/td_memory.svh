@@ -169,11 +169,12 @@ class td_memory extends td_backdoor;
     return status;
   endfunction
 
-  virtual function td_status_e do_snapshot(input td_snapshot snapshot, output string message);
+  virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
     longint unsigned copy;
     td_status_e      status;
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_snapshot(m_handle, copy, message));
-    if (status == TD_OK) snapshot.add(copy);
+    copies = new[1];
+    copies[0] = copy;
     return status;
   endfunction
 

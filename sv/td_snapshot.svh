@@ -1,28 +1,37 @@
 // A memory, or every bank of a set, as it was: created with `take_snapshot` of either, freed with destroy. A
 // td_comparison that has it finds what was written outside the layout since.
 class td_snapshot;
-  local longint unsigned m_copies[$];
+  local td_addresses_t   m_copies;  // the memories of the copies, by handle
+  local longint unsigned m_handle;  // the list of them, as C takes it
 
-  // For take_snapshot: the copy of one more bank.
-  function void add(input longint unsigned copy);
-    m_copies.push_back(copy);
+  // For take_snapshot, with the copies of all banks, which are the snapshot's from now on.
+  function td_status_e hold(input td_addresses_t copies, output string message);
+    longint unsigned list_handle;
+    td_status_e      status;
+    m_copies = copies;
+    status = td_list::from_addresses(copies, list_handle, message);
+    m_handle = list_handle;
+    return status;
   endfunction
 
-  // The copies as C takes them, which the caller destroys.
-  function td_status_e to_list(output longint unsigned list_handle, output string message);
-    td_addresses_t handles;
-    handles = new[m_copies.size()];
-    for (int i = 0; i < m_copies.size(); i++) handles[i] = m_copies[i];
-    return td_list::from_addresses(handles, list_handle, message);
+  // What crosses DPI instead of this object.
+  function longint unsigned handle();
+    return m_handle;
+  endfunction
+
+  static function void free_copies(input td_addresses_t copies, input int count);
+    string      message;
+    td_status_e status;
+    for (int i = 0; i < count; i++) begin
+      status = td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(copies[i], message));
+      if (status != TD_OK) td_reporter::report(status, message);
+    end
   endfunction
 
   function void destroy();
-    string      message;
-    td_status_e status;
-    for (int i = 0; i < m_copies.size(); i++) begin
-      status = td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(m_copies[i], message));
-      if (status != TD_OK) td_reporter::report(status, message);
-    end
-    m_copies.delete();
+    free_copies(m_copies, m_copies.size());
+    m_copies = new[0];
+    td_list::destroy(m_handle);
+    m_handle = 0;
   endfunction
 endclass
