@@ -1,7 +1,11 @@
-// The tile mover of the first example between its two memories, with a UVM environment at its command port. The
-// memories go to the environment by name, as the interface does.
+// The tile mover of the first example between its two memories, with a UVM environment at its command port. The first
+// memory is a td_ram, the second an array of the design, and the environment cannot tell: they go there by name, as the
+// interface does.
+`include "td_macros.svh"
+
 module tb;
   import uvm_pkg::*;
+  import td_pkg::*;
   import td_uvm_pkg::*;
   import mover_pkg::*;
 
@@ -51,25 +55,24 @@ module tb;
     .dst_data_o (dst_data)
   );
 
-  td_ram #(
+  sram #(
     .Width(64),
     .Depth(4096)
   ) u_dst (
-    .clk_i     (clk),
-    .rd_cs_ni  (1'b1),
-    .rd_addr_i ('0),
-    .rd_valid_o(),
-    .rd_data_o (),
-    .wr_cs_ni  (dst_cs_n),
-    .wr_addr_i (dst_addr),
-    .wr_data_i (dst_data),
-    .wr_mask_i ('0)
+    .clk_i    (clk),
+    .rd_en_i  (1'b0),
+    .rd_addr_i('0),
+    .rd_data_o(),
+    .wr_en_i  (!dst_cs_n),
+    .wr_addr_i(dst_addr),
+    .wr_data_i(dst_data)
   );
+  `TD_MEM_CLASS(dst_mem, tb.u_dst.mem, 64)
 
   initial begin
     uvm_config_db#(virtual mover_if)::set(null, "*.env.agent.*", "vif", command);
     td_uvm_mem::put("*.env.src", u_src.get_memory());
-    td_uvm_mem::put("*.env.dst", u_dst.get_memory());
+    td_uvm_mem::put("*.env.dst", dst_mem::create("dst"));
     run_test();
   end
 endmodule

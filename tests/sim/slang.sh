@@ -40,8 +40,8 @@ if test "${1:-}" = uvm; then
   for uvm in "$td_uvm"/uvm_pkg_all_*.svh; do
     echo "$(basename "$uvm"):"
     slang tb "$root/sv:$root/sv/uvm:$root/examples/05_uvm_sequence:$td_uvm" "$uvm" "${library[@]}" \
-      "$root/sv/uvm/td_uvm_pkg.sv" \
-      "$root/examples/01_tile_mover/tile_mover.sv" "$root"/examples/05_uvm_sequence/{mover_if,mover_pkg,tb}.sv
+      "$root/sv/uvm/td_uvm_pkg.sv" "$root"/examples/{01_tile_mover/tile_mover,02_rtl_memory/sram}.sv \
+      "$root"/examples/05_uvm_sequence/{mover_if,mover_pkg,tb}.sv
     slang tb "$root/sv:$root/sv/uvm:$root/tests/uvm:$readme:$td_uvm" "$uvm" "${library[@]}" \
       "$root/sv/uvm/td_uvm_pkg.sv" \
       "$here/tap_pkg.sv" "$root/tests/uvm/tb_uvm.sv"
