@@ -221,8 +221,8 @@ virtual class td_backdoor;
     longint unsigned found;
     td_status_e      status;
     report = null;
-    status = do_compare(what.golden(), what.layout(), what.policy, what.as, what.mask(), what.snapshot(), found,
-                        message);
+    status = do_compare(what.golden_handle(), what.layout_handle(), what.policy, what.as, what.mask_handle(),
+                        what.snapshot_handle(), found, message);
     if (status != TD_OK) return status;
     report = new(found);
     return report.learn(message);

@@ -23,37 +23,40 @@ class td_comparison;
   local longint unsigned m_mask;
   local longint unsigned m_snapshot;
 
+  // What is expected.
   function void set_golden(input td_tensor golden);
     m_golden = golden.handle();
   endfunction
 
+  // How it lies in the memory.
   function void set_layout(input td_layout layout);
     m_layout = layout.handle();
   endfunction
 
-  // Of the golden tensor's shape.
+  // A tensor of the golden tensor's shape: elements where it is 0 are not compared.
   function void set_mask(input td_tensor mask);
     m_mask = mask.handle();
   endfunction
 
+  // Bits outside the layout must be as they were when it was taken.
   function void set_snapshot(input td_snapshot snapshot);
     m_snapshot = snapshot.handle();
   endfunction
 
   // For td_backdoor; 0 is what was not set.
-  function longint unsigned golden();
+  function longint unsigned golden_handle();
     return m_golden;
   endfunction
 
-  function longint unsigned layout();
+  function longint unsigned layout_handle();
     return m_layout;
   endfunction
 
-  function longint unsigned mask();
+  function longint unsigned mask_handle();
     return m_mask;
   endfunction
 
-  function longint unsigned snapshot();
+  function longint unsigned snapshot_handle();
     return m_snapshot;
   endfunction
 endclass

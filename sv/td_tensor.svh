@@ -121,7 +121,7 @@ class td_tensor;
     return m_shape;
   endfunction
 
-  // The number of dimensions; "" has none.
+  // The number of dimensions.
   function int rank();
     return m_dims.size();
   endfunction

@@ -24,7 +24,8 @@ module tb;
   `TD_MEM_CLASS(given_mem, tb.u_scaler.in_mem, 128)
   `TD_MEM_CLASS(result_mem, tb.u_scaler.out_mem, 128)
 
-  // The mismatches are what the example is about: without this each would be an error, and the run would end with status 1.
+  // The mismatches are what the example is about. Without this each would be an error, and the run would end with
+  // status 1.
   class printer extends td_reporter;
     virtual function void compared(input bit passed, input string line);
       $display("%s: %s", passed ? "PASS" : "FAIL", line);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# loud.sh SIMULATE ARGUMENT...: what the loud calls do without a reporter. A refused call is a $error with the status and the
-# text, which ends a Verilator run unless it is told to go on. A mismatch ends no run, unless a plusarg or the reporter says
-# so; the exit status tells.
+# loud.sh SIMULATE ARGUMENT...: what the loud calls do without a reporter. A refused call is a $error with the status
+# and the text, which ends a Verilator run unless it is told to go on. A mismatch ends no run, unless a plusarg or the
+# reporter says so; the exit status tells.
 set -uo pipefail
 needed='TD_ARGUMENT: memory_create "loud": a width of 0 bits; a width is 1 to 16777216 bits'
 stopped=$("$@" +loud 2>&1)
@@ -28,9 +28,11 @@ test "${table:-9}" -lt "${error:-0}"; point $? "6 - after the table of its repor
 grep -qF "both were compared" <<<"$differed"; point $? "7 - and ends no run" "$differed"
 grep -qF "tensordoor: 2 comparisons found a mismatch" <<<"$differed"; point $? "8 - whose end counts them" "$differed"
 test $differed_ended = 1; point $? "9 - with status 1" "$differed ended with $differed_ended"
-grep -qF "1 of 4 elements differs" <<<"$at_first" && ! grep -qF "both were compared" <<<"$at_first" && test $at_first_ended != 0
+first_only() { grep -qF "1 of 4 elements differs" <<<"$1" && ! grep -qF "both were compared" <<<"$1" && test $2 != 0; }
+first_only "$at_first" $at_first_ended
 point $? "10 - +td_stop_on_error ends it at the first" "$at_first"
-grep -qF "1 of 4 elements differs" <<<"$by_setting" && ! grep -qF "both were compared" <<<"$by_setting" && test $by_setting_ended != 0
+first_only "$by_setting" $by_setting_ended
 point $? "11 - and so does the reporter's setting" "$by_setting"
 matched=$("$@" +differs +matches 2>&1); matched_ended=$?
-grep -qF "both were compared" <<<"$matched" && test $matched_ended = 0; point $? "12 - without a mismatch the status is 0" "$matched"
+grep -qF "both were compared" <<<"$matched" && test $matched_ended = 0
+point $? "12 - without a mismatch the status is 0" "$matched"

@@ -7,7 +7,8 @@ folder=$2/tests/sim/readme
 mkdir -p "$folder"
 for name in first second; do
   # Not touched when it has not changed, so that it is not built again.
-  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' "$readme" >"$folder/new"
+  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' "$readme" \
+    >"$folder/new"
   test -s "$folder/new"
   cmp -s "$folder/new" "$folder/$name.sv" || cp "$folder/new" "$folder/$name.sv"
   # The first block of text after it is what the command after it prints.

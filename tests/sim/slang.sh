@@ -56,8 +56,8 @@ done
 readme=$(mktemp -d)
 trap 'rm -rf "$readme"' EXIT
 for name in first second; do
-  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' "$root/README.md" \
-    >"$readme/$name.sv"
+  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' \
+    "$root/README.md" >"$readme/$name.sv"
   slang $name "$root/sv" "${library[@]}" "$readme/$name.sv"
 done
 for example in "$root"/examples/[0-9]*/; do
