@@ -247,7 +247,7 @@ static void use_number(td_as *as, values *scale, values *zero)
 static td_status place_values(const td_as *as, const td_layout *layout, const td_shape *shape, const values *scale,
                               const values *zero, td_scales *out)
 {
-    place at = {0};
+    place at = {.stride = 1, .size = 1};
     if (!as->axis[0])
         return td_fail(
             TD_OPTION,

@@ -107,7 +107,7 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
     td_plan *plan = NULL;
     td_status status = td_transfer_begin(memory);
     const bool dense = layout && may_stage(layout);
-    if (status || !td_transfer_plan(&memory, 1, tensor, layout, as, dense, &plan))
+    if (status || !layout || !td_transfer_plan(&memory, 1, tensor, layout, as, dense, &plan))
         return status;
     status = place_words(memory, plan, tensor, dense, may_borrow(tensor, layout, as, use));
     if (!status && use == TD_TRANSFER_LOAD && !memory->transfer->borrowed)
@@ -133,14 +133,15 @@ static void settle(td_memory *memory)
 
 /* The operation on the copy, or on the buffer: the same memory, but for where its words are. Only the copy knows x and
  * z. */
-static td_status run_staged(td_memory *memory, td_call *call)
+static td_status run_staged(td_memory *memory, const td_call *given)
 {
+    td_call call = *given;
     struct td_transfer *t = memory ? memory->transfer : NULL;
     const td_memory *bank = memory;
     td_memory view;
     if (t && t->borrowed) {
-        const td_status status = td_tensor_check_file(call->tensor);
-        return status ? td_call_fail(call, status) : TD_OK;
+        const td_status status = td_tensor_check_file(call.tensor);
+        return status ? td_call_fail(&call, status) : TD_OK;
     }
     if (t && t->staged && memory->unknown_any)
         settle(memory);
@@ -148,11 +149,11 @@ static td_status run_staged(td_memory *memory, td_call *call)
         view = *memory;
         view.data = t->staged;
         bank = &view;
-        call->staged_words = t->words;
+        call.staged_words = t->words;
     }
-    call->bank = &bank;
-    call->banks = 1;
-    td_status status = td_call_run(call);
+    call.bank = &bank;
+    call.banks = 1;
+    td_status status = td_call_run(&call);
     if (t && !status)
         list_whole(t);
     return status;
