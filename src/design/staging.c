@@ -70,8 +70,8 @@ static bool list_edges(struct td_transfer *t, const td_plan *plan, const td_layo
     const bool gaps = layout->clip || (layout->slot_bits && layout->slot_bits != bits);
     if (!layout->flat || gaps || t->count != 1 || t->run[0].step != 1)
         return layout->keep || layout->clip;
-    const bool plain = !plan->pads_count && !plan->repeats && !plan->slides;
-    const bool first = lsb != 0, last = !plain || (lsb + plan->elems * bits) % width != 0;
+    const bool plain = !plan->pads_count && !plan->repeats && !plan->slides && !layout->byte_addresses;
+    const bool first = lsb != 0 || layout->byte_addresses, last = !plain || (lsb + plan->elems * bits) % width != 0;
     if (!first && !last)
         return false;
     t->whole = t->run[0];

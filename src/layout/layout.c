@@ -101,6 +101,11 @@ static td_status set_fill(td_layout *layout, const char *value)
     return parse_choice("fill", value, "zero", "keep", &layout->keep);
 }
 
+static td_status set_addr_unit(td_layout *layout, const char *value)
+{
+    return parse_choice("addr_unit", value, "word", "byte", &layout->byte_addresses);
+}
+
 static td_status set_alias(td_layout *layout, const char *value)
 {
     return parse_choice("alias", value, "error", "last", &layout->alias_last);
@@ -171,6 +176,12 @@ static void print_fill(const td_layout *layout, td_text *out)
         td_text_add(out, " fill=keep");
 }
 
+static void print_addr_unit(const td_layout *layout, td_text *out)
+{
+    if (layout->byte_addresses)
+        td_text_add(out, " addr_unit=byte");
+}
+
 static void print_alias(const td_layout *layout, td_text *out)
 {
     if (layout->alias_last)
@@ -190,10 +201,12 @@ static void print_dtype(const td_layout *layout, td_text *out)
 }
 
 static const option options[] = {
-    {"pad", set_pad, print_pad},       {"pad_at", set_pad_at, print_pad_at}, {"tail", set_tail, print_tail},
-    {"slot", set_slot, print_slot},    {"lsb", set_lsb, print_lsb},          {"lanes", set_lanes, print_lanes},
-    {"beats", set_beats, print_beats}, {"fill", set_fill, print_fill},       {"alias", set_alias, print_alias},
-    {"dtype", set_dtype, print_dtype}, {"tune", set_tune, print_tune},
+    {"pad", set_pad, print_pad},       {"pad_at", set_pad_at, print_pad_at},
+    {"tail", set_tail, print_tail},    {"slot", set_slot, print_slot},
+    {"lsb", set_lsb, print_lsb},       {"lanes", set_lanes, print_lanes},
+    {"beats", set_beats, print_beats}, {"fill", set_fill, print_fill},
+    {"alias", set_alias, print_alias}, {"dtype", set_dtype, print_dtype},
+    {"tune", set_tune, print_tune},    {"addr_unit", set_addr_unit, print_addr_unit},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
@@ -242,7 +255,7 @@ static td_status fail_unknown(const td_layout *layout, const char *key)
     return td_fail(
         TD_OPTION,
         "unknown option %s for pattern \"%s\"; pass a size of one of its axes, or pad pad_at tail slot lsb lanes "
-        "beats fill alias dtype tune",
+        "beats fill alias dtype tune addr_unit",
         key, layout->pattern.text);
 }
 

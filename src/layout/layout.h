@@ -25,6 +25,7 @@ struct td_layout {
     bool tune;
     uint64_t slot_bits; /* 0: the element's bits */
     uint64_t lsb_bits;
+    bool byte_addresses; /* the address counts bytes */
     uint64_t beats;
     char *dtype_text; /* NULL: any */
     td_dtype dtype;

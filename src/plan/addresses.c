@@ -67,12 +67,69 @@ static bool affine_address(const td_layout *layout, const td_expr_scope *scope, 
     return affine;
 }
 
-td_status td_places_find(const td_bound *bound, td_words *out)
+/* What the address counts, in bytes of a word of this width; 1 where it counts words. */
+static td_status find_unit(const td_layout *layout, uint64_t width_bits, int64_t *out)
+{
+    *out = 1;
+    if (!layout->byte_addresses)
+        return TD_OK;
+    if (width_bits % 8)
+        return td_fail(TD_OPTION,
+                       "addr_unit=byte in words of %" PRIu64
+                       " bits; byte addresses need words of whole bytes, so count words",
+                       width_bits);
+    *out = (int64_t)(width_bits / 8);
+    return TD_OK;
+}
+
+static td_status fail_inside(const td_layout *layout, int64_t address, int64_t unit)
+{
+    return td_fail(TD_ADDRESS,
+                   "byte address %" PRId64 " of \"%s\" lies inside a word of %" PRId64
+                   " bytes; pass multiples of %" PRId64 ", as in %" PRId64
+                   "*index, or the flat pattern \"... -> (...)\"",
+                   address, layout->pattern.text, unit, unit, unit);
+}
+
+td_status td_flat_first_bit(const td_bound *bound, uint64_t width_bits, uint64_t *out)
+{
+    const td_layout *layout = bound->layout;
+    const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
+    td_affine address;
+    int64_t unit = 1;
+    td_status status = find_unit(layout, width_bits, &unit);
+    *out = layout->lsb_bits;
+    if (!status && affine_address(layout, &scope, &address) && address.constant > 0)
+        *out += 8 * (uint64_t)(address.constant % unit);
+    return status;
+}
+
+/* The address in words, where it counts bytes. */
+static td_status divide_strides(const td_bound *bound, td_words *words)
+{
+    const td_layout *layout = bound->layout;
+    if (words->unit == 1 || !layout->address)
+        return TD_OK;
+    if (words->address % words->unit && !layout->flat)
+        return fail_inside(layout, words->address, words->unit);
+    for (int a = 0; a < bound->axis_count && !layout->flat; a++) {
+        if (bound->axis[a].size > 1 && words->address_stride[a] % words->unit)
+            return fail_inside(layout, words->address + words->address_stride[a], words->unit);
+        words->address_stride[a] /= words->unit;
+    }
+    words->address = words->address < 0 ? -1 : words->address / words->unit;
+    return TD_OK;
+}
+
+td_status td_places_find(const td_bound *bound, uint64_t width_bits, td_words *out)
 {
     const td_layout *layout = bound->layout;
     const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
     td_affine address, bank;
     *out = (td_words){0};
+    td_status status = find_unit(layout, width_bits, &out->unit);
+    if (status)
+        return status;
     number_words(bound, out);
     if (layout->beats > INT64_MAX / 2)
         return td_fail(TD_OVERFLOW, "beats=%" PRIu64 " is too large; pass fewer", layout->beats);
@@ -87,7 +144,7 @@ td_status td_places_find(const td_bound *bound, td_words *out)
         const int axis = bound->role_axis[TD_ROLE_BANK][i];
         out->bank_stride[axis] = (int64_t)bound->axis[axis].role_stride;
     }
-    return TD_OK;
+    return divide_strides(bound, out);
 }
 
 td_words td_places_dense(const td_bound *bound, const td_words *words)
@@ -128,6 +185,7 @@ td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *
 
 typedef struct table_walk {
     const td_bound *bound;
+    int64_t unit;                                  /* as in td_words */
     int64_t value[TD_MAX_AXES], step[TD_MAX_AXES]; /* per pattern axis */
     uint64_t at[TD_MAX_BOUND];                     /* per bound axis */
 } table_walk;
@@ -160,6 +218,11 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
     else
         for (size_t i = 0; i < count; i++)
             address[i] = (int64_t)layout->beats * (index + grow * (int64_t)i);
+    for (size_t i = 0; i < count && !status && layout->address && w->unit > 1; i++) {
+        if (address[i] % w->unit && !layout->flat)
+            return fail_inside(layout, address[i], w->unit);
+        address[i] /= w->unit;
+    }
     if (!status && layout->bank)
         status = td_expr_eval(layout->bank, &scope, w->value, w->step, index, grow, count, bank);
     else
@@ -172,7 +235,7 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
 
 td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank)
 {
-    table_walk w = {.bound = bound};
+    table_walk w = {.bound = bound, .unit = words->unit};
     seek(&w, words, number);
     return eval_run(&w, number, 1, address, bank);
 }
@@ -205,7 +268,7 @@ td_status td_places_table(const td_bound *bound, const td_words *words, td_plan 
                        words->count);
     plan->table_count = words->count;
 
-    table_walk w = {.bound = bound};
+    table_walk w = {.bound = bound, .unit = words->unit};
     uint64_t run = words->lane_words; /* as long as only the fastest axis moves */
     for (int role = TD_ROLE_WORD; role >= TD_ROLE_BANK; role--) {
         const int n = bound->role_count[role];

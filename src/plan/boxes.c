@@ -264,7 +264,7 @@ static td_region *same_words(const builder *b, const td_region *region)
 /* A flat layout: the words from the region's first bit to its last. */
 static td_status add_flat_words(builder *b, const td_region *region)
 {
-    const uint64_t width = b->request->geometry.width_bits, first_bit = b->bound->layout->lsb_bits;
+    const uint64_t width = b->request->geometry.width_bits, first_bit = b->lanes->first_bit;
     uint64_t low = first_bit, high = first_bit + b->request->memory_dtype.bits;
     for (int a = 0; a < b->bound->axis_count; a++) {
         const uint64_t stride = (uint64_t)b->lanes->stride[a];

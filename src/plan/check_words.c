@@ -30,6 +30,26 @@ static void coordinates(const td_bound *bound, const td_words *words, uint64_t n
         at[a] = !bound->axis[a].placed ? 0 : number / words->number_stride[a] % bound->axis[a].size;
 }
 
+/* The usual mistake: an address that counts bytes. As such it would lie inside the memory, and it is a sum of whole words
+ * of them, or, of a flat layout, past the memory from its first word on. */
+static const char *bytes_hint(const td_bound *bound, const td_geometry *g, uint64_t address)
+{
+    static const char hint[] = "; if it counts bytes, pass addr_unit=byte";
+    const td_layout *layout = bound->layout;
+    const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
+    const int64_t bytes = (int64_t)(g->width_bits / 8);
+    td_affine sum;
+    if (!layout->address || layout->byte_addresses || g->width_bits % 8 || bytes == 1 ||
+        address / (uint64_t)bytes >= g->depth_words || !td_expr_affine(layout->address, &scope, &sum))
+        return "";
+    if (layout->flat)
+        return (uint64_t)sum.constant >= g->depth_words ? hint : "";
+    bool whole = sum.constant % bytes == 0 && sum.index_factor % bytes == 0;
+    for (int i = 0; i < layout->pattern.axis_count; i++)
+        whole = whole && sum.factor[i] % bytes == 0;
+    return whole ? hint : "";
+}
+
 static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address,
                               uint64_t beats)
 {
@@ -43,8 +63,9 @@ static td_status fail_address(const td_bound *bound, const td_plan *plan, const 
                        0 - (uint64_t)address);
     else
         td_fail_append(" of \"%s\" is past the memory of %" PRIu64
-                       " words; use smaller addresses, or a depth of at least %" PRIu64,
-                       bound->layout->pattern.text, depth, (uint64_t)address + last + 1);
+                       " words; use smaller addresses, or a depth of at least %" PRIu64 "%s",
+                       bound->layout->pattern.text, depth, (uint64_t)address + last + 1,
+                       bytes_hint(bound, &plan->geometry, (uint64_t)address + last));
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
 }
@@ -398,9 +419,9 @@ static td_status check_flat(const td_bound *bound, const td_words *words, const 
     else
         td_fail(TD_RANGE,
                 "flat pattern \"%s\" at address %" PRId64 " ends in word %" PRIu64 ", past the memory of %" PRIu64
-                " words; use a smaller address, or a depth of at least %" PRIu64,
+                " words; use a smaller address, or a depth of at least %" PRIu64 "%s",
                 bound->layout->pattern.text, words->address, (uint64_t)words->address + end - 1, g->depth_words,
-                (uint64_t)words->address + end);
+                (uint64_t)words->address + end, bytes_hint(bound, g, (uint64_t)words->address));
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
 }

@@ -99,7 +99,10 @@ static td_status place_flat(td_bound *bound, const td_plan_request *request, td_
     out->part_bits = width;
     out->cell_bits = request->memory_dtype.bits;
     out->by_strides = true;
-    out->base = (int64_t)layout->lsb_bits;
+    td_status status = td_flat_first_bit(bound, width, &out->first_bit);
+    if (status)
+        return status;
+    out->base = (int64_t)out->first_bit;
     if (width != word_bits) {
         const uint64_t divisor = common_divisor(slot, width), lanes = width / divisor, words = slot / divisor;
         if (!td_bind_merge(bound, lanes, words))
@@ -109,8 +112,8 @@ static td_status place_flat(td_bound *bound, const td_plan_request *request, td_
                            "to stand in the tensor's order, without padding, repeats and sliding groups; write "
                            "\"... -> (...)\", or word axes and lane axes",
                            layout->pattern.text, width);
-        out->by_strides = words == 1 && layout->lsb_bits % width == 0;
-        out->base = (int64_t)(layout->lsb_bits / width * word_bits);
+        out->by_strides = words == 1 && out->first_bit % width == 0;
+        out->base = (int64_t)(out->first_bit / width * word_bits);
         out->stride[bound->role_axis[TD_ROLE_WORD][0]] = (int64_t)(lanes * slot);
     }
     for (int i = 0; i < bound->role_count[TD_ROLE_LANE]; i++) {
@@ -171,7 +174,7 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
     const td_layout *layout = bound->layout;
     const uint64_t word_bits = request->geometry.word_bytes * 8, width = request->geometry.width_bits;
     const uint64_t position = layout->lanes_msb ? bound->count[TD_ROLE_LANE] - 1 - lane : lane;
-    const uint64_t first = layout->flat ? layout->lsb_bits : 0, in_every = layout->flat ? 0 : layout->lsb_bits;
+    const uint64_t first = layout->flat ? lanes->first_bit : 0, in_every = layout->flat ? 0 : layout->lsb_bits;
     size_t count = 0;
     for (uint64_t done = 0; done < request->memory_dtype.bits;) {
         const uint64_t bit = first + position * lanes->slot_bits + done, beat = bit / lanes->part_bits;

@@ -18,6 +18,7 @@ typedef struct td_lanes {
     uint64_t slot_bits;
     uint64_t part_bits;           /* of one beat */
     uint64_t cell_bits;           /* what a load may write from a lane's lowest bit on, the element included */
+    uint64_t first_bit;           /* flat: where the stream begins in its first word; the option lsb elsewhere */
     bool by_strides;              /* every lane axis has a constant stride, in stride[]; else lanes come in pieces */
     int64_t base;                 /* bits, of lane 0 */
     int64_t stride[TD_MAX_BOUND]; /* bits per step, per bound axis */
@@ -43,12 +44,13 @@ typedef struct td_words {
     uint64_t number_stride[TD_MAX_BOUND]; /* of the linear number of a word over lane axes that have addresses (the
                                            * slowest), bank axes and word axes */
     uint64_t count;
+    int64_t unit;        /* what the address counts: 1, or with addr_unit=byte the bytes of a word */
     uint64_t lane_words; /* of one step of those lane axes: all of them, where there are none */
 } td_words;
 
 /* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be
- * written in any order; refuses beats past 2^62. */
-td_status td_places_find(const td_bound *bound, td_words *out);
+ * written in any order; refuses beats past 2^62, and byte addresses that lie inside a word. */
+td_status td_places_find(const td_bound *bound, uint64_t width_bits, td_words *out);
 
 /* Where there are no strides: gives plan->table, one entry per word. Refuses more words than the memories have, and
  * expressions that divide by 0. */
@@ -60,6 +62,10 @@ td_words td_places_dense(const td_bound *bound, const td_words *words);
 /* A dense plan, once its words are checked: where they belong, from the strides or the table, into plan->place or
  * plan->place_table. Fails on TD_NO_MEMORY alone. */
 td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan);
+
+/* No pass: where the stream of a flat layout begins in its first word, which a byte address moves. Refuses byte addresses
+ * in words of other than whole bytes. */
+td_status td_flat_first_bit(const td_bound *bound, uint64_t width_bits, uint64_t *out);
 
 /* No pass: the place of word `number`. */
 td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);

@@ -219,7 +219,7 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
     const td_view *s = p->view;
     const int64_t word_bits = (int64_t)s->request.geometry.word_bytes * 8;
     const uint64_t width = s->request.geometry.width_bits;
-    const uint64_t skipped = s->request.layout->flat ? s->request.layout->lsb_bits / width : 0;
+    const uint64_t skipped = s->request.layout->flat ? s->lanes.first_bit / width : 0;
     td_piece piece[64];
     const size_t count = td_lanes_pieces(&s->cut, &s->request, &s->lanes, lane, piece);
     for (size_t i = 0; i < count; i++) {
@@ -251,7 +251,7 @@ static void add_lane(const td_picture *p, const td_drawn_word *w, double x, doub
 /* Where lane 0 begins in a vector's bits: the stream of a flat layout begins inside its first word. */
 static uint64_t first_bit(const td_view *s)
 {
-    return s->request.layout->flat ? s->request.layout->lsb_bits % s->lanes.part_bits : 0;
+    return s->request.layout->flat ? s->lanes.first_bit % s->lanes.part_bits : 0;
 }
 
 /* The lanes that can reach into a beat, as a range. */

@@ -444,6 +444,8 @@ static void write_address(draft *d)
             write_number(d, random_below(r, 40));
         if (random_chance(r, 2))
             ADD(address, "%sindex", d->g->address[0] ? " + " : "");
+        if (random_chance(r, 20) && d->g->in.width % 8 == 0)
+            ADD(options, " addr_unit=byte");
         return;
     }
     if (!d->bank_group && random_chance(r, 8)) {
@@ -472,6 +474,13 @@ static void write_address(draft *d)
     }
     if (strstr(d->g->address, "addr = ") && strstr(d->g->address, "addr = ")[7] == '\0')
         ADD(address, "index");
+    if (d->g->address[0] && !strstr(d->g->address, "bank") && d->g->in.width % 8 == 0 && random_chance(r, 15)) {
+        char words[sizeof d->g->address];
+        snprintf(words, sizeof words, "%s", d->g->address);
+        d->g->address[0] = '\0';
+        ADD(address, "%llu*(%s)", (unsigned long long)(random_chance(r, 95) ? d->g->in.width / 8 : 3), words);
+        ADD(options, " addr_unit=byte");
+    }
     if (d->lanes && d->g->address[0] && random_chance(r, 10)) { /* every lane in a word of its own: a skewed operand */
         const char *lane = d->name[d->order[d->banks + d->times + random_below(r, d->lanes)]];
         ADD(address, random_chance(r, 70) ? " + %s" : random_chance(r, 50) ? " + 3*%s" : " ^ %s", lane);

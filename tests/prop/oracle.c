@@ -248,6 +248,12 @@ static oracle_verdict place_vectors(oracle *o)
                     return ORACLE_REFUSED;
                 if (o->address_text[0] && !oracle_evaluate(o, o->address_text, index, &address))
                     return ORACLE_REFUSED;
+                if (o->byte_addresses && o->address_text[0]) {
+                    const int64_t bytes = (int64_t)o->in.width / 8;
+                    if (address % bytes != 0 && !o->flat)
+                        return verdict(o, ORACLE_REFUSED, "a byte address inside a word", (uint64_t)address);
+                    address = address < 0 ? -1 : address / bytes;
+                }
             }
             any = o->skewed ? o->elems[n * o->lanes + lane] != ORACLE_CLIP : beats > 0;
             bool outside = bank < 0 || (uint64_t)bank >= o->in.banks || address < 0 ||
@@ -321,6 +327,12 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
     if (!split_address(o))
         return verdict(o, ORACLE_REFUSED, "address form", 0);
     o->skewed = is_skewed(o);
+    if (o->byte_addresses && in->width % 8 != 0)
+        return verdict(o, ORACLE_REFUSED, "byte addresses in words of odd bits", in->width);
+    int64_t first_byte = 0;
+    if (o->byte_addresses && o->flat && o->address_text[0] && oracle_evaluate(o, o->address_text, 0, &first_byte) &&
+        first_byte > 0)
+        o->lsb += 8 * ((uint64_t)first_byte % (in->width / 8));
     if (o->skewed && (o->flat || o->beats > 1 || o->alias_last))
         return verdict(o, ORACLE_REFUSED, "a lane axis in the address of words in beats, in order, or flat", 0);
     for (size_t g = 0; g < o->left_count; g++)

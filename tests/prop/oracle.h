@@ -62,6 +62,7 @@ typedef struct oracle {
     bool has_bank_group;
     bool flat;   /* one right group: one vector, whose slots follow one another through the bits of consecutive words */
     bool skewed; /* the address names a lane axis: every lane has a word of its own */
+    bool byte_addresses;
     bool words_given; /* an option that only vectors of their own words can have */
 
     bool pad, pad_begin, clip, msb, keep, alias_last;

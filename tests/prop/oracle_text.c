@@ -249,6 +249,9 @@ static bool parse_option(oracle *o, const char *key, const char *value)
         if (!is_one_of(value, "error", "last", &second))
             return oracle_refuse(o, "alias", value);
         o->alias_last = second;
+    } else if (strcmp(key, "addr_unit") == 0) {
+        if (!is_one_of(value, "word", "byte", &o->byte_addresses))
+            return oracle_refuse(o, "addr_unit", value);
     } else if (strcmp(key, "dtype") == 0) {
         if (strcmp(value, o->in.dtype) != 0)
             return oracle_refuse(o, "dtype", value);

@@ -64,6 +64,31 @@ static const struct {
      TD_RANGE,
      "flat pattern \"r c -> (r c)\" at address 60 ends in word 64, past the memory of 64 words; use a smaller "
      "address, or a depth of at least 65"},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "0x81"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "addr_unit=byte", "0x81"},
+     TD_RANGE,
+     "flat pattern \"r c -> (r c)\" at address 129 ends in word 132, past the memory of 64 words; use a smaller "
+     "address, or a depth of at least 133; if it counts bytes, pass addr_unit=byte"},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> r c", "", "0x80 + 4*r"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> r c", "addr_unit=byte", "0x80 + 4*r"},
+     TD_RANGE,
+     "address 128 of word r=0 of \"r c -> r c\" is past the memory of 64 words; use smaller addresses, or a depth of "
+     "at least 129; if it counts bytes, pass addr_unit=byte"},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> r c", "addr_unit=byte", "0x80 + index"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> r c", "addr_unit=byte", "0x80 + 4*index"},
+     TD_ADDRESS,
+     "byte address 129 of \"r c -> r c\" lies inside a word of 4 bytes; pass multiples of 4, as in 4*index, or the "
+     "flat "
+     "pattern \"... -> (...)\""},
+    {{"i8", {2, {4, 4}}, 32, 64, "r c -> r c", "addr_unit=byte", "6 ^ 4*r"},
+     {"i8", {2, {4, 4}}, 32, 64, "r c -> r c", "addr_unit=byte", "8 ^ 4*r"},
+     TD_ADDRESS,
+     "byte address 6 of \"r c -> r c\" lies inside a word of 4 bytes; pass multiples of 4, as in 4*index, or the flat "
+     "pattern \"... -> (...)\""},
+    {{"i8", {2, {4, 2}}, 20, 64, "r c -> r c", "addr_unit=byte", "4*r"},
+     {"i8", {2, {4, 2}}, 24, 64, "r c -> r c", "addr_unit=byte", "3*r"},
+     TD_OPTION,
+     "addr_unit=byte in words of 20 bits; byte addresses need words of whole bytes, so count words"},
     {{"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "0 - 1"},
      {"i8", {2, {4, 4}}, 32, 64, "r c -> (r c)", "", "0"},
      TD_RANGE,
@@ -167,7 +192,7 @@ static const struct {
      {"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "", "39 + 8*r"},
      TD_RANGE,
      "address 64 of word r=3 of \"r c -> r c\" is past the memory of 64 words; use smaller addresses, or a "
-     "depth of at least 65"},
+     "depth of at least 65; if it counts bytes, pass addr_unit=byte"},
     {{"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "", "20 - 8*r"},
      {"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "", "24 - 8*r"},
      TD_RANGE,
