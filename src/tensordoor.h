@@ -285,7 +285,8 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *     fill=zero      the bits of a written word that belong to no lane: `zero` (default) or `keep`
  *     alias=error    two words in one place: `error` (default), or `last`: words are written in pattern order and the
  *                    last wins
- *     addr_unit=word what the address counts: `word` (default) or `byte`. A word of W bits is then W/8 addresses long, so
+ *     addr_unit=word what the address counts: `word` (default) or `byte`. A word of W bits is then W/8 addresses long,
+ *     so
  *                    that consecutive words are (W/8)*index; of a flat layout the address is that of its first byte
  *     dtype=T        the layout moves only memories of this dtype
  *     tune=off       `on`: the first call with a shape, dtypes and memory runs the possible orders of its

@@ -30,8 +30,8 @@ static void coordinates(const td_bound *bound, const td_words *words, uint64_t n
         at[a] = !bound->axis[a].placed ? 0 : number / words->number_stride[a] % bound->axis[a].size;
 }
 
-/* The usual mistake: an address that counts bytes. As such it would lie inside the memory, and it is a sum of whole words
- * of them, or, of a flat layout, past the memory from its first word on. */
+/* The usual mistake: an address that counts bytes. As such it would lie inside the memory, and it is a sum of whole
+ * words of them, or, of a flat layout, past the memory from its first word on. */
 static const char *bytes_hint(const td_bound *bound, const td_geometry *g, uint64_t address)
 {
     static const char hint[] = "; if it counts bytes, pass addr_unit=byte";

@@ -63,8 +63,8 @@ td_words td_places_dense(const td_bound *bound, const td_words *words);
  * plan->place_table. Fails on TD_NO_MEMORY alone. */
 td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan);
 
-/* No pass: where the stream of a flat layout begins in its first word, which a byte address moves. Refuses byte addresses
- * in words of other than whole bytes. */
+/* No pass: where the stream of a flat layout begins in its first word, which a byte address moves. Refuses byte
+ * addresses in words of other than whole bytes. */
 td_status td_flat_first_bit(const td_bound *bound, uint64_t width_bits, uint64_t *out);
 
 /* No pass: the place of word `number`. */
