@@ -1,6 +1,6 @@
-/* See pool.h. The caller does the first piece by itself and times it. Only where the rest would take several times the
+/* See pool.h. The caller does the first part by itself and times it. Only where the rest would take several times the
  * wake-up latency of a worker is the job published, under the lock and by its number: so cheap bytes, as those of a
- * packing within the caches, never wake a thread, however many they are. Threads claim pieces by their bits in one
+ * packing within the caches, never wake a thread, however many they are. Threads claim parts by their bits in one
  * word, each from a place of its own on, so that a job that is run again finds its data in the caches of the same
  * cores. Nothing spins between calls. After a fork the child has no workers and starts its own when it needs them. */
 #include "base/pool.h"
@@ -27,7 +27,7 @@
 typedef struct job {
     td_pool_work *work;
     void *context;
-    unsigned pieces, threads;
+    unsigned parts, threads;
 } job;
 
 static struct {
@@ -41,7 +41,7 @@ static struct {
     bool open; /* the job may be entered */
     job published;
     int avoided_cpu;             /* the CPU that workers keep off; -1: none yet */
-    atomic_uint_least64_t taken; /* pieces, a bit each */
+    atomic_uint_least64_t taken; /* parts, a bit each */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work_there = PTHREAD_COND_INITIALIZER,
           .work_done = PTHREAD_COND_INITIALIZER,
@@ -94,16 +94,16 @@ void td_pool_limit(unsigned threads)
     atomic_store_explicit(&limit, threads > 1 + MAX_WORKERS ? 1 + MAX_WORKERS : threads, memory_order_relaxed);
 }
 
-/* Thread `who` of the job begins at its own share and goes on round all pieces. */
-static void claim_pieces(const job *j, unsigned who)
+/* Thread `who` of the job begins at its own share and goes on round all parts. */
+static void claim_parts(const job *j, unsigned who)
 {
-    const unsigned home = j->pieces * who / j->threads;
-    for (unsigned i = 0; i < j->pieces; i++) {
-        const unsigned piece = (home + i) % j->pieces;
-        const uint64_t bit = (uint64_t)1 << piece;
+    const unsigned home = j->parts * who / j->threads;
+    for (unsigned i = 0; i < j->parts; i++) {
+        const unsigned part = (home + i) % j->parts;
+        const uint64_t bit = (uint64_t)1 << part;
         if (!(atomic_load_explicit(&pool.taken, memory_order_relaxed) & bit) &&
             !(atomic_fetch_or_explicit(&pool.taken, bit, memory_order_relaxed) & bit))
-            j->work(j->context, piece, piece + 1);
+            j->work(j->context, part, part + 1);
     }
 }
 
@@ -121,7 +121,7 @@ static void *worker_main(void *argument)
         seen = pool.number;
         pool.busy++;
         pthread_mutex_unlock(&pool.lock);
-        claim_pieces(&mine, who % mine.threads);
+        claim_parts(&mine, who % mine.threads);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0)
             pthread_cond_signal(&pool.work_done);
@@ -190,7 +190,7 @@ __attribute__((destructor)) static void stop_workers(void)
 
 /* -- a job --------------------------------------------------------------------------------------------------------- */
 
-/* Waits until no worker is inside the job. The last piece ends soon, so the caller yields for a while first: if it
+/* Waits until no worker is inside the job. The last part ends soon, so the caller yields for a while first: if it
  * slept, it would be woken later than that, and perhaps on the worker's CPU. */
 static void wait_for_workers(void)
 {
@@ -223,7 +223,7 @@ static void keep_off_this_cpu(void)
     pool.avoided_cpu = cpu;
 }
 
-/* The caller holds `owner` and has done the pieces in `done`. Late workers find nothing left; those inside are waited
+/* The caller holds `owner` and has done the parts in `done`. Late workers find nothing left; those inside are waited
  * for. */
 static void run_shared(const job *j, uint64_t done)
 {
@@ -236,18 +236,18 @@ static void run_shared(const job *j, uint64_t done)
     pthread_mutex_unlock(&pool.lock);
     for (unsigned i = 1; i < j->threads; i++)
         pthread_cond_signal(&pool.work_there);
-    claim_pieces(j, 0);
+    claim_parts(j, 0);
     pthread_mutex_lock(&pool.lock);
     pool.open = false; /* nobody enters any more */
     pthread_mutex_unlock(&pool.lock);
     wait_for_workers();
 }
 
-/* Shares the pieces from `first` on, or does them here where there is no worker or another call has the pool. */
-static void share(td_pool_work *work, void *context, unsigned first, unsigned pieces)
+/* Shares the parts from `first` on, or does them here where there is no worker or another call has the pool. */
+static void share(td_pool_work *work, void *context, unsigned first, unsigned parts)
 {
-    const unsigned allowed = threads_allowed(), threads = allowed < pieces ? allowed : pieces;
-    const job j = {.work = work, .context = context, .pieces = pieces, .threads = threads};
+    const unsigned allowed = threads_allowed(), threads = allowed < parts ? allowed : parts;
+    const job j = {.work = work, .context = context, .parts = parts, .threads = threads};
     if (threads > 1 && pthread_mutex_trylock(&owner) == 0) {
         const bool shared = start_workers(threads - 1);
         if (shared)
@@ -256,13 +256,13 @@ static void share(td_pool_work *work, void *context, unsigned first, unsigned pi
         if (shared)
             return;
     }
-    work(context, first, pieces);
+    work(context, first, parts);
 }
 
 /* -- when it pays -------------------------------------------------------------------------------------------------- */
 
 typedef struct wake_probe {
-    atomic_bool awake; /* a worker took its piece */
+    atomic_bool awake; /* a worker took its part */
     pthread_t caller;
 } wake_probe;
 
@@ -295,7 +295,7 @@ static uint64_t time_wake_up(void)
     for (const uint64_t first = td_now_ns(); runs <= TIMED_RUNS && td_now_ns() - first < TIMING_LIMIT_NS;) {
         wake_probe m = {.caller = pthread_self()};
         const uint64_t start = td_now_ns();
-        run_shared(&(job){.work = probe_wake, .context = &m, .pieces = 2, .threads = 2}, 0);
+        run_shared(&(job){.work = probe_wake, .context = &m, .parts = 2, .threads = 2}, 0);
         taken[runs++] = atomic_load(&m.awake) ? td_now_ns() - start : TIMING_LIMIT_NS;
     }
     qsort(taken, runs, sizeof taken[0], compare);
@@ -331,27 +331,27 @@ static uint64_t wished_bytes(void)
     return known;
 }
 
-unsigned td_pool_pieces(uint64_t bytes, uint64_t steps)
+unsigned td_pool_parts(uint64_t bytes, uint64_t steps)
 {
     const unsigned threads = threads_allowed();
     const uint64_t wish = wished_bytes();
     if (steps < 2 || threads < 2 || bytes < (wish ? wish : ALWAYS_SMALL))
         return 1;
     const uint64_t wanted = bytes / PIECE_BYTES > 8u * threads ? bytes / PIECE_BYTES : 8u * threads;
-    const uint64_t most = steps < TD_POOL_PIECES ? steps : TD_POOL_PIECES;
+    const uint64_t most = steps < TD_POOL_PARTS ? steps : TD_POOL_PARTS;
     return (unsigned)(wanted < most ? wanted : most);
 }
 
-void td_pool_run(unsigned pieces, td_pool_work *work, void *context)
+void td_pool_run(unsigned parts, td_pool_work *work, void *context)
 {
-    if (wished_bytes() || pieces < 2) {
-        share(work, context, 0, pieces);
+    if (wished_bytes() || parts < 2) {
+        share(work, context, 0, parts);
         return;
     }
     const uint64_t start = td_now_ns();
     work(context, 0, 1);
-    if (pays((td_now_ns() - start) * (pieces - 1)))
-        share(work, context, 1, pieces);
+    if (pays((td_now_ns() - start) * (parts - 1)))
+        share(work, context, 1, parts);
     else
-        work(context, 1, pieces);
+        work(context, 1, parts);
 }

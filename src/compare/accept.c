@@ -35,8 +35,8 @@ static td_equal_fn transposed_of(const td_equal_kernels *k, unsigned bytes)
                         : k->transposed_x64;
 }
 
-void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
-                  td_scan *out)
+void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
+                    td_accept *out)
 {
     const unsigned bytes = golden->dtype.bytes;
     td_move_kernels moves;
@@ -108,7 +108,7 @@ static bool rows_are_finite(const td_judge *judge, const td_tolerance_rows *b)
     return true;
 }
 
-static bool accepts(const td_scan *s, scratch *g, const td_tolerance_rows *b)
+static bool accepts(const td_accept *s, scratch *g, const td_tolerance_rows *b)
 {
     if (s->equal(b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows,
                  b->count * s->golden->dtype.bytes, (td_ahead){0, 0}) &&
@@ -127,7 +127,7 @@ typedef struct panel {
 } panel;
 
 /* Rows [r, r + rows) of a panel, elements [at, at + count) of each. */
-static bool accepts_block(const td_scan *s, scratch *g, const panel *t, uint64_t r, size_t rows, uint64_t at,
+static bool accepts_block(const td_accept *s, scratch *g, const panel *t, uint64_t r, size_t rows, uint64_t at,
                           size_t count)
 {
     const ptrdiff_t bytes = s->golden->dtype.bytes;
@@ -159,7 +159,7 @@ static bool accepts_block(const td_scan *s, scratch *g, const panel *t, uint64_t
     return accepts(s, g, &b);
 }
 
-static bool accepts_values(const td_scan *s, scratch *g, const panel *t)
+static bool accepts_values(const td_accept *s, scratch *g, const panel *t)
 {
     const uint64_t most = t->wide < TD_TOLERANCE_ELEMS ? TD_TOLERANCE_ELEMS / t->wide : 1;
     for (uint64_t r = 0, rows = 0; r < t->high; r += rows) {
@@ -175,7 +175,7 @@ static bool accepts_values(const td_scan *s, scratch *g, const panel *t)
 
 /* -- values behind a mask ------------------------------------------------------------------------------------------ */
 
-static bool flush(const td_scan *s, scratch *g)
+static bool flush(const td_accept *s, scratch *g)
 {
     const td_tolerance_rows b = {
         .expected = g->golden, .actual = s->convert ? g->actual : g->stored, .rows = 1, .count = g->gathered};
@@ -184,8 +184,8 @@ static bool flush(const td_scan *s, scratch *g)
 }
 
 /* What the mask leaves out is expected to be what it is. */
-static void apply_mask(const td_scan *s, scratch *g, unsigned char *golden, const unsigned char *actual, uint64_t elem,
-                       size_t count)
+static void apply_mask(const td_accept *s, scratch *g, unsigned char *golden, const unsigned char *actual,
+                       uint64_t elem, size_t count)
 {
     const unsigned bytes = s->golden->dtype.bytes;
     for (size_t i = 0; i < count; i++)
@@ -196,7 +196,7 @@ static void apply_mask(const td_scan *s, scratch *g, unsigned char *golden, cons
 }
 
 /* `high` rows of `wide` elements that still fit. */
-static void gather(const td_scan *s, scratch *g, const panel *t, uint64_t elem, const unsigned char *stored,
+static void gather(const td_accept *s, scratch *g, const panel *t, uint64_t elem, const unsigned char *stored,
                    size_t high, size_t wide)
 {
     const unsigned bytes = s->golden->dtype.bytes;
@@ -214,7 +214,7 @@ static void gather(const td_scan *s, scratch *g, const panel *t, uint64_t elem, 
     }
 }
 
-static bool accepts_masked(const td_scan *s, scratch *g, const panel *t)
+static bool accepts_masked(const td_accept *s, scratch *g, const panel *t)
 {
     for (uint64_t r = 0, at = 0; r < t->high;) {
         const uint64_t space = TD_TOLERANCE_ELEMS - g->gathered, left = t->wide - at;
@@ -238,7 +238,7 @@ static bool accepts_masked(const td_scan *s, scratch *g, const panel *t)
 
 /* -- slabs --------------------------------------------------------------------------------------------------------- */
 
-static bool accepts_panel(const td_scan *s, scratch *g, const panel *t)
+static bool accepts_panel(const td_accept *s, scratch *g, const panel *t)
 {
     const ptrdiff_t bytes = s->golden->dtype.bytes;
     if (s->mask)
@@ -249,7 +249,7 @@ static bool accepts_panel(const td_scan *s, scratch *g, const panel *t)
 }
 
 /* The rows of a slab, a panel of them at a time. */
-static bool accepts_rows(const td_scan *s, scratch *g, const td_slab *slab)
+static bool accepts_rows(const td_accept *s, scratch *g, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
     panel t = {.high = 1,
@@ -272,7 +272,7 @@ static bool accepts_rows(const td_scan *s, scratch *g, const td_slab *slab)
 }
 
 /* A slab that memory holds transposed, block by block. */
-static bool accepts_transposed(const td_scan *s, scratch *g, const td_slab *slab)
+static bool accepts_transposed(const td_accept *s, scratch *g, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
     const int64_t bytes = s->golden->dtype.bytes;
@@ -295,7 +295,7 @@ static bool accepts_transposed(const td_scan *s, scratch *g, const td_slab *slab
 }
 
 /* Values that this does not settle may still be accepted when they are taken out. */
-static bool accepts_in_place(const td_scan *s, scratch *g, const td_slab *slab)
+static bool accepts_in_place(const td_accept *s, scratch *g, const td_slab *slab)
 {
     if (g->skips) {
         g->skips--;
@@ -307,7 +307,7 @@ static bool accepts_in_place(const td_scan *s, scratch *g, const td_slab *slab)
 }
 
 /* Lanes in pieces have no rows: one element after the other. */
-static bool accepts_lanes(const td_scan *s, scratch *g, const td_slab *slab)
+static bool accepts_lanes(const td_accept *s, scratch *g, const td_slab *slab)
 {
     const unsigned stored_bytes = slab->of->plan->memory_dtype.bytes;
     for (uint64_t n = 0; n < slab->of->elems; n++) {
@@ -322,7 +322,7 @@ static bool accepts_lanes(const td_scan *s, scratch *g, const td_slab *slab)
     return true;
 }
 
-static bool accepts_slab(const td_scan *s, scratch *g, td_slab_taker *taker, td_slab *slab)
+static bool accepts_slab(const td_accept *s, scratch *g, td_slab_taker *taker, td_slab *slab)
 {
     const td_slabs *of = slab->of;
     g->gathered = 0;
@@ -342,18 +342,18 @@ static bool accepts_slab(const td_scan *s, scratch *g, td_slab_taker *taker, td_
 /* -- threads ------------------------------------------------------------------------------------------------------- */
 
 typedef struct shared {
-    const td_scan *scan;
+    const td_accept *accept;
     const td_slabs *slabs;
     uint64_t first;
     size_t count;
-    unsigned pieces;
+    unsigned parts;
     bool *left;
-    uint64_t masked[TD_POOL_PIECES]; /* each by the first piece of those that were done together */
-    td_worst worst[TD_POOL_PIECES];
+    uint64_t masked[TD_POOL_PARTS]; /* per call of accept_parts, by its first part */
+    td_worst worst[TD_POOL_PARTS];
 } shared;
 
 /* From one slab to the next, and what the next is taken out of. */
-static void look_ahead(const td_scan *s, scratch *g, const td_slab *slab, const td_slab *next)
+static void look_ahead(const td_accept *s, scratch *g, const td_slab *slab, const td_slab *next)
 {
     const int64_t elems = next->tensor - slab->tensor;
     g->ahead = (td_ahead){0, 0};
@@ -366,10 +366,10 @@ static void look_ahead(const td_scan *s, scratch *g, const td_slab *slab, const 
         g->ahead.b = (ptrdiff_t)((uintptr_t)next->stored - (uintptr_t)slab->stored);
 }
 
-static void scan_pieces(void *context, unsigned first, unsigned past)
+static void accept_parts(void *context, unsigned first, unsigned past)
 {
     shared *c = context;
-    const size_t begin = c->count * first / c->pieces, end = c->count * past / c->pieces;
+    const size_t begin = c->count * first / c->parts, end = c->count * past / c->parts;
     const unsigned mode = td_mode_enter();
     td_slab_taker taker;
     td_slab slab, next;
@@ -377,35 +377,35 @@ static void scan_pieces(void *context, unsigned first, unsigned past)
     g.worst = c->worst[first];
     g.tolerance.skips = 0;
     g.skips = 0;
-    g.far = c->slabs->count * c->slabs->elems * c->scan->golden->dtype.bytes >= FAR_BYTES;
+    g.far = c->slabs->count * c->slabs->elems * c->accept->golden->dtype.bytes >= FAR_BYTES;
     td_slab_taker_init(c->slabs, &taker);
     td_slab_find(c->slabs, c->first + begin, &next);
     for (size_t i = begin; i < end; i++) {
         slab = next;
         if (i + 1 < end)
             td_slab_find(c->slabs, c->first + i + 1, &next);
-        look_ahead(c->scan, &g, &slab, &next);
-        c->left[i] = !accepts_slab(c->scan, &g, &taker, &slab);
+        look_ahead(c->accept, &g, &slab, &next);
+        c->left[i] = !accepts_slab(c->accept, &g, &taker, &slab);
         c->masked[first] += c->left[i] ? 0 : g.masked;
     }
     c->worst[first] = g.worst;
     td_mode_leave(mode);
 }
 
-void td_scan_slabs(const td_scan *scan, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
-                   uint64_t *masked, td_worst *worst)
+void td_accept_slabs(const td_accept *accept, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
+                     uint64_t *masked, td_worst *worst)
 {
-    if (scan->never) {
+    if (accept->never) {
         memset(left, true, count * sizeof *left);
         return;
     }
-    shared c = {.scan = scan, .slabs = slabs, .first = first, .count = count, .left = left, .pieces = 1};
+    shared c = {.accept = accept, .slabs = slabs, .first = first, .count = count, .left = left, .parts = 1};
     if (!slabs->own_buffer)
-        c.pieces = td_pool_pieces(count * slabs->elems * scan->golden->dtype.bytes, count);
-    for (unsigned i = 0; i < c.pieces; i++)
+        c.parts = td_pool_parts(count * slabs->elems * accept->golden->dtype.bytes, count);
+    for (unsigned i = 0; i < c.parts; i++)
         c.worst[i] = *worst;
-    td_pool_run(c.pieces, scan_pieces, &c);
-    for (unsigned i = 0; i < c.pieces; i++) {
+    td_pool_run(c.parts, accept_parts, &c);
+    for (unsigned i = 0; i < c.parts; i++) {
         *masked += c.masked[i];
         worst->error = c.worst[i].error > worst->error ? c.worst[i].error : worst->error;
         worst->ulp = c.worst[i].ulp > worst->ulp ? c.worst[i].ulp : worst->ulp;

@@ -12,8 +12,8 @@
 
 #define TD_SCAN_SLABS 4096 /* that are looked at in one go */
 
-/* What the threads share; made by td_scan_init. */
-typedef struct td_scan {
+/* What the threads share; made by td_accept_init. */
+typedef struct td_accept {
     const td_tensor *golden, *mask;
     const td_convert *convert; /* NULL: what is stored is what is compared */
     const td_judge *judge;
@@ -24,15 +24,15 @@ typedef struct td_scan {
     td_equal_fn equal, equal_transposed;
     td_move_fn copy;
     td_tolerance tolerance;
-} td_scan;
+} td_accept;
 
-void td_scan_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
-                  td_scan *out);
+void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
+                    td_accept *out);
 
 /* Slabs [first, first + count) of at most TD_SCAN_SLABS. left[i] is set where slab first + i has to be looked at again;
  * *masked and *worst grow by what the others have. */
-void td_scan_slabs(const td_scan *scan, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
-                   uint64_t *masked, td_worst *worst);
+void td_accept_slabs(const td_accept *accept, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
+                     uint64_t *masked, td_worst *worst);
 
 /* Whether the mask leaves an element out. */
 bool td_is_masked(const td_tensor *mask, uint64_t elem);

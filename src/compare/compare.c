@@ -31,7 +31,7 @@ typedef struct comparison {
     const td_slab *slab;
     const td_x_elems *unknown; /* elements that are x or z and count as mismatches; NULL: none */
     uint64_t done, total;
-    td_scan scan;
+    td_accept accept;
     bool left[TD_SCAN_SLABS];
     scratch *scratch;
 } comparison;
@@ -98,7 +98,8 @@ static bool is_close(comparison *c, const batch *k)
     td_report *r = c->report;
     td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
     const td_tolerance_rows row = {.expected = k->expected, .actual = k->actual, .rows = 1, .count = k->count};
-    if (c->unknown || c->what->mask || !td_tolerance_accepts(&c->scan.tolerance, &c->scratch->tolerance, &row, &worst))
+    if (c->unknown || c->what->mask ||
+        !td_tolerance_accepts(&c->accept.tolerance, &c->scratch->tolerance, &row, &worst))
         return false;
     r->worst_error = worst.error;
     r->worst_ulp = worst.ulp;
@@ -139,8 +140,8 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
                    .step = step,
                    .actual = stored + done * stored_bytes};
         k.expected = golden->data + k.elem * bytes;
-        if (c->scan.convert) {
-            td_convert_run(c->scan.convert, c->scratch->actual, k.actual, k.count, k.elem, step);
+        if (c->accept.convert) {
+            td_convert_run(c->accept.convert, c->scratch->actual, k.actual, k.count, k.elem, step);
             k.actual = c->scratch->actual;
         }
         if (step != 1) {
@@ -195,13 +196,13 @@ static bool compare_slabs(void *context, td_slabs *slabs)
 {
     comparison *c = context;
     td_report *r = c->report;
-    if (slabs->way == TD_SLAB_TRANSPOSED && c->scan.by_value)
+    if (slabs->way == TD_SLAB_TRANSPOSED && c->accept.by_value)
         r->failed |= td_slabs_take_out(slabs) != TD_OK;
     for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
         const uint64_t behind = slabs->count - first;
         const size_t count = (size_t)(behind < TD_SCAN_SLABS ? behind : TD_SCAN_SLABS);
         td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
-        td_scan_slabs(&c->scan, slabs, first, count, c->left, &r->masked, &worst);
+        td_accept_slabs(&c->accept, slabs, first, count, c->left, &r->masked, &worst);
         r->worst_error = worst.error;
         r->worst_ulp = worst.ulp;
         compare_left(c, slabs, first, count);
@@ -233,8 +234,8 @@ static bool read_beside(void *context, const td_entry *entry, int64_t words, boo
     const unsigned char *word = c->run->bank[entry->place.bank] + address * plan->geometry.word_bytes;
     const uint64_t stored = td_dtype_extend(plan->memory_dtype, td_get_bits(word, (int64_t)lsb, stored_bits));
     value = stored;
-    if (c->scan.convert)
-        td_convert_run(c->scan.convert, &value, &stored, 1, entry->elem, 1);
+    if (c->accept.convert)
+        td_convert_run(c->accept.convert, &value, &stored, 1, entry->elem, 1);
     *bits = value & r->judge.mask;
     return true;
 }
@@ -282,7 +283,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     c->run = NULL;
     c->slab = NULL;
     c->unknown = NULL;
-    td_scan_init(&r->judge, what->golden, what->mask, convert, &c->scan);
+    td_accept_init(&r->judge, what->golden, what->mask, convert, &c->accept);
     c->done = 0;
     c->total = what->golden->elems;
     c->scratch = NULL;
@@ -333,8 +334,8 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     r->lanes_msb = what->layout->lanes_msb;
     c.run = run;
     c.unknown = state->has_x && state->x.flags ? &state->x : NULL;
-    c.scan.never = c.unknown != NULL;
-    status = td_slabs_walk(run, &c.scan.wish, compare_slabs, &c);
+    c.accept.never = c.unknown != NULL;
+    status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
     if (!status && policy->check_pad)
         td_compare_padding(run, call->bank, r);
     if (!status && what->snapshot)

@@ -17,7 +17,7 @@ typedef struct job {
     bool dump;
     unsigned char *ground;
     uint64_t row_block, across_block;
-    unsigned begin, end, pieces; /* this thread's pieces, and how many there are */
+    unsigned begin, end, parts; /* this thread's parts, and how many there are */
     scratch *scratch;
 } job;
 
@@ -164,10 +164,10 @@ typedef struct range {
 /* This thread's part of `count` steps, if they are what is split. */
 static range part_of(const job *j, int what, uint64_t count, uint64_t unit)
 {
-    if (what != j->rows->split || j->pieces == 1)
+    if (what != j->rows->split || j->parts == 1)
         return (range){0, count};
-    const uint64_t units = (count + unit - 1) / unit, begin = units * j->begin / j->pieces * unit,
-                   end = units * j->end / j->pieces * unit;
+    const uint64_t units = (count + unit - 1) / unit, begin = units * j->begin / j->parts * unit,
+                   end = units * j->end / j->parts * unit;
     return (range){begin, least(end, count)};
 }
 
@@ -202,7 +202,7 @@ static void run_loops(const job *j, size_t level, int64_t memory, int64_t tensor
         run_loops(j, level + 1, memory, tensor);
 }
 
-static void run_pieces(void *context, unsigned begin, unsigned end)
+static void run_parts(void *context, unsigned begin, unsigned end)
 {
     const shared_rows *shared = context;
     scratch s;
@@ -213,8 +213,8 @@ static void run_pieces(void *context, unsigned begin, unsigned end)
     run_loops(&j, 0, shared->memory, shared->tensor);
 }
 
-/* How many pieces the box is worth. */
-static unsigned pieces_of(const td_rows *r)
+/* How many parts the box is worth. */
+static unsigned parts_of(const td_rows *r)
 {
     if (r->split < 0)
         return 1;
@@ -224,13 +224,13 @@ static unsigned pieces_of(const td_rows *r)
     const uint64_t count = r->split == TD_ROWS_SPLIT_ROW      ? (r->row.extent + SPLIT_ELEMS - 1) / SPLIT_ELEMS
                            : r->split == TD_ROWS_SPLIT_ACROSS ? (r->across.extent + 15) / 16
                                                               : r->loop[r->split].extent;
-    return td_pool_pieces(elems * r->elem_bytes, count);
+    return td_pool_parts(elems * r->elem_bytes, count);
 }
 
-void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory,
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool one_thread, unsigned char *ground, int64_t memory,
                  int64_t tensor)
 {
-    job j = {.rows = r, .run = run, .dump = dump, .row_block = UINT64_MAX / 2, .across_block = 1, .pieces = 1};
+    job j = {.rows = r, .run = run, .dump = dump, .row_block = UINT64_MAX / 2, .across_block = 1, .parts = 1};
     const uint64_t stored = run->plan->memory_dtype.bytes,
                    bytes = run->convert && stored > r->elem_bytes ? stored : r->elem_bytes;
     j.ground = ground;
@@ -240,11 +240,11 @@ void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, uns
         j.row_block = TD_ROWS_ELEMS;
     if (r->across.extent > 1)
         j.across_block = SCRATCH_BYTES / bytes / least(j.row_block, r->row.extent);
-    if (!alone)
-        j.pieces = pieces_of(r);
+    if (!one_thread)
+        j.parts = parts_of(r);
     shared_rows shared = {.job = j, .memory = memory, .tensor = tensor};
-    if (j.pieces > 1)
-        td_pool_run(j.pieces, run_pieces, &shared);
+    if (j.parts > 1)
+        td_pool_run(j.parts, run_parts, &shared);
     else
-        run_pieces(&shared, 0, 1);
+        run_parts(&shared, 0, 1);
 }

@@ -6,8 +6,8 @@
 #include "exec/exec.h"
 #include "plan/move.h"
 
-/* One box at one ground; `alone` keeps it on this thread. */
-void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool alone, unsigned char *ground, int64_t memory,
+/* One box at one ground; `one_thread` keeps it on the calling thread. */
+void td_rows_run(const td_rows *r, const td_run *run, bool dump, bool one_thread, unsigned char *ground, int64_t memory,
                  int64_t tensor);
 
 #endif

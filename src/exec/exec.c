@@ -103,8 +103,8 @@ static bool gathers(const td_run *run, const td_move *move)
     return move->kind == TD_MOVE_RUNS && move->loops == 0 && move->high == 1 && !run->convert;
 }
 
-/* What a box has on one ground; `alone` keeps it on this thread. */
-static void move_ground(const td_run *run, size_t b, bool dump, bool alone, td_at at)
+/* What a box has on one ground; `one_thread` keeps it on the calling thread. */
+static void move_ground(const td_run *run, size_t b, bool dump, bool one_thread, td_at at)
 {
     const td_plan *plan = run->plan;
     const td_move *move = &plan->move[2 * b + dump];
@@ -112,13 +112,13 @@ static void move_ground(const td_run *run, size_t b, bool dump, bool alone, td_a
                   *elems = run->tensor + at.tensor * plan->tensor_dtype.bytes;
     const td_move_values values = {.convert = run->convert, .tensor = run->tensor};
     if (move->kind == TD_MOVE_NONE || (run->convert && !td_move_converts(move, run->convert)))
-        td_rows_run(&plan->rows[b], run, dump, alone, ground, at.memory, at.tensor);
+        td_rows_run(&plan->rows[b], run, dump, one_thread, ground, at.memory, at.tensor);
     else
-        td_move_run(move, run->convert ? &values : NULL, alone, dump ? elems : place, dump ? place : elems);
+        td_move_run(move, run->convert ? &values : NULL, one_thread, dump ? elems : place, dump ? place : elems);
 }
 
 /* Every ground that `count` selectors of a box reach from `at`. */
-static void move_grounds(const td_run *run, size_t b, bool dump, bool alone, const td_node *node, size_t count,
+static void move_grounds(const td_run *run, size_t b, bool dump, bool one_thread, const td_node *node, size_t count,
                          td_at at)
 {
     const td_move *move = &run->plan->move[2 * b + dump];
@@ -130,7 +130,7 @@ static void move_grounds(const td_run *run, size_t b, bool dump, bool alone, con
             gather(run, &node[count - 1], dump, w.at, move->wide);
     else
         for (td_walk_begin(&w, node, count, at); w.more; td_walk_next(&w))
-            move_ground(run, b, dump, alone, w.at);
+            move_ground(run, b, dump, one_thread, w.at);
 }
 
 /* Steps of the outermost selector that threads share: different words, so different bytes. */
@@ -138,7 +138,7 @@ typedef struct shared_steps {
     const td_run *run;
     size_t box;
     bool dump;
-    unsigned pieces;
+    unsigned parts;
 } shared_steps;
 
 static void run_steps(void *context, unsigned begin, unsigned end)
@@ -146,7 +146,7 @@ static void run_steps(void *context, unsigned begin, unsigned end)
     const shared_steps *s = context;
     const td_box *box = &s->run->plan->data[s->box];
     const td_node *node = &s->run->plan->node[box->first_node];
-    const uint64_t first = node->extent * begin / s->pieces, last = node->extent * end / s->pieces;
+    const uint64_t first = node->extent * begin / s->parts, last = node->extent * end / s->parts;
     td_node part = *node;
     part.extent = last - first;
     if (box->selectors == 1)
@@ -162,15 +162,15 @@ static void move_box(const td_run *run, size_t b, bool dump)
     const td_plan *plan = run->plan;
     const td_box *box = &plan->data[b];
     const td_node *node = &plan->node[box->first_node];
-    shared_steps s = {.run = run, .box = b, .dump = dump, .pieces = 1};
+    shared_steps s = {.run = run, .box = b, .dump = dump, .parts = 1};
     if (!box->selectors) {
         move_ground(run, b, dump, false, (td_at){box->tensor, box->memory, box->select});
         return;
     }
     if (!plan->slides && !plan->skewed && node->tensor)
-        s.pieces = td_pool_pieces(plan->elems * plan->tensor_dtype.bytes, node->extent);
-    if (s.pieces > 1)
-        td_pool_run(s.pieces, run_steps, &s);
+        s.parts = td_pool_parts(plan->elems * plan->tensor_dtype.bytes, node->extent);
+    if (s.parts > 1)
+        td_pool_run(s.parts, run_steps, &s);
     else
         move_grounds(run, b, dump, false, node, box->selectors, td_box_at(box));
 }

@@ -51,25 +51,25 @@ typedef struct shared_move {
     const td_move_values *values;
     unsigned char *dst;
     const unsigned char *src;
-    unsigned pieces;
+    unsigned parts;
     bool stream;
 } shared_move;
 
-static void run_pieces(void *context, unsigned begin, unsigned end)
+static void run_parts(void *context, unsigned begin, unsigned end)
 {
     const shared_move *s = context;
     const uint64_t steps = s->move->loops ? s->move->loop[s->move->split].extent : 1;
     const part p = {.move = s->move,
                     .values = s->values,
-                    .begin = steps * begin / s->pieces,
-                    .end = steps * end / s->pieces,
+                    .begin = steps * begin / s->parts,
+                    .end = steps * end / s->parts,
                     .stream = s->stream};
     run_nest(&p, 0, s->dst, s->src, s->move->high, s->move->wide);
     if (s->stream)
         td_move_fence();
 }
 
-void td_move_run(const td_move *m, const td_move_values *values, bool alone, unsigned char *dst,
+void td_move_run(const td_move *m, const td_move_values *values, bool one_thread, unsigned char *dst,
                  const unsigned char *src)
 {
     const bool stream = m->stream && (!m->lines || (uintptr_t)dst % 64 == 0);
@@ -79,11 +79,11 @@ void td_move_run(const td_move *m, const td_move_values *values, bool alone, uns
             td_move_fence();
         return;
     }
-    shared_move s = {.move = m, .values = values, .dst = dst, .src = src, .stream = stream, .pieces = 1};
-    if (m->splits && !alone)
-        s.pieces = td_pool_pieces(m->bytes, m->loop[m->split].extent);
-    if (s.pieces > 1)
-        td_pool_run(s.pieces, run_pieces, &s);
+    shared_move s = {.move = m, .values = values, .dst = dst, .src = src, .stream = stream, .parts = 1};
+    if (m->splits && !one_thread)
+        s.parts = td_pool_parts(m->bytes, m->loop[m->split].extent);
+    if (s.parts > 1)
+        td_pool_run(s.parts, run_parts, &s);
     else
-        run_pieces(&s, 0, 1);
+        run_parts(&s, 0, 1);
 }

@@ -121,7 +121,7 @@ static td_status divide_strides(const td_bound *bound, td_words *words)
     return TD_OK;
 }
 
-td_status td_places_find(const td_bound *bound, uint64_t width_bits, td_words *out)
+td_status td_words_find(const td_bound *bound, uint64_t width_bits, td_words *out)
 {
     const td_layout *layout = bound->layout;
     const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
@@ -147,7 +147,7 @@ td_status td_places_find(const td_bound *bound, uint64_t width_bits, td_words *o
     return divide_strides(bound, out);
 }
 
-td_words td_places_dense(const td_bound *bound, const td_words *words)
+td_words td_words_dense(const td_bound *bound, const td_words *words)
 {
     td_words dense = *words;
     dense.by_strides = true;
@@ -159,7 +159,7 @@ td_words td_places_dense(const td_bound *bound, const td_words *words)
     return dense;
 }
 
-td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan)
+td_status td_words_keep(const td_bound *bound, const td_words *words, td_plan *plan)
 {
     plan->dense_words = words->count * plan->beats;
     if (!words->by_strides) {
@@ -233,7 +233,7 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
     return status;
 }
 
-td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank)
+td_status td_words_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank)
 {
     table_walk w = {.bound = bound, .unit = words->unit};
     seek(&w, words, number);
@@ -249,7 +249,7 @@ static uint64_t pack(int64_t address, int64_t bank)
     return in << TD_TABLE_BANK_SHIFT | word;
 }
 
-td_status td_places_table(const td_bound *bound, const td_words *words, td_plan *plan)
+td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *plan)
 {
     const td_layout *layout = bound->layout;
     const td_geometry *g = &plan->geometry;

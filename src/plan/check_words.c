@@ -260,7 +260,7 @@ static td_status range_by_table(const td_bound *bound, const td_words *words, co
         const uint64_t beats = beats_written(bound, regions, count, at);
         if (TD_TABLE_WORD(entry) + beats <= g->depth_words && known_bank)
             continue;
-        td_status status = td_places_at(bound, words, number, &address, &bank);
+        td_status status = td_words_at(bound, words, number, &address, &bank);
         if (status)
             return status;
         return bank < 0 || (uint64_t)bank >= g->banks ? fail_bank(bound, plan, at, bank)
@@ -375,7 +375,7 @@ static td_status apart_by_listing(const td_bound *bound, const td_words *words, 
                                   const td_region *regions, size_t count)
 {
     td_plan listed = {.geometry = plan->geometry, .beats = plan->beats};
-    td_status status = td_places_table(bound, words, &listed);
+    td_status status = td_words_table(bound, words, &listed);
     if (!status) {
         drop_unused(bound, words, &listed, regions, count);
         status = apart_by_table(bound, words, &listed);
@@ -462,9 +462,9 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
         one += first[a] * words->number_stride[a];
         two += second[a] * words->number_stride[a];
     }
-    status = td_places_at(bound, words, one, &other, &bank);
+    status = td_words_at(bound, words, one, &other, &bank);
     if (!status)
-        status = td_places_at(bound, words, two, &address, &bank);
+        status = td_words_at(bound, words, two, &address, &bank);
     if (status)
         return status;
     const uint64_t meet = (uint64_t)(address > other ? address : other);

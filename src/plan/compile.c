@@ -48,12 +48,12 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
         status = td_bind(request->layout, request->shape, &w->bound);
         status = status ? status : read_pad(request, plan);
         status = status ? status : td_lanes_place(&w->bound, request, &w->lanes);
-        status = status ? status : td_places_find(&w->bound, request->geometry.width_bits, &w->words);
-        status = status || w->words.by_strides ? status : td_places_table(&w->bound, &w->words, plan);
-        w->placed = request->dense && !status ? td_places_dense(&w->bound, &w->words) : w->words;
+        status = status ? status : td_words_find(&w->bound, request->geometry.width_bits, &w->words);
+        status = status || w->words.by_strides ? status : td_words_table(&w->bound, &w->words, plan);
+        w->placed = request->dense && !status ? td_words_dense(&w->bound, &w->words) : w->words;
         status = status ? status : td_boxes_make(&w->bound, request, &w->lanes, &w->placed, plan, &w->written);
         status = status ? status : td_words_check(&w->bound, &w->words, plan, &w->written);
-        status = status || !request->dense ? status : td_places_keep(&w->bound, &w->words, plan);
+        status = status || !request->dense ? status : td_words_keep(&w->bound, &w->words, plan);
         status = status ? status : td_lanes_mask(&w->bound, request, &w->lanes, plan);
         if (status)
             return status;

@@ -93,13 +93,13 @@ typedef struct td_rows {
 /* The rest is running them, which exec/run_move.c and exec/run_convert.c do. It is declared here because loop_tune.c
  * times moves. */
 
-/* One box between two places; `alone` keeps it on this thread. With `values` they are converted. */
+/* One box between two places; `one_thread` keeps it on the calling thread. With `values` they are converted. */
 typedef struct td_move_values {
     const td_convert *convert;
     const unsigned char *tensor; /* its first element */
 } td_move_values;
 
-void td_move_run(const td_move *move, const td_move_values *values, bool alone, unsigned char *dst,
+void td_move_run(const td_move *move, const td_move_values *values, bool one_thread, unsigned char *dst,
                  const unsigned char *src);
 
 /* Whether a move can convert so: where an element's number matters, it has to be the tensor's side that is converted.

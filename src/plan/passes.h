@@ -50,25 +50,25 @@ typedef struct td_words {
 
 /* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be
  * written in any order; refuses beats past 2^62, and byte addresses that lie inside a word. */
-td_status td_places_find(const td_bound *bound, uint64_t width_bits, td_words *out);
+td_status td_words_find(const td_bound *bound, uint64_t width_bits, td_words *out);
 
 /* Where there are no strides: gives plan->table, one entry per word. Refuses more words than the memories have, and
  * expressions that divide by 0. */
-td_status td_places_table(const td_bound *bound, const td_words *words, td_plan *plan);
+td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *plan);
 
 /* Where the boxes of a dense plan put the words: word number n at beats * n, in the order of the pattern. */
-td_words td_places_dense(const td_bound *bound, const td_words *words);
+td_words td_words_dense(const td_bound *bound, const td_words *words);
 
 /* A dense plan, once its words are checked: where they belong, from the strides or the table, into plan->place or
  * plan->place_table. Fails on TD_NO_MEMORY alone. */
-td_status td_places_keep(const td_bound *bound, const td_words *words, td_plan *plan);
+td_status td_words_keep(const td_bound *bound, const td_words *words, td_plan *plan);
 
 /* No pass: where the stream of a flat layout begins in its first word, which a byte address moves. Refuses byte
  * addresses in words of other than whole bytes. */
 td_status td_flat_first_bit(const td_bound *bound, uint64_t width_bits, uint64_t *out);
 
 /* No pass: the place of word `number`. */
-td_status td_places_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);
+td_status td_words_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);
 
 /* -- 4. boxes.c: rectangles that are all data or all padding -- */
 

@@ -108,7 +108,7 @@ static td_status open_view(td_view *s, const td_layout *layout, const td_scene *
     if (!status)
         status = place_lanes(s);
     if (!status)
-        status = td_places_find(&s->bound, s->request.geometry.width_bits, &s->words);
+        status = td_words_find(&s->bound, s->request.geometry.width_bits, &s->words);
     if (!status)
         status = td_cache_plan(&s->request, &s->plan);
     if (!status)
@@ -143,7 +143,7 @@ void td_view_close(td_view **view)
 td_status td_view_place(const td_view *view, uint64_t number, uint64_t *bank, uint64_t *address)
 {
     int64_t at = 0, in = 0;
-    td_status status = td_places_at(&view->bound, &view->words, number, &at, &in);
+    td_status status = td_words_at(&view->bound, &view->words, number, &at, &in);
     *address = view->request.layout->flat ? view->low : (uint64_t)at;
     *bank = (uint64_t)in;
     return status;
