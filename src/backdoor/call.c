@@ -1,4 +1,6 @@
-/* See call.h. */
+/* The prologue and the cleanup of load, dump and comparison (call.h): the conversion, the bits that are x or z, the
+ * plan and the storage. Called by tensors.c, compare/compare.c and design/staging.c. It refuses a call before
+ * anything has changed. */
 #include "backdoor/call.h"
 
 #include "backdoor/scales.h"
@@ -149,7 +151,8 @@ static td_status find_conversion(const td_call *c, const char *text, td_call_sta
     return TD_OK;
 }
 
-/* What the memory holds and how values get there. The layout may insist on a dtype. */
+/* The conversion between the tensor's and the memory's dtype, and the refusal of an `as` that is not the layout's
+ * dtype. */
 static td_status begin_conversion(const td_call *c, td_call_state *s)
 {
     const char *text = td_layout_choose_as(c->layout, c->as);

@@ -30,15 +30,15 @@ typedef struct td_call {
 typedef struct td_call_state {
     td_run run;
     td_dtype memory_dtype;
-    td_convert *made; /* a conversion for this call alone, or NULL */
+    td_convert *made; /* made for this call only, or NULL */
     td_plan *held;    /* the plan of a comparison, or NULL: a load or dump borrows it from the cache */
     bool has_x;
     td_x_elems x;
     unsigned char **data, *few[TD_CALL_FEW_BANKS]; /* the storage of each bank */
 } td_call_state;
 
-/* Whatever it returns, the caller ends with td_call_end, which frees and puts the call's name in front of a failure.
- * Between the two the thread must not look up another plan, unless the call compares. */
+/* Whatever it returns, the caller ends with td_call_end, which frees the state and puts the call's name in front of
+ * a failure. Between the two the thread must not look up another plan, unless the call compares. */
 td_status td_call_begin(const td_call *c, td_call_state *state);
 td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
 

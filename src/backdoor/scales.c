@@ -1,5 +1,6 @@
-/* See scales.h. Registered values are copied in and out under one lock, so nobody has to keep a tensor alive for a
- * name. td_tensor_convert is here because it needs scales and no memory. */
+/* The registered tensors of scales and zero points, and their lookup for an `as` (scales.h). Called by call.c.
+ * Values are copied in and out under one lock, so that nobody has to keep a tensor alive for a name.
+ * td_tensor_convert is here because it needs scales and no memory. */
 #include "backdoor/scales.h"
 
 #include "base/suggest.h"
@@ -315,7 +316,7 @@ void td_scales_give(td_scales *scales, td_convert *convert)
 
 static td_status convert_into(const td_tensor *tensor, td_as *as, td_tensor **out)
 {
-    td_convert *convert = malloc(sizeof *convert); /* with its table too large for a stack that DPI shares */
+    td_convert *convert = malloc(sizeof *convert); /* on the heap: its table is too large for a simulator's stack */
     td_scales scales = {0};
     td_tensor *made = NULL;
     char name[TD_DTYPE_NAME_BYTES];

@@ -1,6 +1,6 @@
-/* Tensors of scales and zero points: `scale=@NAME` of an `as`. A name is one that td_scales_set knows, or a file. The
- * facade looks them up for every call and hands the values to convert.h along one dimension of the tensor; backdoor/
- * knows layouts and shapes, so that the layers below need not. */
+/* Tensors of scales and zero points: `scale=@NAME` of an `as`. A name is one that td_scales_set knows, or a file.
+ * call.c looks them up for every call and hands the values to values/convert.h along one dimension of the tensor;
+ * backdoor/ knows layouts and shapes, so that the rooms below need not. */
 #ifndef TD_SCALES_H
 #define TD_SCALES_H
 

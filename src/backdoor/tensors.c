@@ -1,5 +1,6 @@
-/* The facade of matrices and tensors: arguments are checked, a plan is found, the plan runs, and a failure gets the
- * operation and the memory's name in front. Words are in words.c. */
+/* The facade of matrices and tensors: td_call_begin checks and finds the plan, the plan runs, and td_call_end puts
+ * the operation and the memory's name in front of a failure. Called by users, dpi/ and design/staging.c.
+ * memory/words.c has the word operations. */
 #include "backdoor/call.h"
 #include "exec/paths.h"
 #include "plan/cache.h"
@@ -22,7 +23,7 @@ static td_status fail_clash(const td_call *c, const td_clash *clash)
                    clash->place.address, clash->place.lsb);
 }
 
-/* Overlapping elements are dumped aside first, so that a disagreement leaves the tensor as it was. */
+/* Overlapping elements are dumped into a buffer first, so that copies that disagree leave the tensor as it was. */
 static td_status dump_sliding(const td_call *c, const td_run *run)
 {
     const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
@@ -31,7 +32,7 @@ static td_status dump_sliding(const td_call *c, const td_run *run)
     if (!aside.tensor)
         return td_fail_alloc(bytes);
     td_clash clash;
-    memcpy(aside.tensor, run->tensor, bytes); /* elements between the steps lie nowhere in memory, and stay */
+    memcpy(aside.tensor, run->tensor, bytes); /* elements between the steps are not in memory and keep their values */
     td_exec_dump(&aside);
     td_status status = td_exec_equals(&aside, &clash) ? TD_OK : fail_clash(c, &clash);
     if (!status)
@@ -160,8 +161,8 @@ static void make_matrix_layouts(void)
     td_layout_create("r c -> r c", NULL, NULL, &matrix_layout[1]);
 }
 
-/* A matrix is a layout like any other, but for rows that may be longer than the word. It moves through a view of the
- * memory that begins at `first`, so that one plan serves every place. */
+/* A matrix is a layout like any other, except that rows may be longer than the word. It moves through a view of the
+ * memory that begins at `first`, so that one plan serves every address. */
 static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,4 +1,5 @@
-/* The part of the public header that tunes and tells: the plan cache, threads, instructions. */
+/* The tuning section of the public header: statistics of the plan cache, number of threads, instruction set.
+ * td_speed_paths is in exec/paths.c. */
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "plan/cache.h"

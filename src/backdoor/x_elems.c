@@ -1,6 +1,7 @@
-/* See x_elems.h. The bits lie in a second memory of the same geometry, the plane; so a plan that moves elements moves
- * their unknown bits too: a dump of the plane says which elements have some, and a load of zeros into it clears those
- * that a load has written. */
+/* Elements with bits that are x or z (x_elems.h). Those bits lie in a second memory of the same geometry, the plane,
+ * so a plan that moves elements moves their unknown bits too: a dump of the plane tells which elements have some,
+ * and a load of zeros clears those that a load has written. Called by call.c; refuses with TD_X_STATE where the
+ * policy is x=error. */
 #include "backdoor/x_elems.h"
 
 #include "backdoor/call.h"

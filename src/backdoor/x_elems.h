@@ -1,5 +1,5 @@
-/* Elements with bits that are x or z, in memories whose words came from elsewhere (tensordoor_bridge.h). call.c asks
- * here around a load, dump or comparison of memories that have such bits. */
+/* Elements with bits that are x or z, in memories whose words came from a design (tensordoor_bridge.h). call.c calls
+ * it before and after a load, dump or comparison of memories that have such bits. */
 #ifndef TD_X_ELEMS_H
 #define TD_X_ELEMS_H
 

@@ -1,5 +1,6 @@
-/* See accept.h. Bytes that must be equal are compared where they lie. Values that have to be converted pass in blocks
- * through buffers that stay in the first cache. While one slab is compared, the lines of the next are prefetched. */
+/* Tests slabs for acceptance as a whole (accept.h). Bytes that must be equal are compared where they lie. Values
+ * that have to be converted pass in blocks through buffers that stay in the first-level cache. While one slab is
+ * compared, the lines of the next are prefetched. Called by compare.c. */
 #include "compare/accept.h"
 
 #include "base/cpu.h"
@@ -9,12 +10,12 @@
 
 #include <string.h>
 
-/* Less than this is in a cache when it is looked at, or comes there by itself. */
+/* Less than this is in a cache already, or the processor prefetches it by itself. */
 #define FAR_BYTES ((uint64_t)512 << 10)
-/* Rows from this length on are looked at as memory has them. */
+/* Rows from this length on are compared in memory's order. */
 #define ROW_BYTES 16u
 #define VALUES_ROW_BYTES 32u
-#define PLAIN_VALUES_ROW_BYTES 256u /* without kernels for shorter ones */
+#define PLAIN_VALUES_ROW_BYTES 256u /* without AVX-512, whose kernels take shorter ones */
 
 bool td_is_masked(const td_tensor *mask, uint64_t elem)
 {
@@ -48,8 +49,8 @@ void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_ten
     out->convert = convert;
     out->judge = judge;
     out->never = false;
-    out->finite_alone = !judge->bits_decide;
-    out->by_value = judge->policy.tolerant || mask || convert || out->finite_alone;
+    out->only_finite = !judge->bits_decide;
+    out->by_value = judge->policy.tolerant || mask || convert || out->only_finite;
     out->wish = (td_slab_wish){
         .tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .transposed = !out->by_value};
     out->equal = equal.rows;
@@ -68,7 +69,7 @@ typedef struct scratch {
         actual[TD_TOLERANCE_ELEMS * 8];
     td_tolerance_scratch tolerance;
     td_ahead ahead;  /* from this slab to the next: of the tensor, and of what is stored where it is seen in place */
-    bool far;        /* it is worth asking for */
+    bool far;        /* large enough that prefetching pays */
     unsigned skips;  /* transposed slabs that are taken out at once, as in tolerance.h */
     size_t gathered; /* elements in golden, and in stored or actual */
     uint64_t masked;
@@ -112,7 +113,7 @@ static bool accepts(const td_accept *s, scratch *g, const td_tolerance_rows *b)
 {
     if (s->equal(b->expected, b->expected_stride, b->actual, b->actual_stride, b->rows,
                  b->count * s->golden->dtype.bytes, (td_ahead){0, 0}) &&
-        (!s->finite_alone || rows_are_finite(s->judge, b)))
+        (!s->only_finite || rows_are_finite(s->judge, b)))
         return true;
     return td_tolerance_accepts(&s->tolerance, &g->tolerance, b, &g->worst);
 }
@@ -183,7 +184,7 @@ static bool flush(const td_accept *s, scratch *g)
     return accepts(s, g, &b);
 }
 
-/* What the mask leaves out is expected to be what it is. */
+/* Elements that the mask leaves out get the actual value as the expected one. */
 static void apply_mask(const td_accept *s, scratch *g, unsigned char *golden, const unsigned char *actual,
                        uint64_t elem, size_t count)
 {
@@ -195,7 +196,7 @@ static void apply_mask(const td_accept *s, scratch *g, unsigned char *golden, co
         }
 }
 
-/* `high` rows of `wide` elements that still fit. */
+/* Appends `high` rows of `wide` elements, which fit, to the gathered ones. */
 static void gather(const td_accept *s, scratch *g, const panel *t, uint64_t elem, const unsigned char *stored,
                    size_t high, size_t wide)
 {
@@ -294,7 +295,7 @@ static bool accepts_transposed(const td_accept *s, scratch *g, const td_slab *sl
     return true;
 }
 
-/* Values that this does not settle may still be accepted when they are taken out. */
+/* A slab that is not accepted in place may still be accepted once it is taken out. */
 static bool accepts_in_place(const td_accept *s, scratch *g, const td_slab *slab)
 {
     if (g->skips) {
@@ -306,7 +307,7 @@ static bool accepts_in_place(const td_accept *s, scratch *g, const td_slab *slab
     return all;
 }
 
-/* Lanes in pieces have no rows: one element after the other. */
+/* Lanes in pieces have no rows, so elements are compared one by one. */
 static bool accepts_lanes(const td_accept *s, scratch *g, const td_slab *slab)
 {
     const unsigned stored_bytes = slab->of->plan->memory_dtype.bytes;
@@ -352,7 +353,7 @@ typedef struct shared {
     td_worst worst[TD_POOL_PARTS];
 } shared;
 
-/* From one slab to the next, and what the next is taken out of. */
+/* Prepares the prefetch of the next slab while this one is compared. */
 static void look_ahead(const td_accept *s, scratch *g, const td_slab *slab, const td_slab *next)
 {
     const int64_t elems = next->tensor - slab->tensor;

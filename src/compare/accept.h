@@ -1,6 +1,6 @@
-/* A first look at slabs, on as many threads as pay: which of them the policy accepts whole. Most comparisons end here;
- * the slabs that are left are compare.c's, which takes them in order and pair by pair, so that a report never depends
- * on the number of threads. Nothing here allocates or fails. */
+/* A first look at slabs, on as many threads as pay: which of them the policy accepts whole. Most comparisons end
+ * here; compare.c takes the slabs that are left in order and pair by pair, so that a report never depends on the
+ * number of threads. Nothing here allocates or fails. */
 #ifndef TD_SCAN_H
 #define TD_SCAN_H
 
@@ -10,16 +10,16 @@
 #include "kernels/move.h"
 #include "tensor/tensor.h"
 
-#define TD_SCAN_SLABS 4096 /* that are looked at in one go */
+#define TD_ACCEPT_SLABS 4096 /* per call, at most */
 
 /* What the threads share; made by td_accept_init. */
 typedef struct td_accept {
     const td_tensor *golden, *mask;
-    const td_convert *convert; /* NULL: what is stored is what is compared */
+    const td_convert *convert; /* NULL: stored values are compared as they are */
     const td_judge *judge;
-    bool never;        /* no slab can be accepted whole */
-    bool by_value;     /* values, not bytes */
-    bool finite_alone; /* equal bits settle it for finite values only */
+    bool never;       /* no slab can be accepted whole */
+    bool by_value;    /* values, not bytes */
+    bool only_finite; /* equal bits are accepted only where the values are finite */
     td_slab_wish wish;
     td_equal_fn equal, equal_transposed;
     td_move_fn copy;
@@ -29,7 +29,7 @@ typedef struct td_accept {
 void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
                     td_accept *out);
 
-/* Slabs [first, first + count) of at most TD_SCAN_SLABS. left[i] is set where slab first + i has to be looked at again;
+/* Slabs [first, first + count) of at most TD_ACCEPT_SLABS. left[i] is set where slab first + i has to be looked at again;
  * *masked and *worst grow by what the others have. */
 void td_accept_slabs(const td_accept *accept, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
                      uint64_t *masked, td_worst *worst);

@@ -1,7 +1,8 @@
-/* Comparisons: a memory through a layout, or a tensor, with a golden tensor; the facade of section 10 of the public
- * header. One pass over the plan in slabs (slab.h), no copy of the tensor: accept.c settles the slabs that the policy
- * accepts whole, and the pairs of the others are judged here, in order and on one thread. What is found goes into a
- * report; a comparison that finds mismatches has succeeded. Padding and what lies outside the layout: padding.c. */
+/* Compares a memory through a layout, or a tensor, with a golden tensor: the facade of section 10 of the public
+ * header. One pass over the plan in slabs (slab.h), without a copy of the tensor: accept.c settles the slabs that
+ * the policy accepts whole, and the pairs of the others are judged here, in order and on one thread. What is found
+ * goes into a report; a comparison that finds mismatches has succeeded. padding.c checks the padding and what lies
+ * outside the layout. */
 #include "backdoor/call.h"
 #include "base/fp_mode.h"
 #include "compare/accept.h"
@@ -14,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements that are converted, gathered and looked at together. */
+/* Elements that are converted, gathered and judged together. */
 #define BATCH_ELEMS TD_TOLERANCE_ELEMS
 
-/* What slabs that are left are looked at in; made for the first of them. */
+/* Buffers for the slabs that are left; allocated for the first of them. */
 typedef struct scratch {
     _Alignas(64) unsigned char slab[TD_SLAB_BYTES], actual[BATCH_ELEMS * 8], golden[BATCH_ELEMS * 8];
     td_tolerance_scratch tolerance;
@@ -32,7 +33,7 @@ typedef struct comparison {
     const td_x_elems *unknown; /* elements that are x or z and count as mismatches; NULL: none */
     uint64_t done, total;
     td_accept accept;
-    bool left[TD_SCAN_SLABS];
+    bool left[TD_ACCEPT_SLABS];
     scratch *scratch;
 } comparison;
 
@@ -92,7 +93,7 @@ static void look_at_batch(comparison *c, const batch *k)
     }
 }
 
-/* True when nothing more is to be done: the policy accepts the batch. */
+/* True when the policy accepts the whole batch. */
 static bool is_close(comparison *c, const batch *k)
 {
     td_report *r = c->report;
@@ -153,7 +154,7 @@ static void compare_row(comparison *c, const unsigned char *stored, unsigned sto
     }
 }
 
-/* A slab that was not accepted whole. What lies along its last node is stored contiguously. */
+/* Judges a slab that was not accepted whole. Elements along its last node are stored contiguously. */
 static void compare_slab(comparison *c, const td_slab *slab)
 {
     const td_slabs *of = slab->of;
@@ -198,9 +199,9 @@ static bool compare_slabs(void *context, td_slabs *slabs)
     td_report *r = c->report;
     if (slabs->way == TD_SLAB_TRANSPOSED && c->accept.by_value)
         r->failed |= td_slabs_take_out(slabs) != TD_OK;
-    for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_SCAN_SLABS) {
+    for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_ACCEPT_SLABS) {
         const uint64_t behind = slabs->count - first;
-        const size_t count = (size_t)(behind < TD_SCAN_SLABS ? behind : TD_SCAN_SLABS);
+        const size_t count = (size_t)(behind < TD_ACCEPT_SLABS ? behind : TD_ACCEPT_SLABS);
         td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
         td_accept_slabs(&c->accept, slabs, first, count, c->left, &r->masked, &worst);
         r->worst_error = worst.error;
@@ -290,7 +291,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
     return TD_OK;
 }
 
-/* The last steps of both kinds. */
+/* The end of both kinds of comparison: sorts, guesses, and hands the report out or frees it. */
 static td_status close_report(comparison *c, td_status status, td_report **out)
 {
     td_report *r = c->report;

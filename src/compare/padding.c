@@ -1,4 +1,5 @@
-/* See padding.h. */
+/* Checks padding and untouched bits (padding.h): walks the pieces of all elements against the pad value, and a map
+ * of what the layout owns against the snapshots. Called by compare.c. */
 #include "compare/padding.h"
 
 #include "kernels/bits.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of an element: the bits that one word holds of it. */
+/* The piece of an element that lies in one word. */
 typedef struct piece {
     td_place place;
     unsigned elem_bit, bits;
@@ -14,7 +15,7 @@ typedef struct piece {
 
 typedef void piece_fn(void *context, const piece *p);
 
-/* Every piece of every element, copies too. */
+/* Calls fn for every piece of every element, copies too. */
 static void walk_pieces(const td_plan *plan, const td_box *boxes, size_t count, piece_fn *fn, void *context)
 {
     const td_piece whole = {.bits = plan->memory_dtype.bits};
@@ -74,7 +75,7 @@ void td_compare_padding(const td_run *run, const td_memory *const *bank, td_repo
 /* -- outside ------------------------------------------------------------------------------------------------------- */
 
 typedef struct marks {
-    td_memory **bank; /* ones where the layout has an element or padding; pages are made where it has any */
+    td_memory **bank; /* 1 where the layout has an element or padding; pages exist only where it has any */
     size_t word_bytes;
 } marks;
 
@@ -151,7 +152,7 @@ td_status td_memory_snapshot(const td_memory *memory, td_memory **out)
         td_fail_prefix("memory_snapshot \"%s\": ", memory->name);
         return status;
     }
-    /* Blocks of zeros stay untouched, so that the copy takes no more memory than the original does. */
+    /* Blocks of zeros are not written, so that the copy takes no more memory than the original. */
     static const unsigned char zeros[4096];
     const size_t bytes = (size_t)memory->depth_words * memory->word_bytes;
     for (size_t at = 0; at < bytes; at += sizeof zeros) {

@@ -1,4 +1,5 @@
-/* See slab.h: slabs that have been cut, where they are and how they are taken. slab_cut.c cuts them. */
+/* Finds slabs and takes them out (slab.h), after slab_cut.c has cut them. Called by accept.c and compare.c from any
+ * thread; only td_slabs_take_out allocates. */
 #include "compare/slab.h"
 
 #include "kernels/equal.h"
@@ -47,8 +48,8 @@ void td_slabs_see_blocks(td_slabs *s)
 
 /* -- the small plan ------------------------------------------------------------------------------------------------ */
 
-/* A slab's nodes with dense steps on the tensor's side. The plan serves every slab, so it must not count on bits that
- * begin a byte where only some slabs do. */
+/* Makes the small plan that takes slabs out: the slab's nodes with dense steps on the tensor's side. It serves every
+ * slab, so it must not assume that bits begin a byte where only some slabs do. */
 static td_status make_small(td_slabs *s)
 {
     const td_plan *whole = s->plan;
@@ -90,7 +91,7 @@ static void list_runs(td_slabs *s)
     s->run_bit = 0;
     if (s->piece || s->small_box.selectors)
         return;
-    for (size_t i = s->small_box.node_count; i-- > 0;) { /* the closest first; all forward */
+    for (size_t i = s->small_box.node_count; i-- > 0;) { /* nearest first; all steps are forward by now */
         const td_node *node = &s->small_node[i];
         if (node->memory <= run || node->memory < 8 * 64)
             run += node->memory * (int64_t)(node->extent - 1);

@@ -13,7 +13,7 @@
 #define TD_SLAB_NODES TD_WALK_NODES
 #define TD_SLAB_BYTES ((size_t)16 << 10) /* of the buffer that a slab is taken out into */
 
-/* How a slab is seen. */
+/* Where the elements of a slab are read. */
 typedef enum td_slab_way {
     TD_SLAB_TAKEN,      /* in a buffer */
     TD_SLAB_ROWS,       /* in place: what is contiguous in the tensor is contiguous in memory */
@@ -30,7 +30,7 @@ typedef struct td_slabs {
     uint64_t steps[TD_SLAB_NODES];  /* slabs along each node */
     size_t order[TD_SLAB_NODES];    /* the nodes as slabs are numbered, fastest first */
     int64_t tensor, memory, select; /* the place of slab 0 */
-    uint64_t lanes;                 /* elements per step: more than 1 where lanes are said in pieces */
+    uint64_t lanes;                 /* elements per step: more than 1 where lanes are lists of pieces */
     const td_piece *piece;          /* of the plan; NULL without pieces */
     size_t *lane_piece;             /* the first piece of each lane, and one past the last */
     uint64_t elems;                 /* of a slab */
@@ -41,7 +41,7 @@ typedef struct td_slabs {
         block_loop[TD_SLAB_NODES];
     size_t block_loops;
 
-    /* Of what is seen as rows, in place or taken out. */
+    /* For rows, in place or taken out. */
     int64_t stride[TD_SLAB_NODES]; /* bytes between the stored elements of a node's steps */
     size_t row_nodes;              /* trailing nodes that are contiguous in the tensor and in what is stored */
     uint64_t row_elems;
@@ -49,7 +49,7 @@ typedef struct td_slabs {
     td_node panel_loop[TD_SLAB_NODES]; /* the loops around a panel, memory in bytes of what is stored */
     size_t panel_loops;
 
-    /* Of what is taken out; made by td_slabs_take_out. */
+    /* For slabs that are taken out; made by td_slabs_take_out. */
     bool has_small;
     unsigned char *own_buffer; /* where a slab is longer than TD_SLAB_BYTES; then one thread at a time */
     td_plan small;
@@ -71,14 +71,14 @@ typedef struct td_slab {
 /* Returns false to stop. */
 typedef bool td_slabs_visit(void *context, td_slabs *slabs);
 
-/* What the visitor can look at in place. */
+/* What the visitor can compare in place. */
 typedef struct td_slab_wish {
-    unsigned tensor_bytes; /* of an element that it is held against */
+    unsigned tensor_bytes; /* of the golden element */
     uint64_t row_elems;    /* rows from this length on; shorter ones come in the tensor's order */
     bool transposed;
 } td_slab_wish;
 
-/* Every element of every data box, copies one by one. TD_NO_MEMORY alone. `run->tensor` and `run->convert` are not
+/* Every element of every data box, copies one by one. Fails only with TD_NO_MEMORY. `run->tensor` and `run->convert` are not
  * used: elements come as the memory holds them. */
 td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_visit *visit, void *context);
 
@@ -86,7 +86,7 @@ td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_vi
 void td_slabs_of_tensor(unsigned char *const *data, unsigned elem_bytes, uint64_t elems, td_slabs_visit *visit,
                         void *context);
 
-/* Before transposed slabs are taken. TD_NO_MEMORY alone. */
+/* Before transposed slabs are taken. Fails only with TD_NO_MEMORY. */
 td_status td_slabs_take_out(td_slabs *slabs);
 
 /* For slab_cut.c: slabs that are seen in place, as rows or as transposed blocks, and the end of a part. */
@@ -94,7 +94,7 @@ void td_slabs_see_rows(td_slabs *slabs);
 void td_slabs_see_blocks(td_slabs *slabs);
 void td_slabs_free(td_slabs *slabs);
 
-/* What takes slabs; each thread has its own. */
+/* The state for taking slabs out; each thread has its own. */
 typedef struct td_slab_taker {
     const td_slabs *slabs;
     td_plan plan; /* the small one, with a box of its own */
@@ -103,10 +103,11 @@ typedef struct td_slab_taker {
 
 void td_slab_taker_init(const td_slabs *slabs, td_slab_taker *out);
 
-/* Where slab `number` is; seen in place, if it can be. */
+/* Where slab `number` lies; its elements too, if they can be read in place. */
 void td_slab_find(const td_slabs *slabs, uint64_t number, td_slab *out);
 
-/* As rows: taken out into TD_SLAB_BYTES at `buffer` unless they are seen in place. Allocates nothing. */
+/* Makes the slab readable as rows: takes it out into TD_SLAB_BYTES at `buffer` unless it is read in place. Allocates
+ * nothing. */
 void td_slab_take(td_slab_taker *taker, unsigned char *buffer, td_slab *slab);
 
 /* Prefetches the lines of memory that a slab will be taken out of. */

@@ -1,21 +1,22 @@
-/* See slab.h: where boxes are cut. The order of the nodes first, then how much of each one slab takes. */
+/* Cuts the boxes of a plan into slabs (slab.h): the order of the nodes first, then how many steps of each one slab
+ * takes. Behind td_slabs_walk, which compare.c calls. Fails only with TD_NO_MEMORY. */
 #include "compare/slab.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define LINE 64
-/* Rows in bits are unpacked in memory's order from this length on: a word by itself takes longer. */
+/* Packed rows are unpacked in memory's order from this length on; shorter ones cost more than their bits. */
 #define PACKED_ROW_ELEMS 8
-/* Banks and table entries are steps from slab to slab where as much lies in one of them. */
+/* Slabs stay within one bank or table entry where at least this much lies in each. */
 #define GROUND_BYTES 2048
-/* Axes that are compared transposed, in place, are at least as long as a vector's lane. */
+/* Axes that are compared transposed, in place, are at least as long as a vector. */
 #define TRANSPOSED_BYTES 16u
 #define FEW_ELEMS 1024
-/* A box that is contiguous from end to end is seen in place: its slabs need not fit in the buffer. */
+/* A box that is contiguous from end to end is read in place, so its slabs need not fit in the buffer. */
 #define CONTIGUOUS_BYTES ((uint64_t)128 << 10)
 
-/* A box on its way to slabs. */
+/* A box while it is cut into slabs. */
 typedef struct cutting {
     const td_run *run;
     const td_box *box;
@@ -24,7 +25,7 @@ typedef struct cutting {
     size_t count;
     td_box origin; /* the place of step 0, after backward steps were made forward */
     uint64_t block[TD_SLAB_NODES];
-    size_t by_memory[TD_SLAB_NODES], by_tensor[TD_SLAB_NODES]; /* the closest first */
+    size_t by_memory[TD_SLAB_NODES], by_tensor[TD_SLAB_NODES]; /* nodes, nearest first */
     td_slab_way way;
     bool whole_ground; /* slabs stay within one bank or table entry */
     size_t unit;
@@ -42,7 +43,7 @@ static unsigned elem_bytes(const cutting *c)
 
 /* -- the order of the nodes ---------------------------------------------------------------------------------------- */
 
-/* Rows that are contiguous in the tensor are contiguous in memory too: its order is taken. */
+/* True when rows that are contiguous in the tensor are contiguous in memory too: then memory's order is taken. */
 static bool has_rows(const cutting *c)
 {
     const td_plan *plan = c->run->plan;
@@ -54,7 +55,7 @@ static bool has_rows(const cutting *c)
     return last->tensor == 1 && last->memory == dtype.bits && !last->select && last->extent >= least;
 }
 
-/* Otherwise the tensor's: forward, the longest step outermost, copies before all. */
+/* Otherwise the tensor's order: forward, the longest step outermost, copies before all. */
 static void sort_by_tensor(cutting *c)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -77,7 +78,7 @@ static void sort_by_tensor(cutting *c)
     }
 }
 
-/* Whole bytes everywhere, so that elements can be pointed at. */
+/* True when every element lies in whole bytes, so that a pointer can name it. */
 static bool on_bytes(const cutting *c)
 {
     const td_dtype dtype = c->run->plan->memory_dtype;
@@ -95,8 +96,8 @@ static uint64_t count_elems(const cutting *c)
     return elems;
 }
 
-/* The last node is contiguous in the tensor, another one in memory, and both reach as far as a kernel's vectors; or
- * there is so little that to take it out would be more work. */
+/* True when the last node is contiguous in the tensor, another one in memory, and both are as long as a kernel's
+ * vectors, or the box is so small that taking it out would be more work. */
 static bool is_transposed(cutting *c)
 {
     const td_dtype dtype = c->run->plan->memory_dtype;
@@ -170,7 +171,7 @@ static void grow(cutting *c, size_t i, uint64_t *budget, uint64_t most)
     *budget /= factor;
 }
 
-/* So many elements one behind the other, as far as the budget goes. */
+/* Extends the slab along the nodes in `order` until it has this many consecutive elements, or the budget is used up. */
 static void reach(cutting *c, const size_t *order, uint64_t *budget, uint64_t wanted)
 {
     uint64_t run = 1;
@@ -182,8 +183,8 @@ static void reach(cutting *c, const size_t *order, uint64_t *budget, uint64_t wa
     }
 }
 
-/* How much of each node one slab takes: whole lines on both sides first, a few of them in a row where they are
- * transposed; then what the tensor has next, and then memory. Measured. */
+/* How many steps of each node one slab takes: whole lines on both sides first, a few of them in a row where they are
+ * transposed; then the tensor's next nodes, then memory's. Chosen by measurement. */
 static void choose_blocks(cutting *c)
 {
     const unsigned stored = elem_bytes(c), held = c->wish->tensor_bytes;
@@ -205,7 +206,7 @@ static void choose_blocks(cutting *c)
 
 /* -- a part of a box ----------------------------------------------------------------------------------------------- */
 
-/* Lanes in pieces: one lane begins wherever a piece has the element's lowest bit. */
+/* Lanes in pieces: a lane begins at each piece with the element's lowest bit. */
 static td_status take_pieces(td_slabs *s, const td_box *box)
 {
     s->lanes = 1;
@@ -238,8 +239,8 @@ static void count_slabs(td_slabs *s)
     }
 }
 
-/* Part `part` of a box: of each node that its block does not divide, the even slabs or what is left behind them. False
- * when such a part has nothing in it. */
+/* Part `part` of a box: of each node that its block does not divide, either the full slabs or the rest. False when
+ * the part is empty. */
 static bool cut(const cutting *c, uint64_t part, td_slabs *s)
 {
     s->plan = c->run->plan;

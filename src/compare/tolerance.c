@@ -1,4 +1,5 @@
-/* See tolerance.h. */
+/* Accepts blocks of pairs under a tolerant policy (tolerance.h): chooses the kernels for a dtype and a policy, and
+ * reads their measure of a block. Called by accept.c and compare.c. What it does not accept the judge decides. */
 #include "compare/tolerance.h"
 
 #include "base/cpu.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* More than every rounding on the way, and what subnormal products may lose. */
+/* More than all roundings on the way, and more than subnormal products can lose. */
 #define MARGIN 1e-6
 #define TINY 1e-36
 
@@ -25,7 +26,7 @@ static double value_of(uint32_t error_bits)
 
 /* -- what settles a block ------------------------------------------------------------------------------------------ */
 
-/* How large an error can be that is so many steps in a 16-bit type where no magnitude is larger. */
+/* The largest error that this many steps of a 16-bit type can be, where no magnitude is larger. */
 static double error_at_most(const td_tolerance *t, uint64_t steps, uint32_t largest)
 {
     const int man_bits = 15 - (int)t->exp_bits, exponent = (int)(largest >> man_bits),
@@ -33,7 +34,7 @@ static double error_at_most(const td_tolerance *t, uint64_t steps, uint32_t larg
     return ldexp((double)steps, (exponent ? exponent : 1) - bias - man_bits);
 }
 
-/* By steps and magnitudes: all are finite and near by what they say, and none can be worse than the worst. */
+/* Settled by steps and magnitudes: all values are finite and near, and none can be worse than the worst so far. */
 static bool is_settled_by_steps(const td_tolerance *t, const td_tolerance_found *m, td_worst *worst)
 {
     const double error = error_at_most(t, m->steps, m->largest);
@@ -49,7 +50,7 @@ static bool is_near(const td_tolerance *t, const td_tolerance_found *m)
     return m->error < TD_TOLERANCE_NOT_FINITE && (m->excess <= t->limits.atol || m->steps <= t->limits.ulp);
 }
 
-/* By pairs that are all so close together that no error was rounded. */
+/* Settled because all pairs are so close that no error was rounded. */
 static bool is_settled_near(const td_tolerance *t, const td_tolerance_found *m, td_worst *worst)
 {
     if (!is_near(t, m) || m->steps > TD_TOLERANCE_NEAR_STEPS)
@@ -63,7 +64,7 @@ static bool is_settled_quickly(const td_tolerance *t, const td_tolerance_found *
     return t->limits.sign >> 31 ? is_settled_near(t, m, worst) : is_settled_by_steps(t, m, worst);
 }
 
-/* By the measure of the block: one of the policy's two rules accepts all of it. */
+/* Settled by the largest error and distance: one of the policy's two rules accepts the whole block. */
 static bool is_settled_by_measure(const td_tolerance *t, const td_tolerance_found *m, td_worst *worst)
 {
     const double error = value_of(m->error);
@@ -73,7 +74,8 @@ static bool is_settled_by_measure(const td_tolerance *t, const td_tolerance_foun
     return true;
 }
 
-/* Pair by pair in f32: all are near, and no error that may have been rounded can be worse than the worst. */
+/* Settled pair by pair in f32: all are near, and no error that may have been rounded can be worse than the worst so
+ * far. */
 static bool is_settled_by_pairs(const td_tolerance_found *f, td_worst *worst)
 {
     const double most = (double)f->sure_error > worst->error ? (double)f->sure_error : worst->error;
@@ -171,8 +173,7 @@ bool td_tolerance_accepts_transposed(const td_tolerance *t, const td_tolerance_r
 
 /* -- when a comparison begins -------------------------------------------------------------------------------------- */
 
-/* f32, f16 and bf16 are measured. Transposed blocks only where there is a version that is faster than taking them
- * out. */
+/* Only f32, f16 and bf16 are measured; transposed blocks only where a kernel is faster than taking them out. */
 static void choose_measure(td_tolerance *t, const td_tolerance_kernels *k, const td_tolerance_kernels *plain,
                            td_dtype d)
 {
@@ -225,7 +226,7 @@ static void prepare_float(const td_judge *judge, const td_tolerance_kernels *k, 
     t->exact = is_f32 ? k->exact_f32 : d.bytes == 1 ? k->exact_x8 : k->exact_x16;
 }
 
-/* Whole steps: without rtol the policy is a number of them. */
+/* Integers in whole steps: without rtol the policy is a number of steps. */
 static void prepare_integer(const td_judge *judge, const td_tolerance_kernels *k, td_tolerance *t)
 {
     const td_dtype d = judge->dtype;

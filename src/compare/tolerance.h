@@ -3,7 +3,7 @@
  * and compare.c for floats, and for integers of up to 32 bits; it refuses nothing, and accepts nothing of other types.
  *
  * Floats are measured in f32 with a margin (kernels/tolerance.h): most blocks are settled by their largest error and
- * distance alone, the others pair by pair, and what is still open in f64, where the judge itself calculates. Integers
+ * distance, the others pair by pair, and what is still open in f64, where the judge itself calculates. Integers
  * are compared in whole steps. */
 #ifndef TD_TOLERANCE_H
 #define TD_TOLERANCE_H
@@ -14,24 +14,24 @@
 
 #define TD_TOLERANCE_ELEMS 2048
 
-/* The largest of what was accepted. */
+/* The largest error and distance that were accepted. */
 typedef struct td_worst {
     double error;
     uint64_t ulp;
 } td_worst;
 
-/* Where values are near 0, or the worst grows from block to block, the quick measure settles nothing: then so many
- * blocks go without it. */
+/* Where values are near 0, or the worst grows from block to block, the quick measure settles nothing: it is then
+ * skipped for this many blocks. */
 #define TD_TOLERANCE_SKIPS 8
 
-/* What a thread needs beside. */
+/* Buffers of one thread. */
 typedef struct td_tolerance_scratch {
-    unsigned skips; /* blocks that still go without the quick measure; 0 to begin with */
+    unsigned skips; /* blocks left to skip the quick measure; 0 to begin with */
     float expected[TD_TOLERANCE_ELEMS], actual[TD_TOLERANCE_ELEMS]; /* the values of floats of 8 and 16 bits */
 } td_tolerance_scratch;
 
 typedef struct td_tolerance {
-    td_tolerance_fn exact; /* NULL: this dtype or policy is for the judge alone */
+    td_tolerance_fn exact; /* NULL: only the judge decides for this dtype or policy */
     td_tolerance_fn pairs; /* before `exact`; NULL for f64 */
     td_tolerance_fn measure, quick,
         quick_transposed; /* before `pairs`; NULL where there is none, or it gains nothing */
@@ -50,8 +50,7 @@ void td_tolerance_prepare(const td_judge *judge, td_tolerance *t);
 bool td_tolerance_accepts(const td_tolerance *t, td_tolerance_scratch *scratch, const td_tolerance_rows *b,
                           td_worst *worst);
 
-/* The same for a block that is transposed (kernels/tolerance.h), of any size, by t->quick_transposed alone, which is
- * there. */
+/* The same for a transposed block (kernels/tolerance.h) of any size. Only where t->quick_transposed is not NULL. */
 bool td_tolerance_accepts_transposed(const td_tolerance *t, const td_tolerance_rows *b, td_ahead ahead,
                                      td_worst *worst);
 

@@ -1,23 +1,24 @@
-/* The chunks in which the words of a transfer cross, 32 bits at a time, because every simulator hands those over as
- * they are. transfer.c says which words; tensordoor_bridge.h has the format. Bits that are x or z cross as masks of the
- * same form, and are kept in a second memory, the plane, which is made when the first of them comes. */
+/* Moves the words of a transfer in chunks, 32 bits at a time, because every simulator passes those unchanged.
+ * transfer.c lists the words; tensordoor_bridge.h has the format. Called by a bridge (ours is dpi/transfer.c). Bits
+ * that are x or z cross as masks of the same form, and are kept in a second memory, the plane, which is made when
+ * the first of them arrives. */
 #include "design/transfer.h"
 
 #include <string.h>
 
 #define HEAD TD_TRANSFER_HEAD
-#define LIST_BELOW 4 /* runs of fewer words cross as a list, which is shorter than their heads */
+#define LIST_BELOW 4 /* shorter runs cross as a list of addresses, which takes less than their heads */
 
 typedef enum action {
-    HAND_RUNS,  /* the runs alone */
+    HAND_RUNS,  /* only the runs */
     HAND_WORDS, /* the runs, with words from the storage */
     TAKE_WORDS, /* words into the storage */
     CLEAR,      /* zeros into the storage */
     FIND        /* stops at a word that is not zero */
 } action;
 
-/* The loops are inlined once per usual size of a word, because a memcpy of any size is a call, and a call costs more
- * than a word. */
+/* The loops are inlined once per usual word size, because a memcpy of unknown size is a call, which costs more than
+ * the word. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void hand(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, uint64_t count, size_t bytes)
@@ -25,7 +26,7 @@ INLINE void hand(uint32_t *chunk, const unsigned char *at, int64_t step_bytes, u
     const size_t per = (bytes + 3) / 4;
     for (uint64_t i = 0; i < count; i++, at += step_bytes) {
         if (bytes < 4)
-            chunk[i * per] = 0; /* words of 8 and 16 bits fill it in part */
+            chunk[i * per] = 0; /* words of 8 and 16 bits fill only a part of it */
         memcpy(chunk + i * per, at, bytes);
     }
 }
@@ -97,7 +98,7 @@ static inline bool act(action what, uint32_t *chunk, unsigned char *at, int64_t 
     return what == FIND && any_bit(at, step_bytes, count, bytes);
 }
 
-/* Where the words lie: each at its address, or one behind the other in the order in which they cross. */
+/* Where the words lie: each at its address, or consecutively in the order in which they cross. */
 typedef struct storage {
     unsigned char *data;
     bool ordered;
@@ -118,7 +119,7 @@ static bool is_short(const struct td_transfer *t, size_t run)
     return run < t->count && t->run[run].count < LIST_BELOW;
 }
 
-/* At most `most` words of short runs, each behind its address; gives their number. */
+/* Crosses at most `most` words of short runs, each preceded by its address; returns their number. */
 static uint64_t cross_list(const struct td_transfer *t, storage from, td_crossing *place, uint32_t *chunk,
                            uint64_t most, size_t bytes, action what, bool *found)
 {
@@ -147,8 +148,8 @@ static uint64_t cross_run(const struct td_transfer *t, storage from, td_crossing
     return count;
 }
 
-/* One chunk of runs and lists from `place` on, which is moved behind them; gives their number. FIND gives 0 when all is
- * zero. */
+/* Crosses one chunk of runs and lists from `place` on, which moves past them; returns their number. FIND returns 0
+ * when all words are zero. */
 static size_t cross(const td_memory *memory, storage from, td_crossing *place, uint32_t *chunk, size_t chunk_words,
                     action what)
 {
@@ -175,7 +176,7 @@ static size_t cross(const td_memory *memory, storage from, td_crossing *place, u
     return what == FIND ? found : parts;
 }
 
-/* Behind the last chunk the transfer begins again: what was brought in is taken out next. */
+/* After the last chunk the transfer starts over: what was brought in is taken out next. */
 static size_t done(struct td_transfer *t, size_t parts)
 {
     if (!parts)

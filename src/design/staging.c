@@ -1,7 +1,8 @@
-/* Loads and dumps of one tensor in a memory that lies elsewhere, without the detour over its copy. Where the words in
- * word order are the tensor's own bytes, they cross straight from the tensor or into it. Otherwise they are staged: the
- * operation runs on a buffer that holds the words one after another, and the list of runs alone knows their addresses.
- * A scattered copy would cost a cache line for every word, three times over. Where neither will do, the copy serves. */
+/* Loads and dumps of one tensor in a memory inside a design, without going through its copy. Where the words in word
+ * order are the tensor's own bytes, they cross directly from the tensor or into it. Otherwise they are staged: the
+ * operation runs on a buffer that holds the words consecutively, and only the list of runs has their addresses;
+ * scattering them into the copy would cost a cache line per word, three times. Where neither works, the copy is
+ * used. Called by a bridge (tensordoor_bridge.h). */
 #include "backdoor/call.h"
 #include "base/pages.h"
 #include "design/transfer.h"
@@ -22,14 +23,14 @@ static bool is_contiguous(const td_plan *plan, const td_tensor *tensor, uint64_t
            tensor->elems * tensor->dtype.bytes == words * plan->geometry.word_bytes;
 }
 
-/* The operation would only copy: there is nothing to convert, to look at or to refuse. */
+/* True when the operation would only copy bytes: nothing to convert, to check or to refuse. */
 static bool may_borrow(const td_tensor *tensor, const td_layout *layout, const char *as, td_transfer_use use)
 {
     return !*td_layout_choose_as(layout, as) && !layout->dtype_text && (layout->flat || !layout->keep) &&
            !layout->clip && (use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && !tensor->read_only));
 }
 
-/* What td_plan_request.dense asks of a layout. Without an address the copy is as dense as the buffer. */
+/* The conditions of td_plan_request.dense. Without an address the copy is as dense as the buffer. */
 static bool may_stage(const td_layout *layout)
 {
     return layout->address && !layout->flat && !layout->skews && !layout->clip && !layout->alias_last && !layout->bank;
@@ -45,7 +46,7 @@ static td_status make_buffer(struct td_transfer *t, size_t bytes)
     return t->buffer ? TD_OK : td_fail_alloc(bytes);
 }
 
-/* Lists the words, and finds the place that they cross from or to. */
+/* Lists the words, and finds where they cross from or to. */
 static td_status place_words(td_memory *memory, td_plan *plan, const td_tensor *tensor, bool dense, bool borrows)
 {
     struct td_transfer *t = memory->transfer;
@@ -63,7 +64,8 @@ static td_status place_words(td_memory *memory, td_plan *plan, const td_tensor *
     return status;
 }
 
-/* A flat layout writes every bit from its first to its last, so of its words only those two have to come in. */
+/* A flat layout writes every bit from its first to its last, so only the first and the last word have to be read
+ * from the design. */
 static bool list_edges(struct td_transfer *t, const td_plan *plan, const td_layout *layout)
 {
     const uint64_t width = plan->geometry.width_bits, bits = plan->memory_dtype.bits, lsb = layout->lsb_bits % width;
@@ -84,7 +86,7 @@ static bool list_edges(struct td_transfer *t, const td_plan *plan, const td_layo
     return true;
 }
 
-/* The words of the edges are in, and the operation has run: all its words go out. */
+/* After the two edge words have come in and the operation has run: all its words go out. */
 static void list_whole(struct td_transfer *t)
 {
     if (!t->whole.count)
@@ -119,7 +121,7 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
     return status;
 }
 
-/* Puts the staged words where they lie in the copy, which serves from then on. */
+/* Writes the staged words to their addresses in the copy, which is used from then on. */
 static void settle(td_memory *memory)
 {
     struct td_transfer *t = memory->transfer;
@@ -131,8 +133,7 @@ static void settle(td_memory *memory)
     t->staged = NULL;
 }
 
-/* The operation on the copy, or on the buffer: the same memory, but for where its words are. Only the copy knows x and
- * z. */
+/* Runs the operation on the copy, or on the buffer as the same memory with other storage. Only the copy has x and z. */
 static td_status run_staged(td_memory *memory, const td_call *given)
 {
     td_call call = *given;

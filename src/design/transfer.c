@@ -1,7 +1,7 @@
-/* Which words an operation is about, on a memory that is the copy of one that lies elsewhere: an array in a simulated
- * design. A bridge (tensordoor_bridge.h; ours is dpi/transfer.c) calls it before every operation on such a memory. The
- * words are a list of runs. It never judges an operation: words that the operation will refuse are left out, and the
- * operation says why. */
+/* Lists the words of an operation on a memory that is the copy of an array inside a simulated design. A bridge
+ * (tensordoor_bridge.h; ours is dpi/transfer.c) calls it before every operation on such a memory. The words are a
+ * list of runs. It refuses nothing: words that the operation will refuse are left out, and the operation gives the
+ * reason. */
 #include "design/transfer.h"
 
 #include "backdoor/call.h"
@@ -49,7 +49,7 @@ td_status td_transfer_begin(td_memory *memory)
     return TD_OK;
 }
 
-/* Before other words than those of `listed` come into the list. */
+/* Empties the list before words other than those of `listed` are added. */
 static void empty_list(struct td_transfer *t)
 {
     t->count = 0;
@@ -82,12 +82,12 @@ static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_
     t->run[t->count++] = (td_word_run){.first = first, .count = count, .step = step ? step : 1};
 }
 
-/* Grows the last run where that says the same, so that addresses which come one by one still cross as runs. */
+/* Extends the last run where possible, so that addresses which arrive one by one still cross as runs. */
 static void add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
 {
     td_word_run *last = t->count ? &t->run[t->count - 1] : NULL;
     if (last && last->count == 1 && count == 1 && first == last->first)
-        return; /* the same word once more */
+        return; /* the same word again */
     t->words += count;
     if (last && last->count == 1 && (count == 1 || first - last->first == (uint64_t)step))
         last->step = (int64_t)(first - last->first);

@@ -1,5 +1,5 @@
-/* One operation on a memory that is a copy of another, which lies elsewhere: which words it is about (transfer.c lists
- * them), where they are while they cross (staging.c), and how far they have crossed (chunks.c). */
+/* The state of one operation on a memory that is the copy of an array inside a design: which words it needs
+ * (transfer.c lists them), where they are while they cross (staging.c), and how far they have crossed (chunks.c). */
 #ifndef TD_TRANSFER_H
 #define TD_TRANSFER_H
 

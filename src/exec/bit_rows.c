@@ -1,4 +1,5 @@
-/* See bit_rows.h. The buffers are a few KiB on the stack: they stay in the first cache. */
+/* Runs bit rows (plan/move.h): gathers, converts and packs the elements of a row, or the reverse. Called by exec.c.
+ * The buffers are a few KiB on the stack, so they stay in the first-level cache. */
 #include "exec/bit_rows.h"
 
 #include "base/pool.h"
@@ -17,7 +18,7 @@ typedef struct job {
     bool dump;
     unsigned char *ground;
     uint64_t row_block, across_block;
-    unsigned begin, end, parts; /* this thread's parts, and how many there are */
+    unsigned begin, end, parts; /* the parts of this thread, and of how many */
     scratch *scratch;
 } job;
 

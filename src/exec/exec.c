@@ -1,5 +1,6 @@
-/* See exec.h. A box goes through the kernel that was prepared for it, over threads where it is large enough; where no
- * kernel fits, the plain way (plain.h). */
+/* Runs the boxes of a plan (exec.h): each through the kernel that was chosen for it, over threads where it is large
+ * enough; where no kernel fits, the plain walker (plain.h). Called by backdoor/tensors.c, backdoor/x_elems.c and
+ * compare/slab.c. Nothing here fails. */
 #include "exec/exec.h"
 
 #include "base/pool.h"
@@ -53,8 +54,8 @@ static void load_in_order(const td_run *run)
     }
 }
 
-/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for each.
- * What the stores could change, for all that the compiler knows, is read before them. */
+/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for
+ * each. Everything that the compiler must assume the stores could change is read before them. */
 static inline __attribute__((always_inline)) void gather_runs(const td_run *run, const td_node *of, bool dump, td_at at,
                                                               size_t bytes)
 {
@@ -175,7 +176,7 @@ static void move_box(const td_run *run, size_t b, bool dump)
         move_grounds(run, b, dump, false, node, box->selectors, td_box_at(box));
 }
 
-/* The data boxes; those in pieces go step by step. */
+/* The data boxes; boxes in pieces go through the plain walker. */
 static void move_all(const td_run *run, bool dump)
 {
     const td_plan *plan = run->plan;
@@ -186,7 +187,7 @@ static void move_all(const td_run *run, bool dump)
             move_box(run, b, dump);
 }
 
-/* Padding is a load of one element, again and again. */
+/* Padding is a load of one element over and over. */
 static void pad_all(const td_run *run)
 {
     const td_plan *plan = run->plan;

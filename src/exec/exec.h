@@ -1,6 +1,5 @@
-/* Runs plans: load, dump, and what is looked at in memory before either. backdoor/ and compare/ call it. A plan was
- * checked when it was made, so only values and copies in memory can be refused here, and those before anything is
- * written. */
+/* Runs plans: load, dump, and the checks of memory before a dump. backdoor/ and compare/ call it. A plan was checked
+ * when it was made, so only values and copies in memory can be refused here, and those before anything is written. */
 #ifndef TD_EXEC_H
 #define TD_EXEC_H
 

@@ -1,6 +1,6 @@
-/* See paths.h. Each thread counts for itself, because an atomic addition costs as much as a tenth of a small load;
- * whoever asks adds the threads up. Clearing keeps the sum of that moment and takes it off later: nobody writes another
- * thread's counts. */
+/* Counts paths (paths.h). Each thread has its own counters, because an atomic addition costs a tenth of a small
+ * load; td_speed_paths adds them up. Clearing remembers the sum and subtracts it later, so that no thread writes
+ * another's counters. */
 #include "exec/paths.h"
 
 #include "plan/passes.h"
@@ -76,7 +76,7 @@ static void count(counts *c, unsigned path, uint64_t calls, uint64_t bytes)
     grow(&c->bytes[path], bytes);
 }
 
-/* Boxes that go different ways. */
+/* For a plan whose boxes take different paths. */
 static void count_boxes(counts *c, const td_run *run, bool dump)
 {
     const td_plan *plan = run->plan;

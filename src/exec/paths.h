@@ -1,5 +1,6 @@
-/* Counts which way loads and dumps go through exec, for td_speed_paths. backdoor/ calls it once per load or dump that
- * succeeded; what the library moves for itself (slabs of a comparison, bits that are x or z) is not counted. */
+/* Counts which path loads and dumps take through exec, for td_speed_paths. backdoor/tensors.c calls it once per load
+ * or dump that succeeded; what the library moves for itself (slabs of a comparison, bits that are x or z) is not
+ * counted. */
 #ifndef TD_PATHS_H
 #define TD_PATHS_H
 

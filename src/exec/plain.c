@@ -1,4 +1,5 @@
-/* See plain.h. */
+/* The plain walker (plain.h): elements one by one between any bits and the tensor, whole or in pieces. Called by
+ * exec.c, verify.c and backdoor/x_elems.c. Nothing here fails. */
 #include "exec/plain.h"
 
 #include "kernels/bits.h"

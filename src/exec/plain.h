@@ -1,6 +1,5 @@
-/* The plain way through a box: element by element, right for every plan. exec.c takes it where no kernel fits a box,
- * verify.c and the x and z of calls for what they have to look at. The kernels are tested against it. Nothing here
- * fails. */
+/* The plain walker: a box element by element, right for every plan. exec.c takes it where no kernel fits a box;
+ * verify.c and backdoor/x_elems.c read elements with it. The kernels are tested against it. Nothing here fails. */
 #ifndef TD_PLAIN_H
 #define TD_PLAIN_H
 

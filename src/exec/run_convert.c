@@ -93,7 +93,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A block, so that its buffer and what it reads stay in the first cache and reading and writing take short turns. */
+/* The size of a block: its buffer and what it reads fit in the first-level cache, and reading and writing alternate
+ * often. */
 typedef struct extent {
     uint64_t high, wide;
 } extent;
@@ -105,7 +106,7 @@ static uint64_t whole_lines(uint64_t elems)
 
 static extent block_of(const td_move *m, uint64_t high, uint64_t wide)
 {
-    const uint64_t row_bytes = m->lines ? 2 * LINE : 4 * LINE; /* off the lines: fewer ends */
+    const uint64_t row_bytes = m->lines ? 2 * LINE : 4 * LINE; /* rows that do not begin on a line: fewer ends */
     extent b = {high, wide};
     if (m->kind == TD_MOVE_TRANSPOSE)
         b.high = least(high, row_bytes / m->elem_bytes);

@@ -1,4 +1,5 @@
-/* See move.h. */
+/* Runs moves (plan/move.h): the loops around the kernel, split over threads where that pays. Called by exec.c, and
+ * by plan/loop_tune.c to time them. Nothing here fails. */
 #include "plan/move.h"
 
 #include "base/pool.h"

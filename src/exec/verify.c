@@ -1,5 +1,5 @@
-/* Looking at a memory before anything is written: values that cannot be converted, copies that differ. backdoor/ and
- * compare/ call it through exec.h. */
+/* Checks a memory before anything is written: values that the conversion refuses, copies that differ.
+ * backdoor/tensors.c and compare/compare.c call it through exec.h. */
 #include "exec/plain.h"
 #include "kernels/bits.h"
 
@@ -49,14 +49,14 @@ td_status td_exec_check(const td_run *run)
 
 /* -- copies that differ -------------------------------------------------------------------------------------------- */
 
-/* An element with an unknown copy is not held against the others. */
+/* An element with an x or z in some copy is not compared with its other copies. */
 static bool is_loose(const td_run *run, int64_t elem)
 {
     const unsigned bytes = run->plan->memory_dtype.bytes;
     return run->loose && td_get_elem(run->loose + elem * bytes, bytes);
 }
 
-/* The tensor, against each place of each element. */
+/* Compares the tensor with every place of every element. */
 static bool equal_row(const td_run *run, const td_box *box, const td_node *row, td_at at, td_clash *clash)
 {
     static const td_piece whole = {0};
@@ -91,7 +91,7 @@ bool td_exec_equals(const td_run *run, td_clash *clash)
     return true;
 }
 
-/* The elements of one step, at `first` and in another copy. */
+/* Compares the elements of one step at `first` with those of another copy. */
 static bool copies_equal(const td_run *run, const td_box *box, td_at first, td_at other, td_clash *clash)
 {
     static const td_piece whole = {0};

@@ -1,4 +1,6 @@
-/* See bind.h. Sizes first (given, then inferred per left group), then strides, then the right-hand side. */
+/* Binds a layout to a shape (bind.h). The sizes come first: those given, then one inferred per left group. Then the
+ * strides, then the right side. Called by plan/compile.c, show/view.c, report/report.c and backdoor/scales.c. It
+ * evaluates no address. */
 #include "layout/bind.h"
 
 #include "tensor/tensor.h"
@@ -46,7 +48,7 @@ static uint64_t nearest_divisor(uint64_t length, uint64_t wanted)
     return 1;
 }
 
-/* The other way out, beside other sizes: a row that does not fill its words is most often an array as C has it. */
+/* The fix to offer besides other sizes: a row that does not fill its words is most often an array laid out as in C. */
 static const char *other_way(const td_bound *b, const td_group *group)
 {
     const td_pattern *pattern = &b->layout->pattern;
@@ -96,7 +98,7 @@ static td_status fail_overflow(const td_bound *b, const td_group *group)
                               GROUP_TEXT(b, group), b->layout->pattern.text));
 }
 
-/* Sizes of a group of side-by-side axes: at most one is unknown, and is what the dimension leaves. */
+/* Sizes of a group of side-by-side axes. At most one is unknown: the dimension divided by the others. */
 static td_status size_group(td_bound *b, const td_group *group, uint64_t length, uint64_t *padded)
 {
     const td_layout *layout = b->layout;

@@ -1,5 +1,6 @@
-/* A layout meets a shape: every axis gets its size and its strides on the tensor's side, ragged dimensions get their
- * padding. Called by plan/compile.c; refuses what does not fit, with the group at fault. */
+/* A layout bound to a shape: every axis gets its size and its strides in the tensor, and ragged dimensions get their
+ * padding. Called by plan/compile.c, show/view.c, report/report.c and backdoor/scales.c. Refuses a shape that does
+ * not fit the pattern, and names the group at fault. */
 #ifndef TD_BIND_H
 #define TD_BIND_H
 
@@ -51,8 +52,8 @@ td_status td_bind(const td_layout *layout, const td_shape *shape, td_bound *out)
 /* Splits a lane axis into (size / inner) slow and `inner` fast steps: how beats cut a vector between lanes. */
 void td_bind_split(td_bound *bound, int axis, uint64_t inner);
 
-/* A flat layout whose axes stand in the order of the tensor, as one dimension in vectors of `lanes` elements and
- * `words` words; false where they stand otherwise, or with padding, repeats or sliding groups. */
+/* Merges the axes of a flat layout that has the tensor's own order into one dimension of `words` vectors of `lanes`
+ * elements. False where the order is another, or there are padding, repeats or sliding groups. */
 bool td_bind_merge(td_bound *bound, uint64_t lanes, uint64_t words);
 
 /* Appends "shape (2, 10), sizes k=3 k4=4" to this thread's message. */

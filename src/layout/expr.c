@@ -1,5 +1,6 @@
-/* Address expressions, parsed and printed: see expr.h. A recursive-descent parser with C's precedence builds the flat
- * tree of expr_tree.h; expr_eval.c reads it. */
+/* The parser and the printer of address expressions (expr.h), for layout.c. A recursive-descent parser with C's
+ * precedence builds the flat tree of expr_tree.h, which expr_eval.c evaluates. Refuses names that are no axis of the
+ * pattern, with the place in the text. */
 #include "layout/expr_tree.h"
 
 #include "base/suggest.h"
@@ -143,7 +144,7 @@ static td_status parse_function(parser *p, size_t which, int *out)
     const int wanted = functions[which].op == DIM ? 1 : 2;
     p->at = strchr(p->at, '(');
     for (int i = 0; i < wanted; i++) {
-        p->at++; /* behind the ( or the , */
+        p->at++; /* past the ( or the , */
         td_status status = parse_level(p, 0, &arg[i]);
         if (status)
             return status;

@@ -1,6 +1,6 @@
-/* Address expressions: integers over the word and bank axes of a pattern. Parsed once into a flat tree; asked then
- * either for its strides, when it is affine, or for its values over a run of words, when it is not. Arithmetic is
- * 64-bit and checked; `/` and `%` truncate as in C and SystemVerilog. */
+/* Address expressions: integers over the axes of a pattern. Each is parsed once into a flat tree; addresses.c then
+ * takes its strides where it is affine, and its values over a run of words where it is not. Arithmetic is 64-bit and
+ * checked; `/` and `%` truncate as in C and SystemVerilog. */
 #ifndef TD_EXPR_H
 #define TD_EXPR_H
 

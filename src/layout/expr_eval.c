@@ -1,5 +1,5 @@
-/* What an address expression is worth: its values over a run of words, or its strides when it is affine. Called by
- * addresses.c; expr.c parses. Arithmetic is 64-bit and checked. */
+/* Evaluates address expressions: the values over a run of words, or the strides where the expression is affine.
+ * Called by plan/addresses.c; expr.c parses. Refuses a division by 0 and what does not fit in 64 bits. */
 #include "layout/expr_tree.h"
 
 #include <inttypes.h>
@@ -153,7 +153,7 @@ static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *sco
         status = eval_node(expr, n->b, scope, value, step, index, index_step, count, right);
     if (status)
         return status;
-    switch (n->b >= 0 ? n->op : NEG) { /* what cannot fail runs without a test per value */
+    switch (n->b >= 0 ? n->op : NEG) { /* operators that cannot fail run without a test per value */
     case AND:
         for (size_t i = 0; i < count; i++)
             out[i] &= right[i];

@@ -40,7 +40,7 @@ struct td_expr {
     node node[MAX_NODES];
 };
 
-/* expr_eval.c: what the operator makes of two constants; false when that is no non-negative number. */
+/* expr_eval.c: the operator applied to two constants; false when the result is no non-negative number. */
 bool td_expr_fold(op which, int64_t a, int64_t b, int64_t *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* Creation of layouts: the options and the two halves of the address; see pattern.c and expr.c for the rest, and
- * preset.c for patterns that are names. */
+/* Creates layouts from three strings: the options and the two halves of the address are parsed here, patterns in
+ * pattern.c, expressions in expr.c, and names of presets are expanded by preset.c. Behind td_layout_create;
+ * layout_file.c and torchbit.c call it too. It knows no shape, so it refuses only what is wrong for every shape. */
 #include "layout/layout.h"
 
 #include "base/suggest.h"
@@ -228,7 +229,7 @@ const char *td_layout_option_name(size_t number)
     return number < OPTIONS ? options[number].key : NULL;
 }
 
-/* An axis that is named like an option or like `index` could not be told from it. */
+/* Refuses an axis named like an option or like `index`, because the text could mean either. */
 static td_status check_names(const td_pattern *pattern)
 {
     for (int i = 0; i < pattern->axis_count; i++) {

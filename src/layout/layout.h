@@ -1,5 +1,5 @@
-/* The layout object: pattern, options and address, parsed and printed back in canonical form. It knows no shape; bind.c
- * meets the two. Immutable after creation, so it is shared freely between threads. */
+/* The layout object: pattern, options and address, parsed and printed back in canonical form. It knows no shape;
+ * bind.c joins the two. Immutable after creation, so threads share it freely. */
 #ifndef TD_LAYOUT_H
 #define TD_LAYOUT_H
 

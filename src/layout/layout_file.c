@@ -1,6 +1,6 @@
-/* Layout files: named layouts in one text file, so that testbench and golden model share one spec. Behind
- * td_layout_open and td_layout_names; the grammar stands in tensordoor.h. The whole file must follow the grammar before
- * any layout comes out of it; what the clauses say is checked for the layout that is asked for. */
+/* Layout files: named layouts in one text file, so that testbench and golden model share one specification. Behind
+ * td_layout_open and td_layout_names; the grammar is in tensordoor.h. The whole file must follow the grammar before
+ * any layout is made; the clauses themselves are checked only for the layout that is opened. */
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -133,7 +133,8 @@ static td_status add_text(char **text, const char *part, size_t length)
     return TD_OK;
 }
 
-/* One stretch between semicolons. A second half of an address is no clause of its own and continues the first. */
+/* One segment between semicolons. The second half of an address ("; addr = ...") is no clause of its own and
+ * continues the first. */
 static td_status read_segment(reader *r, entry *e, size_t first, size_t end, int *last)
 {
     while (first < end && r->text[first] == ' ')
@@ -280,7 +281,8 @@ static td_status make(reader *r, entry *e, td_layout **out)
     if (status == TD_PATTERN || status == TD_OPTION || status == TD_ADDRESS)
         r->line = e->clause_line[faulty[status]] ? e->clause_line[faulty[status]] : e->line;
     if (!status && e->text[AS] && *e->text[AS]) {
-        /* Read here so that a slip has its line; what depends on the tensor is seen when the layout is used. */
+        /* Parsed here so that a mistake is reported with its line; what depends on the tensor is checked when the
+         * layout is used. */
         td_as as;
         td_dtype any = {0};
         r->line = e->clause_line[AS];

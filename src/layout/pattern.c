@@ -1,5 +1,6 @@
-/* The parser of patterns: see pattern.h for the tree and tensordoor.h for the language. One pass over the text, one
- * function per level (side, group, term), then the checks that need both sides, then the canonical text. */
+/* The parser of patterns, for layout.c: pattern.h has the tree, tensordoor.h the language. One pass over the text,
+ * one function per level (side, group, term), then the checks that need both sides, then the canonical text.
+ * Refusals underline the place in the pattern. */
 #include "layout/pattern.h"
 
 #include "base/text.h"
@@ -200,7 +201,7 @@ static td_status parse_side(parser *p, bool left)
     return TD_OK;
 }
 
-/* Where a name stands first; it does. */
+/* The first occurrence of a name, which is known to be in the text. */
 static const char *find_word(const char *text, const char *name)
 {
     const size_t length = strlen(name);
@@ -210,7 +211,7 @@ static const char *find_word(const char *text, const char *name)
     return at ? at : text;
 }
 
-/* What can be seen only with both sides in hand. */
+/* The checks that need both sides. */
 static td_status check_sides(const parser *p)
 {
     const td_pattern *pattern = p->pattern;

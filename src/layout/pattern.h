@@ -1,5 +1,5 @@
-/* The pattern of a layout, "b w (ct cs) -> (b w ct) cs", as a tree of two levels: groups of terms. It knows names and
- * places, no sizes. layout.c owns one; bind.c gives its axes sizes. */
+/* The pattern of a layout, "b w (ct cs) -> (b w ct) cs", as a tree of two levels: groups of terms. It holds names
+ * and positions, no sizes: bind.c adds those. Every layout owns one. */
 #ifndef TD_PATTERN_H
 #define TD_PATTERN_H
 

@@ -1,5 +1,6 @@
-/* Expansion of presets: see preset.h. The settings that the user gave are gathered first; the preset's own options
- * follow where the user said nothing; then the holes are filled. Sizes and places are layout.c's to check. */
+/* Expands presets (preset.h), for layout.c. The user's settings are collected first, the preset's own options added
+ * where the user gave none, and then the holes filled. Refuses unknown presets and parameters; layout.c checks the
+ * rest. */
 #include "layout/preset.h"
 
 #include "base/suggest.h"
@@ -44,7 +45,7 @@ static int find_param(const td_preset *preset, const char *name, size_t length)
     return -1;
 }
 
-/* `parameters` of the public entry is the list of words that a message offers. */
+/* Whether `parameters` of the public entry lists the word. */
 static bool is_offered(const td_preset *preset, const char *word)
 {
     const size_t length = strlen(word);
@@ -177,10 +178,10 @@ static td_status fill_hole(const expansion *e, const char *name, size_t length, 
     const char *own = param >= 0 ? e->preset->param[param].value : NULL;
     if (!own || nesting == MAX_NESTING)
         return td_fail(TD_OPTION, "preset %s has no %s; pass %s=N", e->preset->info.name, key, key);
-    const bool alone = own[0] >= '0' && own[0] <= '9';
-    td_text_add(out, "%s", alone ? "" : "(");
+    const bool number = own[0] >= '0' && own[0] <= '9';
+    td_text_add(out, "%s", number ? "" : "(");
     td_status status = fill(e, own, nesting + 1, out);
-    td_text_add(out, "%s", alone ? "" : ")");
+    td_text_add(out, "%s", number ? "" : ")");
     return status;
 }
 
@@ -241,7 +242,7 @@ static td_status fail_key(const expansion *e, const char *key)
                    preset->info.name, key, preset->info.parameters);
 }
 
-/* Parameters leave the options here: what remains are sizes of axes and options of the layout. */
+/* Prints the options without the parameters: sizes of axes and options of the layout. */
 static td_status print_options(const expansion *e, const td_pattern *pattern, bool own_address, td_text *out)
 {
     td_text_add(out, "%s", "");

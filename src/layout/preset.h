@@ -1,5 +1,6 @@
-/* Presets: layouts of real accelerators by name. A preset is text with holes; this room fills the holes from the
- * parameters and hands strings to layout.c, which knows nothing else of presets. The table is in preset_table.c. */
+/* Presets: layouts of real accelerators by name. A preset is text with holes; preset.c fills them from the
+ * parameters and hands three strings to layout.c, which knows nothing else of presets. The table is in
+ * preset_table.c. */
 #ifndef TD_PRESET_H
 #define TD_PRESET_H
 

@@ -1,6 +1,6 @@
 /* Layouts from mappings in the manner of torchbit: a software pattern, a hardware pattern, sizes of the temporal and
- * the spatial axes, a base and strides per temporal axis. It writes the three strings of a layout and has layout.c make
- * it; what it checks itself is what the strings could not say wrong. */
+ * the spatial axes, a base and a stride per temporal axis. Behind td_layout_from_mapping. It writes the three
+ * strings of a layout for td_layout_make, and checks only what those strings cannot express. */
 #include "base/suggest.h"
 #include "base/text.h"
 #include "layout/layout.h"

@@ -1,5 +1,5 @@
-/* Fills words of a memory with a pattern that says where a word came from, or that nobody mistakes for data. Called by
- * the facade and the DPI layer. The text is read whole before a word is written. */
+/* Fills words of a memory with a pattern that tells which word it is, or that nobody mistakes for data. Behind
+ * td_memory_fill, which dpi/memory.c calls too. The text is parsed whole before a word is written. */
 #include "base/random.h"
 #include "memory/memory.h"
 
@@ -23,7 +23,7 @@ static td_status refuse(const td_memory *memory, const char *what)
                    memory->name, what);
 }
 
-/* Hex digits of any number into a word, which is zero. */
+/* Any number of hex digits into a word that is zero. */
 static td_status read_hex(const td_memory *memory, const char *digits, unsigned char *word)
 {
     const size_t length = strlen(digits);

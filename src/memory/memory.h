@@ -1,4 +1,5 @@
-/* The memory object as the library sees it: a geometry and lazily touched storage. */
+/* The memory object: a geometry, and storage whose pages are made when they are touched. The rooms above reach into
+ * it; users have the functions of the public header. */
 #ifndef TD_MEMORY_H
 #define TD_MEMORY_H
 
@@ -17,7 +18,7 @@ struct td_memory {
 
     struct td_transfer *transfer; /* of a copy: what design/ keeps with it; NULL at first */
     void (*transfer_free)(struct td_transfer *);
-    td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL while there were none */
+    td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL until there are some */
     bool unknown_any;   /* some crossed in this transfer */
     td_x_policy x;
 };
@@ -25,7 +26,7 @@ struct td_memory {
 /* Bytes of one stored word: 1, 2, 4 or 8 up to 64 bits, then whole 32-bit words. */
 size_t td_word_bytes(uint64_t width_bits);
 
-/* The bits of a stored word above its width, moved down to bit 0; a word is well formed when this is 0. */
+/* The bits of a stored word above its width, shifted down to bit 0; 0 for a well-formed word. */
 uint64_t td_word_excess(const void *word, size_t word_bytes, uint64_t width_bits);
 
 #endif

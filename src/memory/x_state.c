@@ -1,5 +1,5 @@
-/* Bits that are x or z, as far as the memory object goes: its policy, and the refusal of lists of words. What whole
- * tensors do with such bits is in backdoor/x_elems.c. */
+/* Bits that are x or z in a memory: its policy (td_memory_set_x), and the refusal of lists of words that hold some,
+ * for words.c. backdoor/x_elems.c does the same for tensors. */
 #include "memory/x_state.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Bits that are x or z, in lists of words: words.c asks before it reads. Without such bits it costs one test. */
+/* The check for bits that are x or z in lists of words, which words.c makes before it reads. A memory without such
+ * bits costs one test. */
 #ifndef TD_X_STATE_H
 #define TD_X_STATE_H
 

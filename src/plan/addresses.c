@@ -1,5 +1,6 @@
-/* Where the words lie: the address and bank expressions as strides over the axes, or, when they are not affine, as a
- * table with one entry per word. Called by compile.c, show/view.c and design/staging.c. */
+/* Finds where the words lie: the address and bank expressions as strides over the axes, or, where they are not
+ * affine, as a table with one entry per word. Called by compile.c, check_words.c and show/view.c. Refuses what the
+ * expressions refuse; check_words.c refuses places. */
 #include "plan/passes.h"
 
 #include <inttypes.h>
@@ -7,8 +8,8 @@
 
 #define MANY_WORDS ((uint64_t)1 << 20)
 
-/* The linear number over bank and word axes, slowest first; `index` is the part of the word axes. Lane axes that have
- * addresses come before both, so that the words of one such lane stand together. */
+/* Numbers the words over the bank and word axes, slowest first; `index` is the part of the word axes. Lane axes with
+ * addresses of their own come before both, so that the words of one such lane have consecutive numbers. */
 static void number_words(const td_bound *bound, td_words *out)
 {
     for (int a = 0; a < bound->axis_count; a++) {
@@ -240,7 +241,7 @@ td_status td_words_at(const td_bound *bound, const td_words *words, uint64_t num
     return eval_run(&w, number, 1, address, bank);
 }
 
-/* Entries that do not pack are out of any memory's range: check_words.c sees them as such. */
+/* An address or bank that does not fit in an entry is outside every memory, and check_words.c refuses it as such. */
 static uint64_t pack(int64_t address, int64_t bank)
 {
     const uint64_t far = ((uint64_t)1 << TD_TABLE_BANK_SHIFT) - 1;
@@ -254,8 +255,8 @@ td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *
     const td_layout *layout = bound->layout;
     const td_geometry *g = &plan->geometry;
     uint64_t bytes = 0, room = 0;
-    /* More words than the memories have cannot be apart. Many are refused without a table; with few it names the word
-     * at fault. */
+    /* More words than the memories hold cannot all have a place. Many are refused here, before the table is made;
+     * with few, check_words.c names the word at fault. */
     if (words->lane_words > MANY_WORDS && !layout->alias_last && !(bound->clip && bound->ragged) &&
         td_mul_fits(g->banks, g->depth_words, &room) && words->lane_words > room)
         return td_fail(
@@ -269,7 +270,7 @@ td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *
     plan->table_count = words->count;
 
     table_walk w = {.bound = bound, .unit = words->unit};
-    uint64_t run = words->lane_words; /* as long as only the fastest axis moves */
+    uint64_t run = words->lane_words; /* the words for which only the fastest axis moves */
     for (int role = TD_ROLE_WORD; role >= TD_ROLE_BANK; role--) {
         const int n = bound->role_count[role];
         if (n) {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* One dimension's share of a region: the ranges of its axes, slowest first. */
+/* What a region covers of one dimension: the ranges of its axes, slowest first. */
 #define MAX_DIM_AXES (TD_MAX_AXES + 1)
 
 typedef struct cut {
@@ -91,7 +91,7 @@ typedef struct builder {
     dim_cuts dims[TD_MAX_RANK];
 } builder;
 
-/* Makes room for one more of `size` bytes in an array of `count`; doubles. */
+/* Room for one more element of `size` bytes in an array of `count`; the array doubles. */
 static void *grow(void *array, size_t count, size_t size)
 {
     return count & (count - 1) ? array : realloc(array, (count ? count * 2 : 1) * size);
@@ -133,7 +133,7 @@ static td_status add_axis(builder *b, td_box *box, const td_region *region, int 
     return add_node(b->plan, box, node);
 }
 
-/* The lanes of a region one by one, when strides cannot say them. */
+/* The lanes of a region one by one, where they have no constant stride. */
 static td_status add_pieces(builder *b, td_box *box, const td_region *region)
 {
     const td_bound *bound = b->bound;
@@ -247,7 +247,7 @@ static bool beat_has_lanes(const builder *b, const td_region *region, uint64_t b
     return false;
 }
 
-/* The region of words that differs from this one in lanes alone, or NULL. */
+/* The region of words that differs from this one only in lanes, or NULL. */
 static td_region *same_words(const builder *b, const td_region *region)
 {
     for (size_t r = 0; r < b->regions->count; r++) {
@@ -279,8 +279,8 @@ static td_status add_flat_words(builder *b, const td_region *region)
     return add_box(box, &b->plan->words, &b->plan->words_count);
 }
 
-/* The words of a region. A clipped vector writes only the beats that it has lanes in; regions that differ in lanes
- * alone share their words where the vector is one word. */
+/* The words of a region. A clipped vector writes only the beats in which it has lanes; regions that differ only in
+ * lanes share their words where the vector is one word. */
 static td_status add_words(builder *b, const td_region *region)
 {
     if (b->bound->layout->flat)
@@ -306,8 +306,8 @@ static td_status add_words(builder *b, const td_region *region)
     return status;
 }
 
-/* Ragged dimensions multiply: each has a few cuts, and every combination is a box. Beyond this many a plan is no
- * help. */
+/* Each ragged dimension has a few cuts, and every combination of them is a box. A plan of more boxes than this would
+ * be no help. */
 #define MAX_BOXES ((uint64_t)1 << 16)
 
 static td_status check_boxes(const builder *b)

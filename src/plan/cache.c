@@ -1,6 +1,7 @@
-/* See cache.h. A small array searched by hash: 64 comparisons of a word cost less than compiling anything, and less
- * than the lock around them. Layouts are compared by their canonical strings, so that a layout made again finds its
- * plan. */
+/* The cache of plans (cache.h): an array of 64 entries searched by hash, since 64 comparisons cost less than
+ * compiling anything, and less than the lock around them. Layouts are compared by their canonical strings, so a
+ * layout that is created again finds its plan. Called by backdoor/call.c and show/view.c; compile.c makes what is
+ * not there. */
 #include "plan/cache.h"
 
 #include <pthread.h>

@@ -269,14 +269,14 @@ static td_status range_by_table(const td_bound *bound, const td_words *words, co
     return TD_OK;
 }
 
-/* Words that must not meet: a table, or the part of it that belongs to one lane. */
+/* Words that must have different places: a table, or the part of it that belongs to one lane. */
 typedef struct slice {
     const uint64_t *table;
     uint64_t first, count; /* of the words' numbers */
     uint64_t beats;
 } slice;
 
-/* Names the two words once it is known that number `second` meets an earlier one. */
+/* Names the two words, given that number `second` has the place of an earlier one. */
 static td_status fail_alias_at(const td_bound *bound, const td_words *words, const slice *s, uint64_t second)
 {
     const uint64_t entry = s->table[second];
@@ -301,7 +301,7 @@ static int compare_entries(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* For places too thin for a bit each: sort, then look at neighbours. */
+/* Where a bit per place would take too much memory: sorts, then compares neighbours. */
 static td_status apart_by_sorting(const td_bound *bound, const td_words *words, const slice *s)
 {
     uint64_t *sorted = malloc(s->count * sizeof *sorted);
@@ -370,7 +370,7 @@ static td_status apart_by_table(const td_bound *bound, const td_words *words, co
     return status;
 }
 
-/* Where the search by strides does not decide, the addresses are written out after all. */
+/* Where the search by strides gives up, the addresses are listed in a table. */
 static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
                                   const td_region *regions, size_t count)
 {
@@ -452,7 +452,7 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
         v = apart_by_strides(bound, words, plan, &regions[0], first, second);
     else if (whole_fits(bound, words, &whole))
         v = apart_by_strides(bound, words, plan, &whole, first, second);
-    if (v == UNDECIDED || (v == TOGETHER && count > 1)) /* together perhaps only in words that are not written */
+    if (v == UNDECIDED || (v == TOGETHER && count > 1)) /* perhaps only in words that no load writes */
         return apart_by_listing(bound, words, plan, regions, count);
     if (v == APART)
         return TD_OK;

@@ -8,7 +8,7 @@
 
 #define LINE 64
 
-/* Beyond what a second-level cache keeps for us, stores that go past the caches win: measured, with 2 MiB of it. */
+/* From this size on, stores that bypass the caches were faster (measured with a second-level cache of 2 MiB). */
 #define STREAM_FROM_BYTES ((uint64_t)2 << 20)
 
 typedef struct nest {
@@ -17,19 +17,20 @@ typedef struct nest {
     uint64_t elem; /* bytes that stay together */
 } nest;
 
-/* What moves: elements of the narrower type of the two, that have to be converted where they differ. */
+/* Bytes of the elements that are moved: those of the narrower dtype, where the two differ and values are converted. */
 static uint8_t narrow_bytes(const td_plan *plan)
 {
     return plan->memory_dtype.bytes < plan->tensor_dtype.bytes ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes;
 }
 
-/* Memory bits for a byte that moves. */
+/* Memory bits per byte that is moved. */
 static int64_t memory_unit_bits(const td_plan *plan)
 {
     return 8 * (int64_t)(plan->memory_dtype.bytes / narrow_bytes(plan));
 }
 
-/* Whole bytes: the element fills its bytes in memory, every place is a byte, and every step so many elements' worth. */
+/* True when the element fills whole bytes in memory, every place is at a byte, and every step is a whole number of
+ * elements. */
 static bool is_bytes(const td_plan *plan, const td_box *box)
 {
     if (box->piece_count || plan->memory_dtype.bits != 8 * plan->memory_dtype.bytes || box->memory % 8)
@@ -125,7 +126,7 @@ static td_move_fn deinterleave_of(const td_move_kernels *k, uint64_t elem)
                        : NULL;
 }
 
-/* Lanes that have a kernel of their own: whole vectors of the contiguous side hold whole groups of them. */
+/* Few enough lanes for a kernel of their own: vectors of the contiguous side hold whole groups of them. */
 static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
 {
     return bytes <= most && ((lanes & (lanes - 1)) == 0 || lanes == 3);
@@ -159,14 +160,14 @@ static bool choose_transpose(const td_kernels *k, nest *n, td_move *m)
     return true;
 }
 
-/* Few elements belong together in the destination, and lie apart in a short block of the source: they become one wider
- * element. `block` are the loops of that block. */
+/* A few elements are neighbours in the destination and lie apart within a short block of the source: picked together
+ * they become one wider element. `block` are the loops of that block. */
 typedef struct short_block {
     bool in[TD_MOVE_LOOPS + 2];
     uint64_t bytes;
 } short_block;
 
-/* The loops that are contiguous in the source one after the other, up to what picks take. */
+/* The loops that together are contiguous in the source, up to the size that picks take. */
 static short_block find_block(const nest *n)
 {
     short_block block = {.bytes = n->elem};
@@ -182,7 +183,7 @@ static short_block find_block(const nest *n)
     return block;
 }
 
-/* Which byte of the block comes where: the loops in `order` outermost first, then the element. */
+/* Lists the bytes of the block in their new order: the loops in `order` outermost first, then the element. */
 static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_t src, uint8_t *index, size_t *at)
 {
     if (count == 0) {
@@ -195,8 +196,8 @@ static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_
         list_bytes(n, order + 1, count - 1, src + i * (uint64_t)loop->src, index, at);
 }
 
-/* Loops from order[*count - 1] outwards that are one in the destination: their steps together; *count is left of
- * them. */
+/* Folds the loops from order[*count - 1] outwards that are one loop in the destination, and returns their steps;
+ * *count loops are left. */
 static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
 {
     const td_loop *inner = &n->loop[order[*count - 1]];
@@ -206,7 +207,7 @@ static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
     return steps;
 }
 
-/* The other loops of a block, outermost first in the source: what is picked at once then lies close together. */
+/* The other loops of a block, outermost first in the source, so that what is picked at once lies close together. */
 static size_t order_block(const nest *n, const short_block *block, size_t together, size_t *order)
 {
     size_t count = 0;
@@ -307,20 +308,20 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
     m->loop[m->loops++] = loop;
 }
 
-/* How much of each axis a kernel gets at once: output rows of whole lines, two of them when they are streamed; long
- * contiguous runs in pieces, so that threads can share them. */
-#define PIECE_BYTES ((uint64_t)64 << 10)
+/* Block sizes per kernel call: output rows of whole lines, two where they are streamed; long contiguous runs in
+ * parts, so that threads can share them. */
+#define PART_BYTES ((uint64_t)64 << 10)
 
 #define LONG_ROW_BYTES 512
 
 static uint64_t row_bytes(const td_kernels *k, const td_move *m)
 {
     if (!m->lines)
-        return LONG_ROW_BYTES; /* lines at both ends are shared with the next block: fewer ends */
+        return LONG_ROW_BYTES; /* both ends share a line with the next block, so long rows: fewer ends */
     if (!m->stream)
         return 256;
-    /* A single line at the end would be stored where a vector is less than a line: slow beside those that are
-     * streamed. */
+    /* A single line left at the end would be stored with vectors shorter than a line, which is slow beside streamed
+     * lines. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;
     uint64_t step = 2;
     while (!(k->cpu_flags & TD_CPU_AVX512) && lines > 1 && lines % step == 1)
@@ -338,13 +339,13 @@ static void block(const td_kernels *k, td_move *m)
         cut(m, TD_LOOP_HIGH, 128u / m->elem_bytes);
         break;
     case TD_MOVE_INTERLEAVE:
-        cut(m, TD_LOOP_WIDE, PIECE_BYTES / (m->high * m->elem_bytes) / LINE * LINE);
+        cut(m, TD_LOOP_WIDE, PART_BYTES / (m->high * m->elem_bytes) / LINE * LINE);
         break;
     case TD_MOVE_DEINTERLEAVE:
-        cut(m, TD_LOOP_HIGH, PIECE_BYTES / (m->wide * m->elem_bytes) / LINE * LINE);
+        cut(m, TD_LOOP_HIGH, PART_BYTES / (m->wide * m->elem_bytes) / LINE * LINE);
         break;
     default:
-        cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PIECE_BYTES : PIECE_BYTES);
+        cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PART_BYTES : PART_BYTES);
     }
 }
 
@@ -413,7 +414,7 @@ static void choose_move(const td_plan *plan, const td_box *box, const td_kernels
     m->bytes = n.elem;
     for (size_t i = 0; i < n.count; i++)
         m->bytes *= n.loop[i].extent;
-    m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* as much as a copy of so many */
+    m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* counts as a copy of that many bytes */
     widen(&n);
     if (!choose_picks(k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);

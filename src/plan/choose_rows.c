@@ -58,8 +58,8 @@ static void choose_kernels(const td_plan *plan, const td_kernels *k, td_rows *r)
     }
 }
 
-/* Steps of different words, or of whole bytes, never write to one byte of the memory; the tensor's elements are bytes
- * anyway, but a step that stays on one element, or windows that overlap, would meet there. */
+/* Threads may share steps that never write to one byte. Steps over different words, or over whole bytes, do not in
+ * memory; in the tensor elements are whole bytes, but a step that stays on one element, or windows that overlap, do. */
 static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
 {
     const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
@@ -81,7 +81,7 @@ static void choose_split(const td_plan *plan, const td_box *box, td_rows *r)
         r->split = TD_ROWS_SPLIT_ROW;
 }
 
-/* The rows of a pad stay on one element, which has the memory's dtype. */
+/* The rows of a pad read one element again and again, which has the memory's dtype. */
 static void choose_rows(const td_plan *plan, const td_box *box, const td_kernels *k, bool pad, td_rows *r)
 {
     const size_t count = box->node_count - box->selectors;

@@ -1,6 +1,6 @@
-/* How a plan is made, from binding to the choice of the kernel: run_passes lists every pass in order, passes.h says
- * what each takes and gives. cache.c has the references to plans, and calls td_plan_create for a plan that it does
- * not have yet. */
+/* Makes a plan, from binding to the choice of the kernel: run_passes lists every pass in order, passes.h says what
+ * each takes and gives. cache.c calls td_plan_create for a plan that it does not have yet. Every refusal of a layout
+ * for a shape and a memory comes from these passes. */
 #include "base/cpu.h"
 #include "plan/passes.h"
 
@@ -24,7 +24,7 @@ static td_status read_pad(const td_plan_request *request, td_plan *plan)
     return status;
 }
 
-/* What the plan says of itself, from what the passes before it found. */
+/* Facts about the plan from what the passes before found. */
 static void take_facts(const td_plan_request *request, const work *w, td_plan *plan)
 {
     const td_bound *bound = &w->bound;
@@ -32,7 +32,8 @@ static void take_facts(const td_plan_request *request, const work *w, td_plan *p
     plan->repeats = bound->repeats;
     plan->slides = bound->slides;
     plan->skewed = bound->layout->skews != 0;
-    for (int a = 0; a < bound->axis_count && !w->lanes.by_strides; a++) /* copies among pieces are no node either */
+    for (int a = 0; a < bound->axis_count && !w->lanes.by_strides;
+         a++) /* among pieces, copies have no node of their own */
         plan->slides |= bound->axis[a].role == TD_ROLE_LANE && bound->axis[a].dim < 0 && bound->axis[a].size > 1;
     plan->truncates = request->truncate && !w->lanes.by_strides;
     plan->elems = 1;

@@ -145,7 +145,8 @@ typedef struct path {
     size_t first, count; /* boxes */
 } path;
 
-/* Every path that boxes take, in the order of the boxes, and how many take it; the loops are those of the first. */
+/* Every path that a box takes, in the order of the boxes, with the number of boxes; the loops are those of the
+ * first. */
 static void add_paths(const td_plan *plan, bool dump, bool loops, td_text *out)
 {
     path *paths = NULL;

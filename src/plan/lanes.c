@@ -1,6 +1,6 @@
-/* Where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by compile.c and show/view.c.
- * The usual case is a constant stride per lane axis; where beats or the word's end cut an element, the lane is said
- * in pieces. */
+/* Finds where the lanes of a vector lie in its words: slot, lsb, direction and beats. Called by compile.c and
+ * show/view.c. Usually every lane axis has a constant stride; where beats or the word's end cut an element, the lane
+ * is a list of pieces. Refuses slots, beats and lanes that do not fit the word. */
 #include "plan/passes.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static td_status check_inside(const td_bound *bound, const td_plan_request *requ
     return TD_RANGE;
 }
 
-/* How far element bits reach in any part. The unused bits of a part's last slot may stick out of the word. */
+/* The bits that elements use of any part. The unused bits of a part's last slot may lie past the word. */
 static uint64_t used_part_bits(const td_lanes *lanes, uint64_t count, uint64_t elem_bits)
 {
     const uint64_t part = lanes->part_bits, slot = lanes->slot_bits;
@@ -65,7 +65,7 @@ static uint64_t used_part_bits(const td_lanes *lanes, uint64_t count, uint64_t e
     return reach;
 }
 
-/* A lane's slot is its own, up to the end of the word; a word with one lane is all that lane's. */
+/* A lane owns its slot up to the end of the word; the only lane of a word owns the whole word. */
 static uint64_t find_cell(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes)
 {
     const uint64_t bits = request->memory_dtype.bits, word_bits = 8 * request->geometry.word_bytes,
@@ -197,7 +197,8 @@ td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, c
     const td_geometry *g = &request->geometry;
     const uint64_t count = bound->count[TD_ROLE_LANE], owned = count * request->memory_dtype.bits;
     const bool skewed =
-        bound->layout->skews != 0; /* which lanes a word holds is not known here: all of it is cleared */
+        bound->layout->skews !=
+        0; /* lanes with addresses of their own: this pass does not know which a word holds, so all of it is cleared */
     if (bound->layout->keep || (owned >= g->width_bits * plan->beats && !skewed))
         return TD_OK;
     uint64_t bytes = 0;

@@ -1,9 +1,9 @@
-/* The order of a move's loops by estimate: for each cache and each TLB, the innermost loops whose lines or pages it
- * holds run at the cost of touching each of those once; every step of the loops around them pays that again. All
- * orders of the inner loops are tried, but for those that begin too dear; which lines a set of loops touches does not
- * depend on their order, so that is worked out once per set. A transpose that is streamed brings its destination into
- * no cache: then the source alone decides, and walking it in order was worth 1.4 to 2 times. Runs are the other way
- * round: they are best written in order. */
+/* Orders the loops of a move by estimate, for compile.c. For each cache and each TLB, the innermost loops whose
+ * lines or pages it holds cost one touch of each; every step of the loops around them pays that again. All orders of
+ * the inner loops are tried, except those that are already too expensive; which lines a set of loops touches does
+ * not depend on their order, so it is computed once per set. A streamed transpose brings its destination into no
+ * cache, so only the source counts: walking the source in order was 1.4 to 2 times faster. Contiguous runs are best
+ * written in order. */
 #include "plan/passes.h"
 
 #include <float.h>
@@ -17,7 +17,7 @@ typedef struct store {
     double unit, holds, cost;
 } store;
 
-/* Bytes of a unit, how many of them stay, what one costs. */
+/* Bytes of a unit, how many units the store holds, what one costs. */
 static const store stores[] = {
     {64, 512, 1},     /* first-level cache */
     {64, 20000, 4},   /* second level */
@@ -97,7 +97,7 @@ static bool holds(const estimate *e, size_t which, unsigned set)
     return units(e, which, set) <= stores[which].holds;
 }
 
-/* Blocks that follow each other in memory are fetched ahead; each that does not waits for its lines. */
+/* Blocks that follow each other in memory are prefetched by the processor; each that does not waits for its lines. */
 #define JUMP_COST 3
 
 static double cost_of_jumps(const search *s, int innermost)

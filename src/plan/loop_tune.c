@@ -1,7 +1,7 @@
-/* The order of a move's loops by the clock, for layouts that say tune=on. Called by compile.c. A climb: from the
- * order that the estimate chose, every loop is tried in every other place, the fastest of those orders is the next to
- * begin from, and so on until none is better. The estimate is good, so a few rounds reach the end; all orders of six
- * loops would be 720. */
+/* Orders the loops of a move by timing, for layouts with tune=on. Called by compile.c. Hill climbing: starting from
+ * the estimated order, every loop is tried in every other place, and the fastest of those orders is the next start,
+ * until none is faster. The estimate is good, so a few rounds suffice; all orders of six loops would be 720. It
+ * refuses nothing: without pages or time the estimate stays. */
 #include "base/clock.h"
 #include "base/pages.h"
 #include "plan/passes.h"
@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define TUNE_NS ((uint64_t)1000000000)            /* for all boxes in one direction */
-#define SMALL_BYTES ((uint64_t)64 << 10)          /* below, the order hardly matters */
+#define SMALL_BYTES ((uint64_t)64 << 10)          /* below this the order hardly matters */
 #define ROOM_BYTES ((uint64_t)1 << 30)            /* per side */
-#define TIMED_NS 200000                           /* short moves are repeated for so long */
-#define WORTH(ns) ((ns) - (ns) / 32)              /* another order has to be better than noise */
+#define TIMED_NS 200000                           /* short moves are repeated for this long */
+#define WORTH(ns) ((ns) - (ns) / 32)              /* another order has to win by more than noise */
 #define CAN_WIN(ns, best) ((ns) < (best) / 4 * 5) /* else once is enough */
 
 typedef struct side {
-    unsigned char *pages, *first; /* first: where the move begins; behind it lie negative steps */
+    unsigned char *pages, *first; /* first: where the move begins; negative steps go before it */
     size_t bytes;
 } side;
 
@@ -42,7 +42,7 @@ static bool add_steps(reach *r, uint64_t steps, int64_t stride)
     return *way <= ROOM_BYTES;
 }
 
-/* The loops over blocks stay within their axes, which the kernel's own steps count whole. */
+/* The loops over blocks stay within their axes, and the kernel's own steps already count those whole. */
 static bool make_side(const td_move *m, bool is_dst, side *s)
 {
     reach r = {0};
@@ -66,7 +66,7 @@ static bool make_side(const td_move *m, bool is_dst, side *s)
     if (!s->pages)
         return false;
     s->first = s->pages + r.before;
-    memset(s->pages, 1, s->bytes); /* pages that nobody wrote to are all the same one */
+    memset(s->pages, 1, s->bytes); /* pages never written to are all one zero page */
     return true;
 }
 
@@ -104,7 +104,7 @@ static void put_loop(td_move *m, size_t from, size_t to)
     m->loop[to] = loop;
 }
 
-/* True when the best of the neighbours is better than *best, which it then is. */
+/* One round: true when some neighbour of *best is faster, which *best then is. */
 static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
 {
     const td_move from = *best;
@@ -112,7 +112,7 @@ static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
     for (size_t i = 0; i < from.loops; i++)
         for (size_t to = 0; to < from.loops && td_now_ns() < t->end_ns; to++) {
             td_move other = from;
-            if (to == i || to + 1 == i) /* one place down is the next loop one place up */
+            if (to == i || to + 1 == i) /* moving a loop one place down is moving the next one up */
                 continue;
             put_loop(&other, i, to);
             const uint64_t ns = time_move(&other, t, *best_ns);
@@ -125,7 +125,7 @@ static bool climb(const trial *t, td_move *best, uint64_t *best_ns)
     return better;
 }
 
-/* Takes from `left_ns` the time that it needed, and stops when that is used up. */
+/* Subtracts the time it takes from `left_ns`, and stops when that is used up. */
 static void tune_move(td_move *m, uint64_t *left_ns)
 {
     const uint64_t start = td_now_ns();
@@ -148,7 +148,7 @@ static void tune_move(td_move *m, uint64_t *left_ns)
     *left_ns -= taken < *left_ns ? taken : *left_ns;
 }
 
-/* Moves that convert keep their order: only the move itself could be timed. */
+/* Moves that convert keep their order, because only the move itself could be timed. */
 void td_loops_tune(td_plan *plan)
 {
     uint64_t left_ns[2] = {TUNE_NS, TUNE_NS};

@@ -28,7 +28,7 @@ typedef enum td_move_kind {
     TD_MOVE_TRANSPOSE,
     TD_MOVE_INTERLEAVE,
     TD_MOVE_DEINTERLEAVE,
-    TD_MOVE_PICKS /* elements are put together from bytes of short blocks, and transposed */
+    TD_MOVE_PICKS /* elements are picked from bytes of short blocks, and transposed */
 } td_move_kind;
 
 /* What a loop steps over: places, or blocks of the two axes of which the last may be shorter. */
@@ -45,7 +45,7 @@ typedef struct td_move {
     uint8_t kind;       /* td_move_kind */
     uint8_t elem_bytes; /* of the kernel: neighbours that stay together are one element */
     bool stream;        /* large */
-    bool lines;         /* whole lines, if the destination itself is on one */
+    bool lines;         /* every store is a whole line, if the destination begins on one */
     bool tuned;         /* its order was timed */
     bool splits;        /* threads may share it: their steps write different bytes */
     uint8_t loops, split;
@@ -82,16 +82,15 @@ typedef struct td_rows {
     td_node row;
     td_node across; /* neighbours in the tensor that lie in other rows, or short rows; extent 1 when there are none */
     td_node loop[TD_ROWS_LOOPS];
-    int8_t split; /* what threads share: a loop by its number, or one of the two below; none is negative */
+    int8_t split; /* what threads share: a loop by its number, or one of the two below; negative: nothing */
     td_move_fn transpose, copy; /* of the tensor's containers */
-    td_pack_fn pack;            /* of the memory's */
+    td_pack_fn pack;            /* of the memory's elements */
     td_unpack_fn unpack;
     td_put_fn put;
     td_get_fn get;
 } td_rows;
 
-/* The rest is running them, which exec/run_move.c and exec/run_convert.c do. It is declared here because loop_tune.c
- * times moves. */
+/* Running moves: exec/run_move.c and exec/run_convert.c. Declared here because loop_tune.c times moves. */
 
 /* One box between two places; `one_thread` keeps it on the calling thread. With `values` they are converted. */
 typedef struct td_move_values {
@@ -102,8 +101,8 @@ typedef struct td_move_values {
 void td_move_run(const td_move *move, const td_move_values *values, bool one_thread, unsigned char *dst,
                  const unsigned char *src);
 
-/* Whether a move can convert so: where an element's number matters, it has to be the tensor's side that is converted.
- */
+/* Whether a move can do this conversion: where the number of an element matters, the tensor's side has to be the one
+ * converted. */
 bool td_move_converts(const td_move *move, const td_convert *convert);
 
 /* For run_convert.c: what a move does inside all its loops, with strides of its own, and the same with a conversion. */

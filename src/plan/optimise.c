@@ -1,5 +1,6 @@
-/* Passes over the loop nodes of one box; each keeps what the nest moves and changes only how it is walked. Called by
- * compile.c. A plan that runs in order keeps its selector nodes as they are. */
+/* Rewrites the loop nodes of a box: units dropped, steps made forward, nodes sorted and folded. Each pass keeps
+ * which elements the nest moves and changes only the walk. Called by compile.c, addresses.c and compare/slab.c;
+ * refuses nothing. A plan that runs in order keeps its selector nodes as they are. */
 #include "plan/passes.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ static void sort_by_memory(td_node *node, size_t count)
         }
 }
 
-/* Two neighbours of which the outer continues where the inner ends are one loop. */
+/* Two neighbouring loops are one where the outer continues where the inner ends. */
 static size_t fold(td_node *node, size_t count)
 {
     if (count == 0)

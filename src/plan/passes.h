@@ -1,6 +1,6 @@
 /* The passes of a compilation, in the order in which compile.c runs them: from a layout and a shape to a plan that
- * exec can run. Each comment says what the pass takes, what it gives, and what it refuses. compile.c alone runs them
- * all; show/ and design/ ask lanes.c and addresses.c for single places, and a comparison has moves made for boxes of
+ * exec can run. Each comment says what the pass takes, what it gives, and what it refuses. Only compile.c runs them
+ * all; show/view.c asks lanes.c and addresses.c for single places, and compare/slab.c has moves made for boxes of
  * its own. */
 #ifndef TD_PASSES_H
 #define TD_PASSES_H
@@ -37,7 +37,7 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
 /* -- 3. addresses.c: where the words lie -- */
 
 typedef struct td_words {
-    bool by_strides;       /* else in a table that is then in the plan */
+    bool by_strides;       /* else the plan has them in a table */
     int64_t address, bank; /* of step 0 */
     int64_t address_stride[TD_MAX_BOUND];
     int64_t bank_stride[TD_MAX_BOUND];
@@ -60,7 +60,7 @@ td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *
 td_words td_words_dense(const td_bound *bound, const td_words *words);
 
 /* A dense plan, once its words are checked: where they belong, from the strides or the table, into plan->place or
- * plan->place_table. Fails on TD_NO_MEMORY alone. */
+ * plan->place_table. Fails only with TD_NO_MEMORY. */
 td_status td_words_keep(const td_bound *bound, const td_words *words, td_plan *plan);
 
 /* No pass: where the stream of a flat layout begins in its first word, which a byte address moves. Refuses byte
@@ -122,7 +122,7 @@ typedef struct td_kernels {
 /* -- 8. choose.c: from boxes to moves -- */
 
 /* Gives plan->move: for every data box, once for a load and once for a dump, the kernel and the blocks that it gets, or
- * TD_MOVE_NONE where none fits. Fails on TD_NO_MEMORY alone. */
+ * TD_MOVE_NONE where none fits. Fails only with TD_NO_MEMORY. */
 td_status td_moves_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 9. loop_order.c and loop_tune.c: the order of a move's loops -- */
@@ -145,8 +145,8 @@ void td_move_take_rows(td_move *move);
 
 /* -- 11. choose_rows.c: bit rows, for what no move serves -- */
 
-/* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails on
- * TD_NO_MEMORY alone. */
+/* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails only with
+ * TD_NO_MEMORY. */
 td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 12. path.c: which way that is, for the counters -- */

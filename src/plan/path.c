@@ -1,5 +1,5 @@
-/* Which way through exec a box takes: the last pass of a compilation, for the counters of exec/paths.c. It decides
- * nothing; it says what exec.c will do with the moves and rows that were chosen. */
+/* Says which path through exec each box takes, for the counters of exec/paths.c: the last pass of a compilation. It
+ * decides nothing; it repeats what exec.c will do with the moves and rows that were chosen. */
 #include "plan/passes.h"
 
 td_path td_path_of_box(const td_plan *plan, size_t b, bool dump, bool converts)

@@ -30,8 +30,8 @@ typedef struct td_node {
     uint64_t start; /* where the box begins on this axis; kept for plans that run in order */
 } td_node;
 
-/* A part of an element that lies in one word; only where a lane cannot be said by strides: it straddles two beats, or
- * the word ends inside it. */
+/* The part of an element that lies in one word. Only where a lane has no stride: it straddles two beats, or the word
+ * ends inside it. */
 typedef struct td_piece {
     int64_t tensor;   /* elements from the box's place */
     int64_t memory;   /* bits from the box's place */
@@ -61,8 +61,9 @@ typedef struct td_plan {
     bool in_order; /* alias=last: words are written one by one, in order of their number */
     bool repeats;  /* some node has tensor stride 0 and more than one step: copies */
     bool slides;   /* elements have copies that no single node shows */
-    bool skewed; /* lanes have words of their own: a word is written by several vectors, and stands in `words` often */
-    bool tune;   /* the order of loops is timed */
+    bool
+        skewed; /* lanes have addresses of their own: several vectors write one word, which then stands in `words` several times */
+    bool tune;      /* the order of loops is timed */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
     uint64_t cell_bits; /* what a load may write from a lane's lowest bit on, the element included */
@@ -78,7 +79,7 @@ typedef struct td_plan {
     uint64_t *table;
     uint64_t table_count;
 
-    unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load leaves the others alone */
+    unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load keeps the other bits */
     uint64_t elems;           /* of the tensor */
 
     uint8_t path[2]
@@ -120,7 +121,7 @@ void td_plan_release(td_plan **plan);
  * (64x32); dump transpose_x8_avx2 (32x64)"; free with td_free. */
 td_status td_plan_describe(const td_plan *plan, char **text);
 
-/* The paths alone: "transpose_x8_avx2", "2 x converted contiguous of 64 bytes + walk". Their words:
+/* Only the paths: "transpose_x8_avx2", "2 x converted contiguous of 64 bytes + walk". Their words:
  *
  *   contiguous .. of N bytes   runs of N bytes that are contiguous on both sides
  *   transpose interleave deinterleave pick    the kernel, with the bits of its element
@@ -130,7 +131,7 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   walk                       the plain walker, element by element */
 td_status td_plan_paths(const td_plan *plan, bool dump, char **text);
 
-/* Moves and bit rows (move.h) for a plan that has its boxes, as comparisons make them. Fails on TD_NO_MEMORY alone. */
+/* Moves and bit rows (move.h) for a plan that has its boxes, as comparisons make them. Fails only with TD_NO_MEMORY. */
 td_status td_moves_create(td_plan *plan);
 void td_moves_free(td_plan *plan);
 

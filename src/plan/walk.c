@@ -1,4 +1,5 @@
-/* See walk.h. */
+/* The walker over boxes (walk.h): where a walk begins, and the words of a plan as runs and as spans. Its steps are
+ * inline in the header. Called by exec, backdoor, compare, design and show; fails only where spans need memory. */
 #include "plan/walk.h"
 
 #include <stdlib.h>
@@ -156,7 +157,7 @@ td_status td_plan_spans(const td_plan *plan, td_span **out, size_t *count)
         free(s.span);
         return status;
     }
-    if (s.count) /* a load writes at least one word */
+    if (s.count) /* every load writes a word */
         sort_and_merge(&s);
     *out = s.span;
     *count = s.count;

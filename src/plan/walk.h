@@ -22,7 +22,7 @@ typedef struct td_at {
 
 typedef struct td_walk {
     td_at at;  /* this step */
-    bool more; /* false behind the last step */
+    bool more; /* false after the last step */
     size_t count;
     const td_node *node;
     const td_node *row; /* td_walk_rows: the innermost node, which the caller's loop runs along */
@@ -73,7 +73,7 @@ static inline td_at td_box_at(const td_box *box)
     return (td_at){.tensor = box->tensor, .memory = box->memory, .select = box->select};
 }
 
-/* The grounds of a box: every step of its selectors. The nodes behind them are the caller's. */
+/* The grounds of a box: every step of its selectors. The caller walks the nodes inside them. */
 void td_walk_grounds(td_walk *w, const td_plan *plan, const td_box *box);
 
 /* The rows of a box: every step of all its nodes but the innermost, which is w->row (one step where the box has
@@ -83,7 +83,8 @@ void td_walk_rows(td_walk *w, const td_plan *plan, const td_box *box);
 /* The rows of one ground, which `at` has selected. */
 void td_walk_ground_rows(td_walk *w, const td_plan *plan, const td_box *box, td_at at);
 
-/* What the bits of a place count from: the first bit of a word, which a table entry names, or word 0 of a bank. */
+/* The ground that the bits of a place count from: the first bit of a word named by a table entry, or word 0 of a
+ * bank. */
 typedef struct td_ground {
     uint64_t bank, word;
 } td_ground;
@@ -124,7 +125,7 @@ typedef struct td_word_walk {
 void td_walk_words(td_word_walk *w, const td_plan *plan);
 void td_walk_next_words(td_word_walk *w);
 
-/* The same words ascending and merged, each once; free *spans. TD_NO_MEMORY alone. */
+/* The same words ascending and merged, each once; free *spans. Fails only with TD_NO_MEMORY. */
 td_status td_plan_spans(const td_plan *plan, td_span **spans, size_t *count);
 
 #endif

@@ -1,7 +1,7 @@
-/* Guesses: what the mismatches of a report have in common, in words. Counts answer the easy questions (one bank, one
- * lane, one step of an axis, one bit). The others are hypotheses that say which element, or which place, holds the
- * value that was found; each is tried on a sample of the mismatches, so that this takes the same time for every tensor.
- * A guess is said only when the whole sample agrees and the sample is not all one value. */
+/* Guesses what the mismatches of a report have in common, for compare.c. Counts answer the easy questions (one bank,
+ * one lane, one step of an axis, one bit). The others are hypotheses about which element, or which place, holds the
+ * value that was found; each is tried on a sample of the mismatches, so the time does not grow with the tensor. A
+ * guess is reported only when the whole sample agrees and the sample is not all one value. */
 #include "report/report.h"
 
 #include "kernels/bits.h"
@@ -30,7 +30,7 @@ void td_report_say(td_report *r, const char *fmt, ...)
 
 /* -- counts -------------------------------------------------------------------------------------------------------- */
 
-/* All mismatches in one bucket of several: where. */
+/* True when all mismatches are in one bucket of several; *where is that bucket. */
 static bool is_in_one(const td_tally *t, size_t *where)
 {
     size_t used = 0;
@@ -45,7 +45,7 @@ static bool is_in_one(const td_tally *t, size_t *where)
 static void guess_places(td_report *r)
 {
     size_t where = 0;
-    for (size_t i = r->tally_count; i-- > 0;) { /* lanes and banks stand last: the memory first */
+    for (size_t i = r->tally_count; i-- > 0;) { /* lanes and banks are last in the list and come first in the guesses */
         const td_tally *t = &r->tally[i];
         if (!is_in_one(t, &where) || r->mismatches < 2)
             continue;
@@ -71,7 +71,7 @@ static void guess_values(td_report *r)
 
 /* -- hypotheses ---------------------------------------------------------------------------------------------------- */
 
-/* Expected values that are all equal would agree with anything. */
+/* A sample whose values are all equal would agree with any hypothesis. */
 static bool is_telling(const td_report *r)
 {
     bool same = true;
@@ -155,7 +155,7 @@ static bool is_axis(const td_tally *t)
     return t->dim >= 0 && t->size > 1;
 }
 
-/* Dimensions without a name are "axis 0", where the word axes stands already. */
+/* Dimensions without a name are "axis 0"; in "axes 0 and 1" the word is already there. */
 static const char *bare(const td_tally *t)
 {
     return strncmp(t->name, "axis ", 5) == 0 ? t->name + 5 : t->name;
@@ -196,7 +196,7 @@ static bool all_lie_beside(const td_report *r, td_guess_read *read, void *contex
     for (size_t i = 0; i < r->sample_count; i++) {
         uint64_t bits = 0;
         if (!read(context, &r->sample[i], words, mirrored, &bits))
-            continue; /* past the memory's end: what was there fell off */
+            continue; /* past the memory's end: the shift lost it */
         if (bits != r->sample[i].expected)
             return false;
         found++;

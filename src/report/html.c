@@ -1,5 +1,6 @@
-/* The report as a page that stands alone: page/report.html, which is built into the library, with the report's JSON,
- * its grid and its histogram inside. Written like every file of the library: beside its place, then renamed. */
+/* Writes the report as one HTML page without outside references, behind td_report_html: page/report.html, built into
+ * the library, with the report's JSON, its grid and its histogram inside. Written like every file of the library:
+ * beside its place, then renamed. */
 #include "files/writer.h"
 #include "report/report.h"
 

@@ -1,5 +1,6 @@
-/* The report as JSON: what `tensordoor compare --json` prints and what the page reads. 64-bit bits are hex strings,
- * because readers keep numbers in doubles; values that are no numbers are strings too. */
+/* Prints the report as JSON, behind td_report_json: what `tensordoor compare --json` prints and what the page reads.
+ * 64-bit patterns are hex strings, because readers keep numbers in doubles; values that are no numbers are strings
+ * too. */
 #include "report/report.h"
 
 #include <inttypes.h>

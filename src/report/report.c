@@ -1,4 +1,5 @@
-/* See report.h. This file counts; the public questions are at its end. */
+/* Counts the mismatches of a comparison into a report (report.h), for compare.c and padding.c; the public questions
+ * about a report are at the end. It judges no pair. */
 #include "report/report.h"
 
 #include "layout/bind.h"
@@ -55,7 +56,7 @@ static void add_pattern_axes(td_report *r, const td_layout *layout)
         if (bound->dim[d].sliding)
             add_dim(r, d);
         for (uint64_t above = UINT64_MAX;
-             above && !bound->dim[d].sliding;) { /* slowest first; units of the same stride are no news */
+             above && !bound->dim[d].sliding;) { /* slowest first; an axis of the same stride adds no count */
             const td_bound_axis *axis = slowest_below(bound, (int)d, above);
             char name[32];
             above = axis ? axis->dim_stride : 0;
@@ -70,7 +71,7 @@ static void add_pattern_axes(td_report *r, const td_layout *layout)
     free(bound);
 }
 
-/* The grid: the axes of more than one step, the longest made coarser until it is small. */
+/* The grid has the axes of more than one step; the longest is made coarser until the grid is small. */
 static void make_grid(td_report *r)
 {
     uint64_t cells = 1;
@@ -145,7 +146,7 @@ static void make_ready(td_report *r, const td_report_source *source)
 
 /* -- one mismatch -------------------------------------------------------------------------------------------------- */
 
-/* The coordinates of the mismatch at hand. */
+/* The coordinates of this mismatch, from the last one where they are neighbours. */
 static const td_shape *find_next(td_report *r, uint64_t elem)
 {
     td_shape *at = &r->last_at;
@@ -169,7 +170,8 @@ static bool is_before(const td_entry *a, const td_entry *b)
     return a->place.address != b->place.address ? a->place.address < b->place.address : a->place.lsb < b->place.lsb;
 }
 
-/* The first N are a heap with the last of them on top, because pairs come in the order of slabs. */
+/* The first N are a heap with the last of them on top, because pairs arrive in the order of slabs, not of the
+ * tensor. */
 static void keep_first(td_report *r, const td_entry *e)
 {
     const size_t max = r->judge.policy.max;
@@ -285,7 +287,7 @@ void td_report_sort(td_report *r)
 
 /* -- the public questions ------------------------------------------------------------------------------------------ */
 
-/* The texts lie in one block with the report: the smallest comparison makes one allocation for all of it. */
+/* The texts share the report's block, so that the smallest comparison makes one allocation. */
 td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden)
 {
     const char *const text[] = {memory, layout ? layout->pattern.text : NULL, layout ? layout->options_text : NULL,
@@ -413,7 +415,7 @@ const char *td_report_line(const td_report *r)
 {
     if (!r)
         return "";
-    /* The first to ask makes it; two that ask at once agree on one of theirs. */
+    /* The first caller makes it; of two at once, one keeps its own and the other takes that. */
     td_report *const mine = (td_report *)(uintptr_t)r;
     char *line = atomic_load(&mine->line);
     if (!line) {

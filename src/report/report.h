@@ -1,7 +1,7 @@
 /* What a comparison found. compare/ fills it pair by pair, guess.c looks for a pattern in it, and text.c, json.c and
- * html.c show it. Its size is bounded whatever the size of the tensor: counts per coordinate, per bank and per lane (in
- * buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a sample of all. Everything but
- * the counters is made at the first mismatch: a comparison that passes costs no memory. / */
+ * html.c print it. Its size is bounded whatever the size of the tensor: counts per coordinate, per bank and per lane
+ * (in buckets where an axis is long), a coarse grid of the tensor, the first mismatches and a sample of all.
+ * Everything but the counters is made at the first mismatch, so a comparison that passes allocates none of it. */
 #ifndef TD_REPORT_H
 #define TD_REPORT_H
 
@@ -74,8 +74,8 @@ struct td_report {
     uint64_t outside_bits, outside_words;
     td_outside outside[TD_REPORT_OUTSIDE];
 
-    bool ready, failed; /* what follows is made; an allocation was refused */
-    uint64_t last_elem; /* the last mismatch, and where it was: the next is often its neighbour */
+    bool ready, failed; /* what follows has been made; an allocation was refused */
+    uint64_t last_elem; /* the last mismatch and its coordinates: the next is often its neighbour */
     td_shape last_at;
     td_entry *first;
     size_t first_count;
@@ -91,7 +91,7 @@ struct td_report {
     bool same_actual; /* every wrong value is that of sample 0 */
     char *guess[TD_REPORT_GUESSES];
     size_t guess_count;
-    _Atomic(char *) line; /* made when somebody asks */
+    _Atomic(char *) line; /* made by the first td_report_line */
 };
 
 /* Where the axes come from: a layout with its tensor, or (layout NULL) the tensor's dimensions. */
@@ -106,7 +106,7 @@ td_report *td_report_new(const char *memory, const td_layout *layout, const td_t
 void td_report_mismatch(td_report *report, const td_report_source *source, uint64_t elem, uint64_t expected,
                         uint64_t actual, td_verdict verdict, const td_place *place);
 
-/* A pair whose bits differ, accepted or not: the worst of all. */
+/* Takes a pair whose bits differ, accepted or not, into the worst of all. */
 static inline void td_report_worst(td_report *r, td_verdict v)
 {
     if (v.apart)
@@ -115,7 +115,7 @@ static inline void td_report_worst(td_report *r, td_verdict v)
     r->worst_error = v.error > r->worst_error ? v.error : r->worst_error;
 }
 
-/* When every pair is in: the first mismatches in order. */
+/* After the last pair: sorts the first mismatches. */
 void td_report_sort(td_report *report);
 
 uint64_t td_report_step(const td_report *report, const td_tally *tally, uint64_t elem);

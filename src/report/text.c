@@ -1,4 +1,4 @@
-/* The report in words: one line, and the text for a log. */
+/* Prints the report in words: td_report_line in one line, td_report_text for a log. It changes nothing. */
 #include "report/report.h"
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
-/* A layout explained in text, behind td_layout_explain: what stands where, how much of the memory is used, and how the
- * plan moves it. The lists are bounded, so that a page comes out of any tensor. Pictures are in picture.c. */
+/* Explains a layout in text, behind td_layout_explain: the place of every axis and element, how much of the memory
+ * is used, and how the plan moves it. The lists are bounded, so that any tensor gives one page. Pictures are in
+ * picture.c. */
 #include "show/view.h"
 
 #include "base/text.h"
@@ -158,7 +159,7 @@ static void add_share(td_text *out, const char *name, uint64_t bits, uint64_t al
                 tenths % 10);
 }
 
-/* Places in lanes that hold elements, copies counted. */
+/* Lanes that hold elements; each copy counts. */
 static uint64_t count_data(const td_view *s)
 {
     const td_bound *b = &s->bound;

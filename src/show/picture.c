@@ -1,5 +1,5 @@
-/* A layout as a picture, behind td_layout_svg: this file chooses what is drawn (which words, at what scale, coloured by
- * which axis); svg.c writes the SVG. Big layouts are cut in the middle, so that any of them makes one page. */
+/* A layout as a picture, behind td_layout_svg: this file chooses what is drawn (which words, at what scale, coloured
+ * by which axis), and svg.c writes it. Long layouts are cut in the middle, so that each makes one page. */
 #include "show/picture.h"
 
 #include "base/fp_mode.h"
@@ -174,7 +174,7 @@ static td_status choose_colour(td_picture *p, const char *name)
                    b->layout->pattern.text);
 }
 
-/* What the legend has to name. */
+/* Which kinds of cells the legend explains. */
 static void look_for_kinds(td_picture *p)
 {
     const td_view *s = p->view;

@@ -1,4 +1,4 @@
-/* The parts of a picture that picture.c lays out and svg.c writes: rows of words, a scale, colours. */
+/* What picture.c has laid out and svg.c writes: rows of words, a scale, colours. */
 #ifndef TD_PICTURE_H
 #define TD_PICTURE_H
 

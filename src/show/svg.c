@@ -1,5 +1,5 @@
-/* The SVG of a picture: see picture.h. Words go down, bits across with the most significant on the left, as in a hex
- * dump and in every register drawing; banks stand side by side with equal addresses on one line. */
+/* Writes the SVG of a picture (picture.h), for picture.c. Words go down; bits go across with the most significant on
+ * the left, as in a hex dump; banks stand side by side with equal addresses on one line. */
 #include "show/picture.h"
 
 #include "tensor/tensor.h"
@@ -17,7 +17,7 @@
 #define HEAD_PX 176.0 /* above the first row; more with the names of banks */
 #define BANK_NAME_PX 22.0
 
-/* Light enough for dark text, apart also for most colour-blind eyes. */
+/* Light enough for dark text, and distinct for most colour-blind readers. */
 static const char *const palette[] = {"#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99",
                                       "#8dd3c7", "#e5c494", "#bcbddc", "#fccde5", "#c7e9c0", "#d9d9f3"};
 enum { PALETTE = sizeof palette / sizeof palette[0] };
@@ -280,7 +280,7 @@ static bool lane_at(const td_view *s, uint64_t beat, uint64_t bit, uint64_t *lan
     return in_vector % s->lanes.slot_bits < s->request.memory_dtype.bits;
 }
 
-/* Words of more lanes than pixels: what lies under every second pixel, equal neighbours in one. */
+/* Words with more lanes than pixels: the lane under every second pixel, with equal neighbours drawn as one. */
 static void add_columns(const td_picture *p, const td_drawn_word *w, double x, double y, td_text *out)
 {
     const td_view *s = p->view;
@@ -324,7 +324,7 @@ static void add_word(const td_picture *p, const td_drawn_word *w, double y, td_t
     td_text_add(out, "\n");
 }
 
-/* Behind the word, when there is one bank: which step of the word axes it is. */
+/* Right of the word, where there is one bank: its steps on the word axes. */
 static void add_note(const td_picture *p, const td_drawn_word *w, double y, td_text *out)
 {
     const td_view *s = p->view;

@@ -1,5 +1,5 @@
-/* See view.h. Every answer comes from what compiles plans (bind.c, lanes.c, addresses.c), so that a picture cannot
- * disagree with a load. Called by explain.c and picture.c. */
+/* Answers the questions of view.h with the passes that compile plans (bind.c, lanes.c, addresses.c), so that a
+ * picture cannot disagree with a load. Called by explain.c and picture.c. */
 #include "show/view.h"
 
 #include "memory/memory.h"
@@ -76,7 +76,7 @@ static void widen(td_view *s, uint64_t bank, uint64_t first, uint64_t last)
     s->bank_count = bank + 1 > s->bank_count ? bank + 1 : s->bank_count;
 }
 
-/* Words as they come; where some are written twice or not at all, told apart. */
+/* Adds up the runs of words; where words are written twice or not at all, counts them apart. */
 static td_status count_words(td_view *s)
 {
     const td_layout *layout = s->request.layout;

@@ -1,5 +1,5 @@
-/* A layout bound to a scene, for those who show it: explain.c and picture.c. It answers where a word lies and what
- * stands in each of its lanes, one at a time; what moves data is the plan. */
+/* A layout bound to a scene, for explain.c and picture.c: where a word lies and what each of its lanes holds, one at
+ * a time. It moves no data. Refuses what a load would refuse. */
 #ifndef TD_VIEW_H
 #define TD_VIEW_H
 
@@ -15,7 +15,7 @@ typedef struct td_view {
     td_words words;
     td_plan *plan;
     uint64_t beats;      /* words of a vector; a flat layout is one vector, its first word `low` */
-    uint64_t vectors;    /* banks * time */
+    uint64_t vectors;    /* over the bank axes and the word axes */
     uint64_t word_count; /* distinct words that a load writes */
     uint64_t bank_count; /* banks up to the highest one in use */
     uint64_t low, high;  /* the least and the greatest address */
@@ -24,11 +24,10 @@ typedef struct td_view {
 /* What stands in a lane. A lane that has an address of its own is elsewhere in all vectors but one. */
 typedef enum td_cell { TD_CELL_DATA, TD_CELL_PAD, TD_CELL_CLIPPED, TD_CELL_ELSEWHERE } td_cell;
 
-/* Refuses what a load would refuse. */
 td_status td_view_open(const td_layout *layout, const td_scene *scene, td_view **out);
 void td_view_close(td_view **view);
 
-/* The place of vector `number`, counted over banks and time. */
+/* The place of vector `number`, counted over the bank axes and the word axes. */
 td_status td_view_place(const td_view *view, uint64_t number, uint64_t *bank, uint64_t *address);
 
 /* A lane of a vector: the step of every bound axis in at[], and the tensor coordinate where there is one. */
