@@ -29,8 +29,8 @@ typedef struct td_accept {
 void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
                     td_accept *out);
 
-/* Slabs [first, first + count) of at most TD_ACCEPT_SLABS. left[i] is set where slab first + i has to be looked at again;
- * *masked and *worst grow by what the others have. */
+/* Slabs [first, first + count) of at most TD_ACCEPT_SLABS. left[i] is set where slab first + i has to be looked at
+ * again; *masked and *worst grow by what the others have. */
 void td_accept_slabs(const td_accept *accept, const td_slabs *slabs, uint64_t first, size_t count, bool *left,
                      uint64_t *masked, td_worst *worst);
 

@@ -11,7 +11,8 @@
  * memory reads these as 0. */
 void td_compare_padding(const td_run *run, const td_memory *const *bank, td_report *report);
 
-/* Every bit that is neither element nor padding is as it was in the snapshots, one per bank. Fails only with TD_NO_MEMORY. */
+/* Every bit that is neither element nor padding is as it was in the snapshots, one per bank. Fails only with
+ * TD_NO_MEMORY. */
 td_status td_compare_outside(const td_run *run, const td_memory *const *snapshot, td_report *report);
 
 #endif

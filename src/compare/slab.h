@@ -78,8 +78,8 @@ typedef struct td_slab_wish {
     bool transposed;
 } td_slab_wish;
 
-/* Every element of every data box, copies one by one. Fails only with TD_NO_MEMORY. `run->tensor` and `run->convert` are not
- * used: elements come as the memory holds them. */
+/* Every element of every data box, copies one by one. Fails only with TD_NO_MEMORY. `run->tensor` and `run->convert`
+ * are not used: elements come as the memory holds them. */
 td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_visit *visit, void *context);
 
 /* The same for elements that lie contiguous at *data, as a tensor's; they have no places. */

@@ -58,8 +58,9 @@ static void choose_kernels(const td_plan *plan, const td_kernels *k, td_rows *r)
     }
 }
 
-/* Threads may share steps that never write to one byte. Steps over different words, or over whole bytes, do not in
- * memory; in the tensor elements are whole bytes, but a step that stays on one element, or windows that overlap, do. */
+/* True when threads may share the steps of a node: no two steps write to one byte. In memory that holds for steps
+ * over different words, or over whole bytes. In the tensor it holds unless the step stays on one element or windows
+ * overlap. */
 static bool may_split(const td_plan *plan, const td_rows *r, const td_node *node)
 {
     const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;

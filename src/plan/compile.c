@@ -32,8 +32,7 @@ static void take_facts(const td_plan_request *request, const work *w, td_plan *p
     plan->repeats = bound->repeats;
     plan->slides = bound->slides;
     plan->skewed = bound->layout->skews != 0;
-    for (int a = 0; a < bound->axis_count && !w->lanes.by_strides;
-         a++) /* among pieces, copies have no node of their own */
+    for (int a = 0; a < bound->axis_count && !w->lanes.by_strides; a++) /* no node shows these */
         plan->slides |= bound->axis[a].role == TD_ROLE_LANE && bound->axis[a].dim < 0 && bound->axis[a].size > 1;
     plan->truncates = request->truncate && !w->lanes.by_strides;
     plan->elems = 1;

@@ -58,11 +58,10 @@ typedef struct td_plan {
     td_geometry geometry;
     td_dtype tensor_dtype, memory_dtype;
     uint64_t beats;
-    bool in_order; /* alias=last: words are written one by one, in order of their number */
-    bool repeats;  /* some node has tensor stride 0 and more than one step: copies */
-    bool slides;   /* elements have copies that no single node shows */
-    bool
-        skewed; /* lanes have addresses of their own: several vectors write one word, which then stands in `words` several times */
+    bool in_order;  /* alias=last: words are written one by one, in order of their number */
+    bool repeats;   /* some node has tensor stride 0 and more than one step: copies */
+    bool slides;    /* elements have copies that no single node shows */
+    bool skewed;    /* lanes have addresses of their own: a word that several vectors write is in `words` as often */
     bool tune;      /* the order of loops is timed */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
