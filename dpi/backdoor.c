@@ -101,8 +101,7 @@ TD_API int td_dpi_backdoor_read(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi_
     uint64_t count = td_tensor_elems(claims[1].object);
     if (!count) {
         status = td_backdoor_read(mem, &count, 0, &count); /* for its message */
-        td_dpi_release(claims, 3);
-        return td_dpi_done(status, message);
+        return td_dpi_end(claims, 3, status, message);
     }
     const form words_as = word_form("backdoor_read", mem, count);
     const uint64_t *at = address_list("backdoor_read", mem, claims[1].object, &status, message);
@@ -135,8 +134,7 @@ TD_API int td_dpi_backdoor_write(td_dpi_u64 memory, td_dpi_u64 addresses, td_dpi
     uint64_t count = td_tensor_elems(claims[1].object);
     if (!count) {
         status = td_backdoor_write(mem, &count, 0, &count, NULL); /* for its message */
-        td_dpi_release(claims, 4);
-        return td_dpi_done(status, message);
+        return td_dpi_end(claims, 4, status, message);
     }
     const form words_as = word_form("backdoor_write", mem, count);
     form mask_as = words_as;

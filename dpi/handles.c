@@ -120,6 +120,12 @@ void td_dpi_release(const td_dpi_claim *claims, size_t count)
         unlock_claims(claims, count);
 }
 
+int td_dpi_end(const td_dpi_claim *claims, size_t count, td_status status, const char **message)
+{
+    td_dpi_release(claims, count);
+    return td_dpi_done(status, message);
+}
+
 static bool fits(const td_dpi_claim *claim, const struct td_dpi_slot *slot)
 {
     return slot && kind_of(claim->handle) == (unsigned)claim->kind;

@@ -42,6 +42,9 @@ td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 hand
  * td_dpi_fail sets one of the shim's own. */
 int td_dpi_done(td_status status, const char **message);
 
+/* The end of a call that claimed: td_dpi_release and td_dpi_done. */
+int td_dpi_end(const td_dpi_claim *claims, size_t count, td_status status, const char **message);
+
 int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* A copy of a text, which the simulator reads after the call has returned: *out lives until the same `kept`, which is

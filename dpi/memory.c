@@ -61,8 +61,7 @@ TD_API int td_dpi_memory_clear(td_dpi_u64 handle, const char **message)
     if (status)
         return (int)status;
     status = td_memory_clear(claim.object);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_memory_fill(td_dpi_u64 handle, const char *what, td_dpi_u64 first, td_dpi_u64 count,
@@ -73,8 +72,7 @@ TD_API int td_dpi_memory_fill(td_dpi_u64 handle, const char *what, td_dpi_u64 fi
     if (status)
         return (int)status;
     status = td_memory_fill(claim.object, what, first, count);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_memory_set_x(td_dpi_u64 handle, const char *policy, const char **message)
@@ -84,8 +82,7 @@ TD_API int td_dpi_memory_set_x(td_dpi_u64 handle, const char *policy, const char
     if (status)
         return (int)status;
     status = td_memory_set_x(claim.object, policy);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const char **message)
@@ -95,8 +92,7 @@ TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const ch
     if (status)
         return (int)status;
     status = td_memory_load_file(claim.object, path);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_memory_save_file(td_dpi_u64 handle, const char *path, td_dpi_u64 first, td_dpi_u64 count,
@@ -108,8 +104,7 @@ TD_API int td_dpi_memory_save_file(td_dpi_u64 handle, const char *path, td_dpi_u
         return (int)status;
     td_span span = {.first = first, .count = count};
     status = td_memory_save_file(claim.object, path, &span, 1);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 static td_status check_width(const char *call, const td_memory *memory, const char **message)

@@ -150,6 +150,5 @@ TD_API int td_dpi_report_html(td_dpi_u64 handle, const char *path, const char *a
     status = td_report_set_time(claim.object, at_time);
     if (!status)
         status = td_report_html(claim.object, path);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }

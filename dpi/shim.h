@@ -16,8 +16,7 @@
         if (status)                                                                                                    \
             return (int)status;                                                                                        \
         status = function(claims[0].object, claims[1].object, claims[2].object, as);                                   \
-        td_dpi_release(claims, 3);                                                                                     \
-        return td_dpi_done(status, message);                                                                           \
+        return td_dpi_end(claims, 3, status, message);                                                                 \
     }
 
 /* Rows of a matrix and the words from `first` to `last`. */
@@ -30,8 +29,7 @@
         if (status)                                                                                                    \
             return (int)status;                                                                                        \
         status = function(claims[0].object, claims[1].object, first, last);                                            \
-        td_dpi_release(claims, 2);                                                                                     \
-        return td_dpi_done(status, message);                                                                           \
+        return td_dpi_end(claims, 2, status, message);                                                                 \
     }
 
 #endif

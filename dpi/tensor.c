@@ -54,8 +54,7 @@ TD_API int td_dpi_tensor_save(td_dpi_u64 handle, const char *path, const char **
     if (status)
         return (int)status;
     status = td_tensor_save(claim.object, path);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 /* The texts are copied while the tensor is claimed: the simulator reads them after this returns. */
@@ -93,8 +92,7 @@ TD_API int td_dpi_tensor_fill_ramp(td_dpi_u64 handle, double start, double step,
     if (status)
         return (int)status;
     status = td_tensor_fill_ramp(claim.object, start, step);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const char **message)
@@ -104,8 +102,7 @@ TD_API int td_dpi_tensor_fill_random(td_dpi_u64 handle, td_dpi_u64 seed, const c
     if (status)
         return (int)status;
     status = td_tensor_fill_random(claim.object, seed);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_tensor_fill_coordinates(td_dpi_u64 handle, const char **message)
@@ -115,8 +112,7 @@ TD_API int td_dpi_tensor_fill_coordinates(td_dpi_u64 handle, const char **messag
     if (status)
         return (int)status;
     status = td_tensor_fill_coordinates(claim.object);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 *bits, const char **message)
@@ -140,8 +136,7 @@ TD_API int td_dpi_tensor_set_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64
     if (status)
         return (int)status;
     status = td_tensor_set_bits(claim.object, elem, bits);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_tensor_get_real(td_dpi_u64 handle, td_dpi_u64 elem, double *value, const char **message)
@@ -152,8 +147,7 @@ TD_API int td_dpi_tensor_get_real(td_dpi_u64 handle, td_dpi_u64 elem, double *va
     if (status)
         return (int)status;
     status = td_tensor_get_real(claim.object, elem, value);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_tensor_set_real(td_dpi_u64 handle, td_dpi_u64 elem, double value, const char **message)
@@ -163,8 +157,7 @@ TD_API int td_dpi_tensor_set_real(td_dpi_u64 handle, td_dpi_u64 elem, double val
     if (status)
         return (int)status;
     status = td_tensor_set_real(claim.object, elem, value);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 TD_API int td_dpi_tensor_convert(td_dpi_u64 handle, const char *as, td_dpi_u64 *converted, const char **message)
@@ -206,6 +199,5 @@ TD_API int td_dpi_scales_set(const char *name, td_dpi_u64 handle, const char **m
     if (status)
         return (int)status;
     status = td_scales_set(name, claim.object);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }

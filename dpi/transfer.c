@@ -26,12 +26,11 @@ TD_API int td_dpi_transfer_layout(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u
                              {.handle = layout, .kind = TD_DPI_LAYOUT}};
     td_status status;
     *partial = 0;
-    if (claim_plan(claims, message, &status)) {
-        td_memory *const bank = claims[0].object;
-        status = td_transfer_layout(&bank, 1, claims[1].object, claims[2].object, as, partial);
-        td_dpi_release(claims, 3);
-    }
-    return td_dpi_done(status, message);
+    if (!claim_plan(claims, message, &status))
+        return td_dpi_done(status, message);
+    td_memory *const bank = claims[0].object;
+    status = td_transfer_layout(&bank, 1, claims[1].object, claims[2].object, as, partial);
+    return td_dpi_end(claims, 3, status, message);
 }
 
 TD_API int td_dpi_transfer_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, int use,
@@ -42,12 +41,11 @@ TD_API int td_dpi_transfer_tensor(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u
                              {.handle = layout, .kind = TD_DPI_LAYOUT}};
     td_status status;
     *partial = *borrowed = 0;
-    if (claim_plan(claims, message, &status)) {
-        status = td_transfer_tensor(claims[0].object, claims[1].object, claims[2].object, as, (td_transfer_use)use,
-                                    partial, borrowed);
-        td_dpi_release(claims, 3);
-    }
-    return td_dpi_done(status, message);
+    if (!claim_plan(claims, message, &status))
+        return td_dpi_done(status, message);
+    status = td_transfer_tensor(claims[0].object, claims[1].object, claims[2].object, as, (td_transfer_use)use, partial,
+                                borrowed);
+    return td_dpi_end(claims, 3, status, message);
 }
 
 TD_DPI_LAYOUT_SHIM(td_dpi_transfer_load, td_transfer_load, "backdoor_load_tensor")
@@ -59,8 +57,7 @@ TD_API int td_dpi_transfer_span(td_dpi_u64 memory, td_dpi_u64 first, td_dpi_u64 
     if (td_dpi_claim_one("", &claim, message))
         return td_dpi_done(TD_OK, message);
     td_status status = td_transfer_span(claim.object, first, count);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 /* `addresses` is a list of them, or 0. */
@@ -73,8 +70,7 @@ TD_API int td_dpi_transfer_words(td_dpi_u64 memory, td_dpi_u64 addresses, const 
     const bool list = claims[1].object && td_tensor_elem_bytes(claims[1].object) == 8;
     td_status status = td_transfer_words(claims[0].object, list ? td_tensor_data_const(claims[1].object) : NULL,
                                          list ? td_tensor_elems(claims[1].object) : 0);
-    td_dpi_release(claims, 2);
-    return td_dpi_done(status, message);
+    return td_dpi_end(claims, 2, status, message);
 }
 
 TD_API int td_dpi_transfer_file(td_dpi_u64 memory, const char *path, const char **message)
@@ -83,8 +79,7 @@ TD_API int td_dpi_transfer_file(td_dpi_u64 memory, const char *path, const char 
     if (td_dpi_claim_one("", &claim, message))
         return td_dpi_done(TD_OK, message);
     td_status status = td_transfer_file(claim.object, path);
-    td_dpi_release(&claim, 1);
-    return td_dpi_done(status, message);
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 /* What a chunk is for, as td_dpi_pkg::transfer_e says it. */

@@ -54,7 +54,7 @@ td_status td_call_check(const td_call *c)
     if (c->writes_tensor && c->tensor->read_only)
         return td_fail(TD_ARGUMENT,
                        "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
-    return td_tensor_check_file(c->tensor);
+    return c->tensor->origin ? td_file_check(c->tensor->origin) : TD_OK;
 }
 
 /* -- conversions ---------------------------------------------------------------------------------------------------

@@ -325,7 +325,7 @@ static td_status convert_into(const td_tensor *tensor, td_as *as, td_tensor **ou
     if (!status)
         status = td_convert_bind(as, tensor->dtype, TD_TO_MEMORY, &scales.axis, convert);
     if (!status)
-        status = td_tensor_check_file(tensor);
+        status = td_file_check(tensor->origin);
     if (!status)
         status = td_convert_check(convert, tensor->data, (size_t)tensor->elems, 0, 1, &bad);
     td_dtype_print(as->dtype, name);

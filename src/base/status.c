@@ -56,24 +56,6 @@ td_status(td_fail_alloc)(size_t bytes)
     return td_fail(TD_NO_MEMORY, "the system refused %zu bytes; free memory or move a smaller tensor", bytes);
 }
 
-bool td_mul_fits(uint64_t a, uint64_t b, uint64_t *out)
-{
-    uint64_t product = 0;
-    if (__builtin_mul_overflow(a, b, &product) || product > INT64_MAX)
-        return false;
-    *out = product;
-    return true;
-}
-
-bool td_add_fits(uint64_t a, uint64_t b, uint64_t *out)
-{
-    uint64_t sum = 0;
-    if (__builtin_add_overflow(a, b, &sum) || sum > INT64_MAX)
-        return false;
-    *out = sum;
-    return true;
-}
-
 const char *td_last_error(void)
 {
     return message;

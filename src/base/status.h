@@ -39,8 +39,17 @@ static inline td_status td_is_failure(td_status status)
 #define td_fail_alloc(bytes) td_is_failure(td_fail_alloc(bytes))
 #endif
 
-/* a * b and a + b in 63 bits; false when they do not fit, and *out is untouched. */
-bool td_mul_fits(uint64_t a, uint64_t b, uint64_t *out);
-bool td_add_fits(uint64_t a, uint64_t b, uint64_t *out);
+/* a * b and a + b of unsigned numbers into the uint64_t *out; false where they need more than 63 bits, and *out is
+ * untouched. The builtins bound the result by the type that they write. */
+#define TD_FITS(operation, a, b, out)                                                                                  \
+    __extension__({                                                                                                    \
+        int64_t result_ = 0;                                                                                           \
+        const bool fits_ = !__builtin_##operation##_overflow(a, b, &result_);                                          \
+        if (fits_)                                                                                                     \
+            *(out) = (uint64_t)result_;                                                                                \
+        fits_;                                                                                                         \
+    })
+#define td_mul_fits(a, b, out) TD_FITS(mul, a, b, out)
+#define td_add_fits(a, b, out) TD_FITS(add, a, b, out)
 
 #endif

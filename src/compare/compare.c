@@ -249,7 +249,7 @@ static td_status check_mask(const td_comparison *what)
     const td_shape *a = &what->golden->shape;
     if (!what->mask ||
         (what->mask->shape.rank == a->rank && memcmp(what->mask->shape.dim, a->dim, a->rank * sizeof *a->dim) == 0))
-        return td_tensor_check_file(what->mask);
+        return what->mask ? td_file_check(what->mask->origin) : TD_OK;
     return td_fail(TD_SHAPE, "the mask has shape %s, the golden tensor %s; pass a mask of that shape",
                    td_shape_print(&what->mask->shape, mask), td_shape_print(a, golden));
 }
@@ -377,9 +377,9 @@ static td_status compare_actual(const td_comparison *what, const td_policy *poli
                        td_shape_print(&golden->shape, one), td_shape_print(&actual->shape, other));
     td_status status = check_mask(what);
     if (!status)
-        status = td_tensor_check_file(golden);
+        status = td_file_check(golden->origin);
     if (!status)
-        status = td_tensor_check_file(actual);
+        status = td_file_check(actual->origin);
     if (!status)
         status = open_report(what, policy, NULL, NULL, &c);
     if (status)

@@ -26,8 +26,8 @@ static bool is_contiguous(const td_plan *plan, const td_tensor *tensor, uint64_t
 /* True when the operation would only copy bytes: nothing to convert, to check or to refuse. */
 static bool may_borrow(const td_tensor *tensor, const td_layout *layout, const char *as, td_transfer_use use)
 {
-    return !*td_layout_choose_as(layout, as) && !layout->dtype_text && (layout->flat || !layout->keep) &&
-           !layout->clip && (use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && !tensor->read_only));
+    return !*as && !layout->dtype_text && (layout->flat || !layout->keep) && !layout->clip &&
+           (use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && !tensor->read_only));
 }
 
 /* The conditions of td_plan_request.dense. Without an address the copy is as dense as the buffer. */
@@ -108,9 +108,12 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
     *borrowed = 0;
     td_plan *plan = NULL;
     td_status status = td_transfer_begin(memory);
-    const bool dense = layout && may_stage(layout);
-    if (status || !layout || !td_transfer_plan(&memory, 1, tensor, layout, as, dense, &plan))
+    if (status || !tensor || !layout)
         return status;
+    const bool dense = may_stage(layout);
+    as = td_layout_choose_as(layout, as);
+    if (!td_transfer_plan(&memory, 1, tensor, layout, as, dense, &plan))
+        return TD_OK;
     status = place_words(memory, plan, tensor, dense, may_borrow(tensor, layout, as, use));
     if (!status && use == TD_TRANSFER_LOAD && !memory->transfer->borrowed)
         *partial = list_edges(memory->transfer, plan, layout);
@@ -141,7 +144,8 @@ static td_status run_staged(td_memory *memory, const td_call *given)
     const td_memory *bank = memory;
     td_memory view;
     if (t && t->borrowed) {
-        const td_status status = td_tensor_check_file(call.tensor);
+        const td_tensor *tensor = call.tensor;
+        const td_status status = tensor && tensor->origin ? td_file_check(tensor->origin) : TD_OK;
         return status ? td_call_fail(&call, status) : TD_OK;
     }
     if (t && t->staged && memory->unknown_any)

@@ -55,7 +55,8 @@ static void empty_list(struct td_transfer *t)
     t->count = 0;
     t->words = 0;
     t->failed = false;
-    td_plan_release(&t->listed);
+    if (t->listed)
+        td_plan_release(&t->listed);
 }
 
 static td_status begin_list(td_memory *memory)
@@ -181,8 +182,8 @@ td_status td_transfer_list_dense(td_memory *memory, td_plan *plan)
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                       const char *as, bool dense, td_plan **plan)
 {
-    td_as parsed = {0};
-    if (!tensor || !layout || td_as_parse(td_layout_choose_as(layout, as), tensor->dtype, &parsed))
+    td_as parsed = {.dtype = tensor->dtype};
+    if (*as && td_as_parse(as, tensor->dtype, &parsed))
         return false;
     const td_call call = {.bank = (const td_memory *const *)banks,
                           .banks = count,
@@ -208,7 +209,8 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
             return TD_OK;
     }
     td_plan *plan = NULL;
-    if (!td_transfer_plan(banks, count, tensor, layout, as, false, &plan))
+    if (!tensor || !layout ||
+        !td_transfer_plan(banks, count, tensor, layout, td_layout_choose_as(layout, as), false, &plan))
         return TD_OK;
     td_status status = td_transfer_list(banks, count, plan);
     td_plan_release(&plan);

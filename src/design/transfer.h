@@ -50,7 +50,8 @@ td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan 
 /* Lists the words of a dense plan, in the order of its staging buffer. */
 td_status td_transfer_list_dense(td_memory *memory, td_plan *plan);
 
-/* The plan of a load, which the caller releases; false where it is refused. */
+/* The plan of a load with the `as` that td_layout_choose_as gave, which the caller releases; false where it is refused.
+ */
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                       const char *as, bool dense, td_plan **plan);
 

@@ -40,6 +40,19 @@ static void take_facts(const td_plan_request *request, const work *w, td_plan *p
         plan->elems *= bound->dim[d].length;
 }
 
+/* The tables of kernels, which a thread fills again only when the instruction sets have changed. */
+static const td_kernels *find_kernels(void)
+{
+    static _Thread_local td_kernels kernels;
+    const unsigned flags = td_cpu_flags();
+    if (!kernels.move.copy || kernels.cpu_flags != flags) {
+        kernels.cpu_flags = flags;
+        td_move_init(&kernels.move, flags);
+        td_pack_init(&kernels.pack, flags);
+    }
+    return &kernels;
+}
+
 /* Without a request the plan has its boxes already, and the passes that make them are left out. */
 static td_status run_passes(const td_plan_request *request, work *w, td_plan *plan)
 {
@@ -60,17 +73,15 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
         take_facts(request, w, plan);
         td_boxes_fold(plan);
     }
-    td_kernels kernels = {.cpu_flags = td_cpu_flags()};
-    td_move_init(&kernels.move, kernels.cpu_flags);
-    td_pack_init(&kernels.pack, kernels.cpu_flags);
-    status = td_moves_choose(plan, &kernels);
+    const td_kernels *kernels = find_kernels();
+    status = td_moves_choose(plan, kernels);
     if (status)
         return status;
     td_loops_order(plan);
     if (plan->tune)
         td_loops_tune(plan);
     td_moves_finish(plan);
-    status = td_rows_choose(plan, &kernels);
+    status = td_rows_choose(plan, kernels);
     if (status)
         return status;
     td_path_find(plan);

@@ -14,7 +14,7 @@ struct td_tensor {
     void *map;           /* the mapping that holds data, or NULL when data came from the heap */
     size_t map_bytes;
     struct td_file_origin
-        *origin; /* the file that is mapped, for td_file_check; NULL when no file can change the data */
+        *origin; /* the file that is mapped, for td_file_check before all data is read; NULL: no file can change it */
     bool read_only;
     char *name; /* for messages; NULL: none */
     char dtype_name[TD_DTYPE_NAME_BYTES];
@@ -33,12 +33,6 @@ void td_shape_at(const td_shape *shape, uint64_t elem, td_shape *at);
 /* A tensor over the bytes of a file from `offset` on; it takes the pages over, also when it fails. */
 td_status td_tensor_adopt_file(td_dtype dtype, const td_shape *shape, td_file_map *file, size_t offset,
                                td_tensor **out);
-
-/* TD_FILE when the file that the tensor is mapped from was cut short: look before reading all of the data. */
-static inline td_status td_tensor_check_file(const td_tensor *tensor)
-{
-    return tensor && tensor->origin ? td_file_check(tensor->origin) : TD_OK;
-}
 
 /* TD_ARGUMENT in the name of `call` when the tensor is NULL or mapped read-only. */
 td_status td_tensor_check_writable(const char *call, const td_tensor *tensor);

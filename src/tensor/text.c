@@ -119,7 +119,7 @@ td_status td_tensor_text(const td_tensor *tensor, char **out)
     if (!tensor || !out)
         return td_fail(TD_ARGUMENT, "tensor_text: the %s is NULL; pass a tensor and a place for the text",
                        tensor ? "output" : "tensor");
-    const td_status status = td_tensor_check_file(tensor);
+    const td_status status = td_file_check(tensor->origin);
     if (status != TD_OK) {
         td_fail_prefix("tensor_text: ");
         return status;

@@ -144,7 +144,7 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
     if (status == TD_OK)
         status = check_save_options(&name.options);
     if (status == TD_OK)
-        status = td_tensor_check_file(tensor);
+        status = td_file_check(tensor->origin);
     const td_container_format *container = status == TD_OK ? container_of(name.format) : NULL;
     if (container)
         status = check_replaced(&name, container, name.member ? name.member : container->default_member);
@@ -172,7 +172,7 @@ static td_status check_names(const char *const *names, const td_tensor *const *t
             return td_fail(TD_ARGUMENT, "tensor %zu %s; pass a name and a tensor for each", i,
                            !tensors[i] ? "is NULL" : "has no name");
     for (size_t i = 0; i < count; i++) {
-        td_status status = td_tensor_check_file(tensors[i]);
+        td_status status = td_file_check(tensors[i]->origin);
         if (status != TD_OK)
             return status;
     }
