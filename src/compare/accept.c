@@ -36,14 +36,30 @@ static td_equal_fn transposed_of(const td_equal_kernels *k, unsigned bytes)
                         : k->transposed_x64;
 }
 
+typedef struct kernels {
+    unsigned cpu_flags;
+    td_equal_kernels equal;
+    td_move_kernels move;
+} kernels;
+
+/* A thread fills the tables again only when the instruction sets have changed. */
+static const kernels *find_kernels(void)
+{
+    static _Thread_local kernels last;
+    const unsigned flags = td_cpu_flags();
+    if (!last.equal.rows || last.cpu_flags != flags) {
+        td_equal_init(&last.equal, flags);
+        td_move_init(&last.move, flags);
+        last.cpu_flags = flags;
+    }
+    return &last;
+}
+
 void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_tensor *mask, const td_convert *convert,
                     td_accept *out)
 {
     const unsigned bytes = golden->dtype.bytes;
-    td_move_kernels moves;
-    td_equal_kernels equal;
-    td_move_init(&moves, td_cpu_flags());
-    td_equal_init(&equal, td_cpu_flags());
+    const kernels *k = find_kernels();
     out->golden = golden;
     out->mask = mask;
     out->convert = convert;
@@ -53,9 +69,9 @@ void td_accept_init(const td_judge *judge, const td_tensor *golden, const td_ten
     out->by_value = judge->policy.tolerant || mask || convert || out->only_finite;
     out->wish = (td_slab_wish){
         .tensor_bytes = bytes, .row_elems = row_bytes(out->by_value) / bytes, .transposed = !out->by_value};
-    out->equal = equal.rows;
-    out->equal_transposed = transposed_of(&equal, bytes);
-    out->copy = moves.copy;
+    out->equal = k->equal.rows;
+    out->equal_transposed = transposed_of(&k->equal, bytes);
+    out->copy = k->move.copy;
     td_tolerance_prepare(judge, &out->tolerance);
     if (out->tolerance.quick_transposed && !mask && !convert)
         out->wish.transposed = true;

@@ -173,9 +173,23 @@ bool td_tolerance_accepts_transposed(const td_tolerance *t, const td_tolerance_r
 
 /* -- when a comparison begins -------------------------------------------------------------------------------------- */
 
+/* The table of kernels, which a thread fills again only when the instruction sets have changed. */
+static const td_tolerance_kernels *find_kernels(void)
+{
+    static _Thread_local struct {
+        unsigned cpu_flags;
+        td_tolerance_kernels kernels;
+    } last;
+    const unsigned flags = td_cpu_flags();
+    if (!last.kernels.exact_f64 || last.cpu_flags != flags) {
+        td_tolerance_init(&last.kernels, flags);
+        last.cpu_flags = flags;
+    }
+    return &last.kernels;
+}
+
 /* Only f32, f16 and bf16 are measured; transposed blocks only where a kernel is faster than taking them out. */
-static void choose_measure(td_tolerance *t, const td_tolerance_kernels *k, const td_tolerance_kernels *plain,
-                           td_dtype d)
+static void choose_measure(td_tolerance *t, const td_tolerance_kernels *k, td_dtype d)
 {
     const bool is_f32 = d.exp_bits == 8 && d.man_bits == 23;
     if (d.flavor != TD_FLAVOR_IEEE)
@@ -188,12 +202,11 @@ static void choose_measure(td_tolerance *t, const td_tolerance_kernels *k, const
         return;
     t->quick = is_f32 ? k->near_f32 : k->steps_x16;
     t->quick_transposed = is_f32 ? k->transposed_near_f32 : k->transposed_steps_x16;
-    if (t->quick_transposed == (is_f32 ? plain->transposed_near_f32 : plain->transposed_steps_x16))
+    if (t->quick_transposed == (is_f32 ? td_tolerance_transposed_near_f32_c : td_tolerance_transposed_steps_x16_c))
         t->quick_transposed = NULL;
 }
 
-static void prepare_float(const td_judge *judge, const td_tolerance_kernels *k, const td_tolerance_kernels *plain,
-                          td_tolerance *t)
+static void prepare_float(const td_judge *judge, const td_tolerance_kernels *k, td_tolerance *t)
 {
     const td_dtype d = judge->dtype;
     const td_policy *p = &judge->policy;
@@ -211,7 +224,7 @@ static void prepare_float(const td_judge *judge, const td_tolerance_kernels *k, 
     t->limits.sign = (uint32_t)(judge->mask & ~judge->magnitude);
     t->exp_bits = d.exp_bits;
     t->first_inf = (uint32_t)judge->first_inf;
-    choose_measure(t, k, plain, d);
+    choose_measure(t, k, d);
     if (is_f64) {
         t->exact = k->exact_f64;
         return;
@@ -250,15 +263,12 @@ static void prepare_integer(const td_judge *judge, const td_tolerance_kernels *k
 
 void td_tolerance_prepare(const td_judge *judge, td_tolerance *t)
 {
-    td_tolerance_kernels k, plain;
     memset(t, 0, offsetof(td_tolerance, decode));
     t->limits.same_bits = judge->bits_decide ? -1 : 0;
     if (!judge->policy.tolerant)
         return;
-    td_tolerance_init(&k, td_cpu_flags());
-    td_tolerance_init(&plain, TD_CPU_C);
     if (judge->dtype.kind == TD_KIND_FLOAT)
-        prepare_float(judge, &k, &plain, t);
+        prepare_float(judge, find_kernels(), t);
     else
-        prepare_integer(judge, &k, t);
+        prepare_integer(judge, find_kernels(), t);
 }
