@@ -45,7 +45,7 @@ td_status td_memory_create(const char *name, uint64_t width_bits, uint64_t depth
     if (!out)
         return td_fail(TD_ARGUMENT, "memory_create \"%s\": out is NULL; pass the address of a td_memory pointer", name);
     td_status status = check_geometry(name, width_bits, depth_words);
-    if (status != TD_OK)
+    if (status)
         return status;
 
     td_memory *m = calloc(1, sizeof *m);

@@ -46,16 +46,14 @@ uint64_t td_word_excess(const void *word, size_t word_bytes, uint64_t width_bits
 
 /* -- checks -- */
 
-static td_status check_list(const char *call, const td_memory *m, const uint64_t *addresses, size_t count,
-                            const void *words)
+static td_status check_list(const td_memory *m, const uint64_t *addresses, size_t count, const void *words)
 {
     if (!m)
-        return td_fail(TD_ARGUMENT, "%s: memory is NULL; pass one from td_memory_create", call);
+        return td_fail(TD_ARGUMENT, "memory is NULL; pass one from td_memory_create");
     if (!addresses || !words)
-        return td_fail(TD_ARGUMENT, "%s \"%s\": %s is NULL; pass a list of count entries", call, m->name,
-                       addresses ? "words" : "addresses");
+        return td_fail(TD_ARGUMENT, "%s is NULL; pass a list of count entries", addresses ? "words" : "addresses");
     if (count == 0)
-        return td_fail(TD_ARGUMENT, "%s \"%s\": a count of 0 words; pass at least one address", call, m->name);
+        return td_fail(TD_ARGUMENT, "a count of 0 words; pass at least one address");
     uint64_t highest = 0;
     for (size_t i = 0; i < count; i++)
         highest = addresses[i] > highest ? addresses[i] : highest;
@@ -65,12 +63,12 @@ static td_status check_list(const char *call, const td_memory *m, const uint64_t
     while (addresses[i] < m->depth_words)
         i++;
     return td_fail(TD_RANGE,
-                   "%s \"%s\": address 0x%" PRIx64 " (entry %zu) is past the memory of %" PRIu64
+                   "address 0x%" PRIx64 " (entry %zu) is past the memory of %" PRIu64
                    " words; the last address is 0x%" PRIx64,
-                   call, m->name, addresses[i], i, m->depth_words, m->depth_words - 1);
+                   addresses[i], i, m->depth_words, m->depth_words - 1);
 }
 
-static td_status check_width(const char *call, const char *what, const td_memory *m, size_t count, const void *words)
+static td_status check_width(const char *what, const td_memory *m, size_t count, const void *words)
 {
     if (m->width_bits == 8 * m->word_bytes)
         return TD_OK;
@@ -79,9 +77,25 @@ static td_status check_width(const char *call, const char *what, const td_memory
         uint64_t excess = td_word_excess(word, m->word_bytes, m->width_bits);
         if (excess)
             return td_fail(TD_RANGE,
-                           "%s \"%s\": %s %zu has 0x%" PRIx64 " above the width of %" PRIu64
-                           " bits; clear the bits from %" PRIu64 " up",
-                           call, m->name, what, i, excess, m->width_bits, m->width_bits);
+                           "%s %zu has 0x%" PRIx64 " above the width of %" PRIu64 " bits; clear the bits from %" PRIu64
+                           " up",
+                           what, i, excess, m->width_bits, m->width_bits);
+    }
+    return TD_OK;
+}
+
+static td_status check_byte_masks(const td_memory *m, size_t count, const unsigned char *masks)
+{
+    if (!masks)
+        return td_fail(TD_ARGUMENT, "byte_mask is NULL; pass masks, or call td_backdoor_write");
+    const size_t used_bytes = (size_t)(m->width_bits + 7) / 8, mask_bytes = (used_bytes + 7) / 8;
+    for (size_t i = 0; used_bytes % 8 && i < count; i++) {
+        const unsigned excess = (unsigned)masks[(i + 1) * mask_bytes - 1] >> (used_bytes % 8);
+        if (excess)
+            return td_fail(TD_RANGE,
+                           "mask %zu has 0x%x above the %zu bytes of a word of %" PRIu64
+                           " bits; clear the bits from %zu up",
+                           i, excess, used_bytes, m->width_bits, used_bytes);
     }
     return TD_OK;
 }
@@ -166,13 +180,22 @@ static void make_known_bytes(const td_memory *memory, const uint64_t *addresses,
 
 /* -- entries -- */
 
+static td_status fail_call(const char *call, const td_memory *memory, td_status status)
+{
+    if (memory)
+        td_fail_prefix("%s \"%s\": ", call, memory->name);
+    else
+        td_fail_prefix("%s: ", call);
+    return status;
+}
+
 td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words)
 {
-    td_status status = check_list("backdoor_read", memory, addresses, count, words);
-    if (status == TD_OK)
-        status = td_x_check_words("backdoor_read", memory, addresses, count);
-    if (status != TD_OK)
-        return status;
+    td_status status = check_list(memory, addresses, count, words);
+    if (!status)
+        status = td_x_check_words(memory, addresses, count);
+    if (status)
+        return fail_call("backdoor_read", memory, status);
 #define READ(bytes) read_words(memory->data, addresses, count, words, bytes)
     FOR_EACH_WORD_SIZE(memory->word_bytes, READ)
     return TD_OK;
@@ -181,14 +204,13 @@ td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, s
 td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                             const void *bit_mask)
 {
-    static const char call[] = "backdoor_write";
-    td_status status = check_list(call, memory, addresses, count, words);
-    if (status == TD_OK)
-        status = check_width(call, "word", memory, count, words);
-    if (status == TD_OK && bit_mask)
-        status = check_width(call, "mask", memory, count, bit_mask);
-    if (status != TD_OK)
-        return status;
+    td_status status = check_list(memory, addresses, count, words);
+    if (!status)
+        status = check_width("word", memory, count, words);
+    if (!status && bit_mask)
+        status = check_width("mask", memory, count, bit_mask);
+    if (status)
+        return fail_call("backdoor_write", memory, status);
 #define WRITE(bytes) write_words(memory->data, addresses, count, words, bytes)
 #define WRITE_MASKED(bytes) write_masked(memory->data, addresses, count, words, bit_mask, bytes)
     if (bit_mask)
@@ -203,27 +225,15 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
 td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                                   const void *byte_mask)
 {
-    static const char call[] = "backdoor_write_bytes";
-    td_status status = check_list(call, memory, addresses, count, words);
-    if (status == TD_OK)
-        status = check_width(call, "word", memory, count, words);
-    if (status != TD_OK)
-        return status;
-    if (!byte_mask)
-        return td_fail(TD_ARGUMENT, "%s \"%s\": byte_mask is NULL; pass masks, or call td_backdoor_write", call,
-                       memory->name);
-
-    size_t used_bytes = (size_t)(memory->width_bits + 7) / 8;
-    size_t mask_bytes = (used_bytes + 7) / 8;
     const unsigned char *masks = byte_mask;
-    for (size_t i = 0; used_bytes % 8 && i < count; i++) {
-        unsigned excess = (unsigned)masks[(i + 1) * mask_bytes - 1] >> (used_bytes % 8);
-        if (excess)
-            return td_fail(TD_RANGE,
-                           "%s \"%s\": mask %zu has 0x%x above the %zu bytes of a word of %" PRIu64
-                           " bits; clear the bits from %zu up",
-                           call, memory->name, i, excess, used_bytes, memory->width_bits, used_bytes);
-    }
+    td_status status = check_list(memory, addresses, count, words);
+    if (!status)
+        status = check_width("word", memory, count, words);
+    if (!status)
+        status = check_byte_masks(memory, count, masks);
+    if (status)
+        return fail_call("backdoor_write_bytes", memory, status);
+    const size_t mask_bytes = ((size_t)(memory->width_bits + 7) / 8 + 7) / 8;
 #define WRITE_BYTES(bytes) write_byte_masked(memory->data, addresses, count, words, masks, mask_bytes, bytes)
     FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_BYTES)
     if (memory->unknown_any)

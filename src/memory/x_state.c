@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-td_status td_x_check_words(const char *call, const td_memory *memory, const uint64_t *addresses, size_t count)
+td_status td_x_check_words(const td_memory *memory, const uint64_t *addresses, size_t count)
 {
     if (!memory->unknown_any || memory->x != TD_X_ERROR)
         return TD_OK;
@@ -14,9 +14,9 @@ td_status td_x_check_words(const char *call, const td_memory *memory, const uint
         for (uint64_t bit = 0; bit < memory->width_bits; bit++)
             if (word[bit / 8] >> bit % 8 & 1)
                 return td_fail(TD_X_STATE,
-                               "%s \"%s\": the word at address 0x%" PRIx64 " (entry %zu) is x or z in bit %" PRIu64
+                               "the word at address 0x%" PRIx64 " (entry %zu) is x or z in bit %" PRIu64
                                "; let the design drive it first, or set the memory's policy to x=zero",
-                               call, memory->name, addresses[i], i, bit);
+                               addresses[i], i, bit);
     }
     return TD_OK;
 }

@@ -6,6 +6,6 @@
 #include "memory/memory.h"
 
 /* TD_X_STATE when one of the words has such a bit and the memory's policy is x=error. */
-td_status td_x_check_words(const char *call, const td_memory *memory, const uint64_t *addresses, size_t count);
+td_status td_x_check_words(const td_memory *memory, const uint64_t *addresses, size_t count);
 
 #endif
