@@ -101,11 +101,9 @@ static void print_dim(const printer *p, size_t dim, uint64_t elem)
         for (int gap = 0; gap < (next == i + 1 ? 1 : 2) && next < length; gap++) {
             if (gap == 1)
                 td_text_add(p->text, "...");
-            if (last)
-                td_text_add(p->text, " ");
-            else /* as NumPy: a line for each row, an empty one more for each further dimension */
-                td_text_add(p->text, "%.*s%*s", (int)(shape->rank - dim - 1), "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n",
-                            (int)dim + 1, "");
+            for (size_t d = dim + 1; d < shape->rank; d++) /* as NumPy: an empty line more for each dimension inside */
+                td_text_add(p->text, "\n");
+            td_text_add(p->text, "%*s", last ? 1 : (int)dim + 1, "");
         }
         i = next;
     }

@@ -193,6 +193,26 @@ static void shapes_through_dpi(void **state)
     assert_int_equal(td_dpi_tensor_destroy(b, &message), TD_OK);
 }
 
+/* Between the two halves of rank 32 there are 31 line ends. */
+static void text_of_the_greatest_rank(void **state)
+{
+    (void)state;
+    td_tensor *tensor = NULL;
+    char *text = NULL;
+    td_shape shape = {.rank = TD_MAX_RANK, .dim = {2}};
+    for (size_t d = 1; d < shape.rank; d++)
+        shape.dim[d] = 1;
+    ASSERT_OK(td_tensor_create("u8", shape, &tensor));
+    ASSERT_OK(td_tensor_text(tensor, &text));
+    const char *gap = strstr(text, "0]");
+    assert_non_null(gap);
+    gap = strchr(gap, '\n');
+    assert_non_null(gap);
+    assert_int_equal(strspn(gap, "\n"), TD_MAX_RANK - 1);
+    td_free(text);
+    td_tensor_destroy(&tensor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +223,7 @@ int main(void)
         cmocka_unit_test(reports),
         cmocka_unit_test_setup_teardown(tensors_in_files, enter_folder, leave_folder),
         cmocka_unit_test(shapes_through_dpi),
+        cmocka_unit_test(text_of_the_greatest_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
