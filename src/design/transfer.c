@@ -79,7 +79,7 @@ static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_
         t->run = grown;
         t->room = room;
     }
-    /* a step of 0 means a list where runs cross, and one word has none */
+    /* one word needs no step, but a step of 0 would mean a list where runs cross */
     t->run[t->count++] = (td_word_run){.first = first, .count = count, .step = step ? step : 1};
 }
 

@@ -54,13 +54,14 @@ static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t c
             td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
 }
 
-/* `across` rows, the elements of each `next` bytes behind those of the one before. Packed rows without a gap between
- * them are one long row, as a word by itself takes longer than its bits do. */
+/* True when `across` rows are packed without a gap between them: they are then one long row, which saves the cost
+ * per row. */
 static bool in_one(const td_rows *r, uint64_t count, uint64_t across)
 {
     return r->way == TD_ROWS_PACKED && across > 1 && r->across.memory == (int64_t)count * r->row.memory;
 }
 
+/* `across` rows; the elements of each begin `next` bytes after those of the one before. */
 static void place_rows(const job *j, int64_t memory, const unsigned char *elems, ptrdiff_t next, uint64_t count,
                        uint64_t across)
 {

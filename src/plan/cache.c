@@ -168,7 +168,7 @@ static bool is_last(const td_plan_request *r)
            last.age == atomic_load_explicit(&age, memory_order_relaxed);
 }
 
-/* Takes the caller's hold over. */
+/* Takes over the caller's reference. */
 static void remember(const td_plan_request *request, td_plan *plan)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -369,7 +369,7 @@ static bool is_lines(const td_move *m, const nest *n)
     }
 }
 
-/* Rows off the lines are streamed but for their ends: most of a long row. */
+/* Rows that do not begin on a line are streamed except for their ends, so only long rows gain. */
 static bool has_long_rows(const td_move *m)
 {
     return (m->kind == TD_MOVE_TRANSPOSE && m->high * m->elem_bytes >= LONG_ROW_BYTES) ||

@@ -104,15 +104,15 @@ static inline unsigned char *td_ground_at(const td_plan *plan, unsigned char *co
     return bank[ground.bank] + ground.word * plan->geometry.word_bytes;
 }
 
-/* A place in memory: the bits [lsb, msb] of a word (the lowest ones, where they go on in the next). */
+/* A place in memory: the bits [lsb, msb] of a word; of an element that continues in the next word, its lowest bits. */
 typedef struct td_place {
     uint64_t bank, address, lsb, msb;
 } td_place;
 
 td_place td_place_of(const td_plan *plan, td_at at, unsigned bits);
 
-/* The words that a load writes, in the order of the boxes, as runs: words first, first + step, ..., `count` of them. A
- * word that is written twice comes twice, but for the steps of an innermost node that stays where it is. */
+/* The words that a load writes, in the order of the boxes, as runs: words first, first + step, ..., `count` of them.
+ * A word that is written twice appears twice, except for steps of an innermost node that does not move. */
 typedef struct td_word_walk {
     uint64_t bank, first, count;
     int64_t step; /* never 0 */

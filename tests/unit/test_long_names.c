@@ -88,8 +88,8 @@ static void load(const char *pattern, const char *address, td_status status, con
     td_layout_destroy(&layout);
 }
 
-#define FIVE A "1 " A "2 " A "3 " A "4 c -> (" A "1 " A "2 " A "3 " A "4) c"
-#define AT(a, b, c, d) A "1=" #a " " A "2=" #b " " A "3=" #c " " A "4=" #d
+#define FIVE A "_1 " A "_2 " A "_3 " A "_4 c -> (" A "_1 " A "_2 " A "_3 " A "_4) c"
+#define AT(a, b, c, d) A "_1=" #a " " A "_2=" #b " " A "_3=" #c " " A "_4=" #d
 
 static void words_that_lie_wrong(void **state)
 {
@@ -97,9 +97,9 @@ static void words_that_lie_wrong(void **state)
     load(FIVE, "index", TD_RANGE,
          "address 15 of word " AT(1, 1, 1, 1) " of \"" FIVE "\" is past the memory of 8 words");
     load(FIVE, "index - 1", TD_RANGE, "address -1 of word " AT(0, 0, 0, 0) " of \"" FIVE "\" is below 0; add 1 to");
-    load(FIVE, "bank = " A "4; addr = 0", TD_RANGE,
+    load(FIVE, "bank = " A "_4; addr = 0", TD_RANGE,
          "bank 1 of word " AT(0, 0, 0, 1) " of \"" FIVE "\" is not one of the 1 memories; pass at least 2");
-    load(FIVE, A "1 + " A "2 + " A "3 + 2*" A "4", TD_ALIAS,
+    load(FIVE, A "_1 + " A "_2 + " A "_3 + 2*" A "_4", TD_ALIAS,
          "words " AT(0, 0, 1, 0) " and " AT(0, 1, 0, 0) " of \"" FIVE "\" both lie at address 1; use");
 }
 
