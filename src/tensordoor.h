@@ -149,6 +149,10 @@ TD_API td_shape td_tensor_shape(const td_tensor *tensor);
  * away. */
 TD_API const char *td_tensor_name(const td_tensor *tensor);
 TD_API td_status td_tensor_set_name(td_tensor *tensor, const char *name);
+
+/* The same elements in another shape. TD_SHAPE when it has another number of them, or an extent of 0; the dtype and the
+ * data stay, so that it works on mapped files too. */
+TD_API td_status td_tensor_reshape(td_tensor *tensor, td_shape shape);
 TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
 TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor);  /* 1, 2, 4 or 8 */
 TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1 to 64 */
@@ -288,6 +292,7 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *     addr_unit=word what the address counts: `word` (default) or `byte`. A word of W bits is then W/8 addresses long,
  *     so
  *                    that consecutive words are (W/8)*index; of a flat layout the address is that of its first byte
+ *     elf=FILE       the ELF file in which @sym in the address looks its symbols up; a path without spaces and commas
  *     dtype=T        the layout moves only memories of this dtype
  *     tune=off       `on`: the first call with a shape, dtypes and memory runs the possible orders of its
  *                    loops and keeps the fastest, where `off` estimates it. That takes up to a second per direction, on
@@ -303,6 +308,8 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *                        index, or N*index with beats=N
  *     dim(n)             the length of tensor dimension n, a constant once the shape is known
  *     min(x, y)  max(x, y)
+ *     @sym(NAME)         the value of a symbol in the file elf=FILE, looked up when the layout is made. Linkers count
+ *                        bytes, so that "... -> (...)" with addr_unit=byte and address @sym(weights) is that array
  *     rev(x, bits)       the low `bits` of x in reverse order
  *     interleave(x, y)   Morton order: the bits of x at even places, those of y at odd ones
  * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w".

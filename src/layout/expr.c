@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "layout/symbols.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 typedef struct parser {
     const char *text, *at;
     const td_pattern *pattern;
+    const char *elf; /* NULL: none is named */
     td_expr *expr;
     int depth;
 } parser;
@@ -164,6 +166,29 @@ static td_status parse_function(parser *p, size_t which, int *out)
     return add_node(p, (node){functions[which].op, arg[0], arg[1], 0}, out);
 }
 
+/* @sym(NAME): where the linker put it, a constant. */
+static td_status parse_symbol(parser *p, int *out)
+{
+    const char *start = p->at, *name = start + strlen("@sym("), *end = NULL;
+    if (strncmp(start, "@sym(", strlen("@sym(")) != 0 || !(end = strchr(name, ')')) || end == name)
+        return fail_at(p, start, 1, "@ without sym(NAME)", "write @sym(NAME), the address of a symbol");
+    const size_t length = (size_t)(end - start) + 1;
+    if (!p->elf)
+        return fail_at(p, start, length, "@sym without an ELF file", "pass elf=FILE in the options");
+    char *symbol = strndup(name, (size_t)(end - name));
+    if (!symbol)
+        return td_fail_alloc(length);
+    uint64_t value = 0;
+    td_status status = td_symbol_find(p->elf, symbol, &value);
+    free(symbol);
+    if (status)
+        return status;
+    if (value > INT64_MAX)
+        return fail_at(p, start, length, "a symbol at 2^63 or above", "pass its address without the upper bits");
+    p->at = end + 1;
+    return add_node(p, (node){NUMBER, -1, -1, (int64_t)value}, out);
+}
+
 static td_status parse_primary(parser *p, int *out)
 {
     skip_space(p);
@@ -188,6 +213,8 @@ static td_status parse_primary(parser *p, int *out)
             status = fail_at(p, start, 1, "( without )", "close it");
         if (!status)
             p->at++;
+    } else if (*start == '@') {
+        status = parse_symbol(p, out);
     } else if (*start >= '0' && *start <= '9') {
         if (!td_text_number(&p->at, &number) || td_is_name_char(*p->at))
             status = fail_at(p, start, 1, "a number that does not read", "write decimal or 0x digits, below 2^63");
@@ -236,12 +263,12 @@ static td_status parse_level(parser *p, int level, int *out)
     }
 }
 
-td_status td_expr_parse(const char *text, const char **at, const td_pattern *pattern, td_expr **out)
+td_status td_expr_parse(const char *text, const char **at, const td_pattern *pattern, const char *elf, td_expr **out)
 {
     td_expr *expr = calloc(1, sizeof *expr);
     if (!expr)
         return td_fail_alloc(sizeof *expr);
-    parser p = {.text = text, .at = *at, .pattern = pattern, .expr = expr};
+    parser p = {.text = text, .at = *at, .pattern = pattern, .elf = elf, .expr = expr};
     int root = -1;
     td_status status = parse_level(&p, 0, &root);
     skip_space(&p);

@@ -10,8 +10,8 @@
 typedef struct td_expr td_expr;
 
 /* Parses one expression out of `text`, up to its end or a `;`, and moves *at there. `text` is the whole address, for
- * the caret. TD_ADDRESS, with the place. */
-td_status td_expr_parse(const char *text, const char **at, const td_pattern *pattern, td_expr **out);
+ * the caret. `elf` is the file of @sym(NAME), or NULL. TD_ADDRESS, with the place. */
+td_status td_expr_parse(const char *text, const char **at, const td_pattern *pattern, const char *elf, td_expr **out);
 void td_expr_free(td_expr **expr);
 
 /* Appends the canonical form to a growing text (text.h). */

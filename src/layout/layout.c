@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define KEY_BYTES 64
-#define VALUE_BYTES 64
+#define VALUE_BYTES 4096 /* a path */
 
 typedef struct option {
     const char *key;
@@ -112,6 +112,12 @@ static td_status set_alias(td_layout *layout, const char *value)
     return parse_choice("alias", value, "error", "last", &layout->alias_last);
 }
 
+static td_status set_elf(td_layout *layout, const char *value)
+{
+    layout->elf = strdup(value);
+    return layout->elf ? TD_OK : td_fail_alloc(strlen(value) + 1);
+}
+
 static td_status set_tune(td_layout *layout, const char *value)
 {
     return parse_choice("tune", value, "off", "on", &layout->tune);
@@ -189,6 +195,12 @@ static void print_alias(const td_layout *layout, td_text *out)
         td_text_add(out, " alias=last");
 }
 
+/* An address prints its symbols as the constants that they are, so that the file is not needed again. */
+static void print_elf(const td_layout *layout, td_text *out)
+{
+    (void)layout, (void)out;
+}
+
 static void print_tune(const td_layout *layout, td_text *out)
 {
     if (layout->tune)
@@ -208,6 +220,7 @@ static const option options[] = {
     {"beats", set_beats, print_beats}, {"fill", set_fill, print_fill},
     {"alias", set_alias, print_alias}, {"dtype", set_dtype, print_dtype},
     {"tune", set_tune, print_tune},    {"addr_unit", set_addr_unit, print_addr_unit},
+    {"elf", set_elf, print_elf},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
@@ -256,7 +269,7 @@ static td_status fail_unknown(const td_layout *layout, const char *key)
     return td_fail(
         TD_OPTION,
         "unknown option %s for pattern \"%s\"; pass a size of one of its axes, or pad pad_at tail slot lsb lanes "
-        "beats fill alias dtype tune addr_unit",
+        "beats fill alias dtype tune addr_unit elf",
         key, layout->pattern.text);
 }
 
@@ -328,7 +341,7 @@ static td_status parse_options(td_layout *layout, const char *text)
                            (int)length, at);
         if (key_length >= KEY_BYTES || value_length >= VALUE_BYTES)
             return td_fail(TD_OPTION, "option \"%.*s...\" is longer than %d characters; shorten it", 40, at,
-                           KEY_BYTES - 1);
+                           key_length >= KEY_BYTES ? KEY_BYTES - 1 : VALUE_BYTES - 1);
         memcpy(key, at, key_length);
         memcpy(value, equals + 1, value_length);
         td_status status = set_one(layout, key, value, &seen);
@@ -364,7 +377,7 @@ static td_status parse_address(td_layout *layout, const char *text)
         }
         if (*target)
             return td_fail(TD_ADDRESS, "%s is given twice in address \"%s\"; give it once", name, text);
-        td_status status = td_expr_parse(text, &at, &layout->pattern, target);
+        td_status status = td_expr_parse(text, &at, &layout->pattern, layout->elf, target);
         if (status)
             return status;
         at += *at == ';';
@@ -434,6 +447,7 @@ void td_layout_destroy(td_layout **layout)
     td_expr_free(&l->bank);
     td_expr_free(&l->address);
     free(l->pad);
+    free(l->elf);
     free(l->dtype_text);
     free(l->options_text);
     free(l->address_text);

@@ -27,6 +27,7 @@ struct td_layout {
     uint64_t lsb_bits;
     bool byte_addresses; /* the address counts bytes */
     uint64_t beats;
+    char *elf;        /* the file that @sym in the address looks into; NULL: none */
     char *dtype_text; /* NULL: any */
     td_dtype dtype;
 

@@ -137,6 +137,27 @@ const char *td_tensor_name(const td_tensor *tensor)
     return tensor && tensor->name ? tensor->name : "";
 }
 
+td_status td_tensor_reshape(td_tensor *tensor, td_shape shape)
+{
+    uint64_t elems = 0, bytes = 0;
+    if (!tensor)
+        return td_fail(TD_ARGUMENT, "tensor_reshape: tensor is NULL; pass one from td_tensor_create or td_tensor_open");
+    td_status status = td_shape_check(&shape, tensor->dtype, &elems, &bytes);
+    if (status) {
+        td_fail_prefix("tensor_reshape: ");
+        return status;
+    }
+    if (elems != tensor->elems) {
+        char now[TD_SHAPE_TEXT_BYTES], then[TD_SHAPE_TEXT_BYTES];
+        return td_fail(TD_SHAPE,
+                       "tensor_reshape: shape %s has %" PRIu64 " elements, the tensor %s has %" PRIu64
+                       "; pass a shape of as many",
+                       td_shape_print(&shape, then), elems, td_shape_print(&tensor->shape, now), tensor->elems);
+    }
+    tensor->shape = shape;
+    return TD_OK;
+}
+
 td_status td_tensor_set_name(td_tensor *tensor, const char *name)
 {
     if (!tensor)

@@ -139,7 +139,7 @@ static const struct {
      {"r c -> r c", "c=4", ""},
      TD_OPTION,
      "layout_create: unknown option stride for pattern \"r c -> r c\"; pass a size of one of its axes, or "
-     "pad pad_at tail slot lsb lanes beats fill alias dtype tune addr_unit"},
+     "pad pad_at tail slot lsb lanes beats fill alias dtype tune addr_unit elf"},
     {{"r c -> r c", "c 4", ""},
      {"r c -> r c", "c=4", ""},
      TD_OPTION,
