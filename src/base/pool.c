@@ -15,7 +15,7 @@
 
 #define MAX_WORKERS 15
 #define ALWAYS_SMALL ((uint64_t)256 << 10) /* below this no machine that was measured gains */
-#define PIECE_BYTES ((uint64_t)32 << 10)
+#define PART_BYTES ((uint64_t)32 << 10)
 #define TIMED_RUNS 12
 #define TIMING_LIMIT_NS 500000
 #define PATIENCE_NS 60000
@@ -337,7 +337,7 @@ unsigned td_pool_parts(uint64_t bytes, uint64_t steps)
     const uint64_t wish = wished_bytes();
     if (steps < 2 || threads < 2 || bytes < (wish ? wish : ALWAYS_SMALL))
         return 1;
-    const uint64_t wanted = bytes / PIECE_BYTES > 8u * threads ? bytes / PIECE_BYTES : 8u * threads;
+    const uint64_t wanted = bytes / PART_BYTES > 8u * threads ? bytes / PART_BYTES : 8u * threads;
     const uint64_t most = steps < TD_POOL_PARTS ? steps : TD_POOL_PARTS;
     return (unsigned)(wanted < most ? wanted : most);
 }

@@ -183,12 +183,14 @@ static const struct {
 
 static td_status fail_key(const char *key, td_file_format format, unsigned use)
 {
-    char list[128] = "";
-    size_t used = 0;
+    bool any = false;
+    td_fail(TD_OPTION, "%s has no option \"%s\"; it has ", formats[format].word, key);
     for (size_t k = 0; k < KEYS; k++)
-        if (keys[k].uses & use && keys[k].formats & BIT(format))
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", keys[k].key);
-    return td_fail(TD_OPTION, "%s has no option \"%s\"; it has %s", formats[format].word, key, list);
+        if (keys[k].uses & use && keys[k].formats & BIT(format)) {
+            td_fail_append("%s%s", any ? ", " : "", keys[k].key);
+            any = true;
+        }
+    return TD_OPTION;
 }
 
 /* "key=value" up to `end`, which it cuts off in place. */

@@ -54,20 +54,19 @@ typedef struct distribution {
 
 static td_status fail_word(const distribution *d, const char *word)
 {
-    char list[96] = "";
     const char *known[WORDS];
-    size_t count = 0, used = 0;
+    size_t count = 0;
     for (unsigned w = 0; w < WORDS; w++)
-        if (words_of[d->shape] & BIT(w)) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", word_names[w]);
+        if (words_of[d->shape] & BIT(w))
             known[count++] = word_names[w];
-        }
     char key[64];
     snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "=") + 1, word);
     const char *near = td_suggest(key, known, count);
-    return td_fail(TD_OPTION, "unknown word \"%s\" in \"%s\"; %s%s%s%s has %s", word, d->text,
-                   near ? "did you mean \"" : "", near ? near : "", near ? "\"? " : "", shape_names[d->shape],
-                   count ? list : "no words");
+    td_fail(TD_OPTION, "unknown word \"%s\" in \"%s\"; %s%s%s%s has %s", word, d->text, near ? "did you mean \"" : "",
+            near ? near : "", near ? "\"? " : "", shape_names[d->shape], count ? "" : "no words");
+    for (size_t i = 0; i < count; i++)
+        td_fail_append("%s%s", i ? ", " : "", known[i]);
+    return TD_OPTION;
 }
 
 static td_status read_value(distribution *d, unsigned word, const char *value)

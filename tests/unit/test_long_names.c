@@ -61,6 +61,13 @@ static void mappings_and_files_that_are_refused(void **state)
     assert_non_null(file);
     fprintf(file, "w: " LONG " r c -> r c\n");
     fclose(file);
+    file = fopen("g.txt", "w");
+    assert_non_null(file);
+    fprintf(file, LONG ": pattern r c -> r c\n");
+    fclose(file);
+    ASSERT_REFUSED(td_layout_open("g.txt", "w", &layout), TD_FORMAT,
+                   "layout_open \"g.txt\", line 1: the name \"a_name_of_hundred_and_twenty_letters_axi...\" is longer "
+                   "than 63 characters; shorten it");
     ASSERT_REFUSED(td_layout_open("f.txt", "w", &layout), TD_FORMAT,
                    "layout_open \"f.txt\", line 1: \"" LONG
                    "\" begins no clause; write pattern, options, address, as or preset");
