@@ -69,7 +69,7 @@ static td_status begin_list(td_memory *memory)
 
 static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
 {
-    if (t->count == t->room) {
+    if (!t->run || t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 16;
         td_word_run *grown = t->failed ? NULL : realloc(t->run, room * sizeof *grown);
         if (!grown) {

@@ -1,6 +1,6 @@
-/* Looks one symbol up in an ELF file, through libelf: the symbol table, or where it was stripped the dynamic one. Called
- * by expr.c when an address is parsed, so that the value is a constant from then on. Segments and sections as memory
- * images are in files/image/elf.c. */
+/* Looks one symbol up in an ELF file, through libelf: the symbol table, or where it was stripped the dynamic one.
+ * Called by expr.c when an address is parsed, so that the value is a constant from then on. Segments and sections as
+ * memory images are in files/image/elf.c. */
 #include "layout/symbols.h"
 
 #ifdef TD_HAVE_ELF

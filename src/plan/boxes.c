@@ -58,8 +58,10 @@ static td_status cut_dim(const td_bound *bound, int dim, dim_cuts *out)
     find_axes(bound, dim, out);
     const size_t most = 2 * (size_t)out->axis_count + 1;
     out->cut = calloc(most, sizeof *out->cut);
-    if (!out->cut)
-        return td_fail_alloc(most * sizeof *out->cut);
+    if (!out->cut) {
+        td_fail_alloc(most * sizeof *out->cut);
+        return TD_NO_MEMORY;
+    }
     uint64_t fixed[MAX_DIM_AXES] = {0};
     const td_bound_dim *info = &bound->dim[dim];
     if (out->axis_count == 0 || info->padded == info->length || info->sliding) {

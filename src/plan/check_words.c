@@ -303,7 +303,7 @@ static int compare_entries(const void *a, const void *b)
 /* Where a bit per place would take too much memory: sorts, then compares neighbours. */
 static td_status apart_by_sorting(const td_bound *bound, const td_words *words, const slice *s)
 {
-    uint64_t *sorted = malloc(s->count * sizeof *sorted);
+    uint64_t *sorted = s->count ? malloc(s->count * sizeof *sorted) : NULL;
     if (!sorted)
         return td_fail_alloc(s->count * sizeof *sorted);
     memcpy(sorted, s->table, s->count * sizeof *sorted);

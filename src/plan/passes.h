@@ -94,7 +94,7 @@ td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, c
 
 /* Refuses a word outside its memory, and two words in one place unless alias=last. In a plan's table, entries outside
  * the regions become TD_NO_WORD. */
-td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *regions);
+td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *written);
 
 /* -- 6. lanes.c again: the bits that a load clears -- */
 

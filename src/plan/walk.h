@@ -125,7 +125,7 @@ typedef struct td_word_walk {
 void td_walk_words(td_word_walk *w, const td_plan *plan);
 void td_walk_next_words(td_word_walk *w);
 
-/* The same words ascending and merged, each once; free *spans. Fails only with TD_NO_MEMORY. */
-td_status td_plan_spans(const td_plan *plan, td_span **spans, size_t *count);
+/* The same words ascending and merged, each once; free *out. Fails only with TD_NO_MEMORY. */
+td_status td_plan_spans(const td_plan *plan, td_span **out, size_t *count);
 
 #endif

@@ -102,7 +102,7 @@ static td_status read_word(distribution *d, char *word)
     const size_t length = equals ? (size_t)(equals + 1 - word) : strlen(word);
     for (unsigned w = 0; w < WORDS; w++) {
         if (!(words_of[d->shape] & BIT(w)) || strlen(word_names[w]) != length ||
-            strncmp(word, word_names[w], length) != 0)
+            memcmp(word, word_names[w], length) != 0)
             continue;
         if (d->seen & BIT(w))
             return td_fail(TD_OPTION, "\"%s\" says %s twice; keep one of them", d->text, word_names[w]);

@@ -1,5 +1,5 @@
-/* @sym(NAME) in addresses: a tensor goes where the linker put its array. The ELF files are made here, byte by byte, with
- * one symbol table of a few symbols. */
+/* @sym(NAME) in addresses: a tensor goes where the linker put its array. The ELF files are made here, byte by byte,
+ * with one symbol table of a few symbols. */
 #include "support.h"
 
 #include <elf.h>

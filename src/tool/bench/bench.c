@@ -63,8 +63,10 @@ static void measure(bench_job *job, const bool *runs, result *out)
             continue;
         uint64_t n = 1;
         double ns = time_one(who, job, n);
-        for (; ns >= 0 && ns * (double)n < SAMPLE_NS / 4 && n < 1u << 20; ns = time_one(who, job, n))
+        while (ns >= 0 && ns * (double)n < SAMPLE_NS / 4 && n < 1u << 20) {
             n *= 4;
+            ns = time_one(who, job, n);
+        }
         if (ns < 0)
             continue;
         repetitions[who] = (uint64_t)(SAMPLE_NS / (ns + 1)) + 1;

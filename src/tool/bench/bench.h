@@ -17,9 +17,9 @@ typedef struct bench_case {
     const char *dtype;
     const char *dims;    /* "8 256 3136" */
     const char *perm;    /* "021": output axis i is axis perm[i] */
-    int lanes;           /* trailing output axes that form a word */
+    long lanes;          /* trailing output axes that form a word */
     const char *as;      /* NULL: bits move unchanged */
-    int numbers;         /* also with two threads */
+    long numbers;        /* also with two threads */
     const char *address; /* NULL: words in order. The plain loops leave it out, NumPy does not */
 } bench_case;
 

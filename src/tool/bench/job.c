@@ -28,7 +28,7 @@ static void parse_case(const bench_case *c, bench_job *job)
 /* "a b c -> (c a) b": the last `lanes` output axes in the second group. */
 static void write_pattern(const bench_job *job, char *text)
 {
-    const int split = job->rank - job->of->lanes;
+    const int split = job->rank - (int)job->of->lanes;
     char *p = text;
     for (int i = 0; i < job->rank; i++)
         p += sprintf(p, "%c ", 'a' + i);
@@ -138,6 +138,7 @@ double bench_time_memcpy(bench_job *job, uint64_t repetitions)
     return (bench_now_ns() - start) / (double)repetitions;
 }
 
+/* A type cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define LOOPS(type)                                                                                                    \
     static type *loops_##type(const bench_job *job, const uint64_t *stride, int level, type *dst, const type *src)     \
     {                                                                                                                  \
@@ -151,6 +152,7 @@ double bench_time_memcpy(bench_job *job, uint64_t repetitions)
             dst = loops_##type(job, stride, level + 1, dst, src + i * s);                                              \
         return dst;                                                                                                    \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 LOOPS(uint8_t)
 LOOPS(uint16_t)
 LOOPS(uint32_t)
