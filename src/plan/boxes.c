@@ -338,7 +338,7 @@ static td_status add_regions(builder *b)
     td_status status = clip ? TD_OK : add_words(b, &all);
     for (bool more = true; more && !status;) {
         bool pad = false;
-        for (size_t d = 0; d < bound->rank; d++) {
+        for (size_t d = 0; d < bound->rank && b->dims[d].cut; d++) {
             const dim_cuts *dim = &b->dims[d];
             const cut *c = &dim->cut[pick[d]];
             pad |= c->pad;
