@@ -66,13 +66,14 @@ static inline __attribute__((always_inline)) void gather_runs(const td_run *run,
     unsigned char *const only = plan->geometry.banks == 1 ? run->bank[0] : NULL;
     const int64_t elem = plan->tensor_dtype.bytes;
     unsigned char *elems = run->tensor + at.tensor * elem;
+    int64_t offset = at.memory / 8; /* of whole bytes, as the node's steps are: else there would be no move */
     for (uint64_t i = 0; i < node.extent; i++) {
         const uint64_t entry = table ? table[at.select] : (uint64_t)at.select << TD_TABLE_BANK_SHIFT;
         unsigned char *place =
-            (only ? only : run->bank[TD_TABLE_BANK(entry)]) + TD_TABLE_WORD(entry) * word_bytes + at.memory / 8;
+            (only ? only : run->bank[TD_TABLE_BANK(entry)]) + TD_TABLE_WORD(entry) * word_bytes + offset;
         memcpy(dump ? elems : place, dump ? place : elems, bytes);
         at.select += node.select;
-        at.memory += node.memory;
+        offset += node.memory / 8;
         elems += node.tensor * elem;
     }
 }

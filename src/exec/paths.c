@@ -3,8 +3,6 @@
  * another's counters. */
 #include "exec/paths.h"
 
-#include "plan/passes.h"
-
 #include <pthread.h>
 
 /* Only its own thread writes; relaxed atomics, so that others may read at any time. */
@@ -70,32 +68,16 @@ static inline void grow(_Atomic uint64_t *count, uint64_t by)
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-static void count(counts *c, unsigned path, uint64_t calls, uint64_t bytes)
-{
-    grow(&c->calls[path], calls);
-    grow(&c->bytes[path], bytes);
-}
-
-/* For a plan whose boxes take different paths. */
-static void count_boxes(counts *c, const td_run *run, bool dump)
-{
-    const td_plan *plan = run->plan;
-    unsigned seen = 0;
-    for (size_t b = 0; b < plan->data_count; b++) {
-        const td_path path = td_path_of_box(plan, b, dump, run->convert != NULL);
-        count(c, path, !(seen >> path & 1), td_path_elems(plan, &plan->data[b]) * plan->tensor_dtype.bytes);
-        seen |= 1u << path;
-    }
-}
-
 void td_paths_count(const td_run *run, bool dump)
 {
-    const unsigned path = run->plan->path[dump][run->convert != NULL];
+    const bool converts = run->convert != NULL;
+    const uint64_t *bytes = run->plan->path_bytes[dump][converts];
     counts *c = mine ? mine : begin_thread();
-    if (path < TD_PATHS)
-        count(c, path, 1, run->plan->path_bytes);
-    else
-        count_boxes(c, run, dump);
+    for (unsigned left = run->plan->paths[dump][converts]; left; left &= left - 1) {
+        const int path = __builtin_ctz(left);
+        grow(&c->calls[path], 1);
+        grow(&c->bytes[path], bytes[path]);
+    }
 }
 
 static td_path_stats sum_all(void)

@@ -151,11 +151,7 @@ td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 12. path.c: which way that is, for the counters -- */
 
-/* Gives plan->path and plan->path_bytes. */
+/* Gives plan->paths and plan->path_bytes. */
 void td_path_find(td_plan *plan);
-
-/* No pass: the same for one box, and its elements; copies of a repeat count once. */
-td_path td_path_of_box(const td_plan *plan, size_t b, bool dump, bool converts);
-uint64_t td_path_elems(const td_plan *plan, const td_box *box);
 
 #endif

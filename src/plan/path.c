@@ -2,7 +2,9 @@
  * decides nothing; it repeats what exec.c will do with the moves and rows that were chosen. */
 #include "plan/passes.h"
 
-td_path td_path_of_box(const td_plan *plan, size_t b, bool dump, bool converts)
+#include <string.h>
+
+static td_path path_of(const td_plan *plan, size_t b, bool dump, bool converts)
 {
     static const uint8_t of_kind[] = {[TD_MOVE_NONE] = TD_PATH_PACKED,
                                       [TD_MOVE_RUNS] = TD_PATH_CONTIGUOUS,
@@ -18,7 +20,8 @@ td_path td_path_of_box(const td_plan *plan, size_t b, bool dump, bool converts)
     return plan->table && kind != TD_MOVE_NONE ? TD_PATH_GATHERED : of_kind[kind];
 }
 
-uint64_t td_path_elems(const td_plan *plan, const td_box *box)
+/* Copies of a repeat count once. */
+static uint64_t elems_of(const td_plan *plan, const td_box *box)
 {
     uint64_t elems = box->piece_count ? 0 : 1;
     for (size_t k = 0; k < box->piece_count; k++)
@@ -30,13 +33,15 @@ uint64_t td_path_elems(const td_plan *plan, const td_box *box)
 
 void td_path_find(td_plan *plan)
 {
-    plan->path_bytes = 0;
+    memset(plan->paths, 0, sizeof plan->paths);
+    memset(plan->path_bytes, 0, sizeof plan->path_bytes);
     for (size_t b = 0; b < plan->data_count; b++) {
-        plan->path_bytes += td_path_elems(plan, &plan->data[b]) * plan->tensor_dtype.bytes;
-        for (int k = 0; k < 4; k++) {
-            uint8_t *path = &plan->path[k / 2][k % 2];
-            const td_path own = td_path_of_box(plan, b, k / 2, k % 2);
-            *path = b == 0 || *path == own ? (uint8_t)own : TD_PATHS;
-        }
+        const uint64_t bytes = elems_of(plan, &plan->data[b]) * plan->tensor_dtype.bytes;
+        for (int dump = 0; dump < 2; dump++)
+            for (int converts = 0; converts < 2; converts++) {
+                const td_path path = path_of(plan, b, dump, converts);
+                plan->paths[dump][converts] |= (uint8_t)(1u << path);
+                plan->path_bytes[dump][converts][path] += bytes;
+            }
     }
 }

@@ -81,9 +81,10 @@ typedef struct td_plan {
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load keeps the other bits */
     uint64_t elems;           /* of the tensor */
 
-    uint8_t path[2]
-                [2]; /* of a load and a dump, without and with a conversion: td_path, or TD_PATHS where boxes differ */
-    uint64_t path_bytes; /* of all data boxes, in the tensor */
+    /* Of a load and a dump, without and with a conversion: the set of td_path that the data boxes take (1 << path), and
+     * the bytes of the tensor that go each way. */
+    uint8_t paths[2][2];
+    uint64_t path_bytes[2][2][TD_PATHS];
 
     /* request.dense: where the words of the staging buffer belong, in its order: `beats` words for every step of the
      * nodes (outermost first, bits in `memory`), or for every entry of the table. */
