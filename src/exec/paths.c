@@ -70,13 +70,12 @@ static inline void grow(_Atomic uint64_t *count, uint64_t by)
 
 void td_paths_count(const td_run *run, bool dump)
 {
-    const bool converts = run->convert != NULL;
-    const uint64_t *bytes = run->plan->path_bytes[dump][converts];
     counts *c = mine ? mine : begin_thread();
-    for (unsigned left = run->plan->paths[dump][converts]; left; left &= left - 1) {
-        const int path = __builtin_ctz(left);
+    const struct td_path_use *use = &run->plan->path_use[dump][run->convert != NULL];
+    for (uint64_t left = use->set; left; left &= left - 1) {
+        const int path = __builtin_ctzll(left);
         grow(&c->calls[path], 1);
-        grow(&c->bytes[path], bytes[path]);
+        grow(&c->bytes[path], use->bytes[path]);
     }
 }
 

@@ -151,7 +151,7 @@ td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 12. path.c: which way that is, for the counters -- */
 
-/* Gives plan->paths and plan->path_bytes. */
+/* Gives plan->path_use. */
 void td_path_find(td_plan *plan);
 
 #endif

@@ -33,15 +33,14 @@ static uint64_t elems_of(const td_plan *plan, const td_box *box)
 
 void td_path_find(td_plan *plan)
 {
-    memset(plan->paths, 0, sizeof plan->paths);
-    memset(plan->path_bytes, 0, sizeof plan->path_bytes);
+    memset(plan->path_use, 0, sizeof plan->path_use);
     for (size_t b = 0; b < plan->data_count; b++) {
         const uint64_t bytes = elems_of(plan, &plan->data[b]) * plan->tensor_dtype.bytes;
         for (int dump = 0; dump < 2; dump++)
             for (int converts = 0; converts < 2; converts++) {
                 const td_path path = path_of(plan, b, dump, converts);
-                plan->paths[dump][converts] |= (uint8_t)(1u << path);
-                plan->path_bytes[dump][converts][path] += bytes;
+                plan->path_use[dump][converts].set |= 1u << path;
+                plan->path_use[dump][converts].bytes[path] += bytes;
             }
     }
 }

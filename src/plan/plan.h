@@ -81,10 +81,11 @@ typedef struct td_plan {
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load keeps the other bits */
     uint64_t elems;           /* of the tensor */
 
-    /* Of a load and a dump, without and with a conversion: the set of td_path that the data boxes take (1 << path), and
-     * the bytes of the tensor that go each way. */
-    uint8_t paths[2][2];
-    uint64_t path_bytes[2][2][TD_PATHS];
+    /* Of a load and a dump, without and with a conversion: the paths that the data boxes take, as a set of 1 << td_path,
+     * and the bytes of the tensor that take each. */
+    struct td_path_use {
+        uint64_t set, bytes[TD_PATHS];
+    } path_use[2][2];
 
     /* request.dense: where the words of the staging buffer belong, in its order: `beats` words for every step of the
      * nodes (outermost first, bits in `memory`), or for every entry of the table. */
