@@ -55,16 +55,18 @@ static void add_cut(const td_bound *bound, dim_cuts *d, const uint64_t *fixed, i
 /* Cuts [0, length) out of the product of the axes, digit by digit. */
 static td_status cut_dim(const td_bound *bound, int dim, dim_cuts *out)
 {
+    const td_bound_dim *info = &bound->dim[dim];
+    *out = (dim_cuts){0};
     find_axes(bound, dim, out);
-    const size_t most = 2 * (size_t)out->axis_count + 1;
+    const bool whole = out->axis_count == 0 || info->padded == info->length || info->sliding;
+    const size_t most = whole ? 1 : 2 * (size_t)out->axis_count + 1;
     out->cut = calloc(most, sizeof *out->cut);
     if (!out->cut) {
         td_fail_alloc(most * sizeof *out->cut);
         return TD_NO_MEMORY;
     }
     uint64_t fixed[MAX_DIM_AXES] = {0};
-    const td_bound_dim *info = &bound->dim[dim];
-    if (out->axis_count == 0 || info->padded == info->length || info->sliding) {
+    if (whole) {
         cut *c = &out->cut[out->count++];
         c->count = out->axis_count;
         for (int i = 0; i < out->axis_count; i++)
@@ -74,11 +76,11 @@ static td_status cut_dim(const td_bound *bound, int dim, dim_cuts *out)
     uint64_t rest = info->length;
     for (int i = 0; i < out->axis_count && rest; i++) {
         const td_bound_axis *axis = &bound->axis[out->axis[i]];
-        const uint64_t step = axis->dim_stride, whole = rest / step;
-        rest -= whole * step;
-        add_cut(bound, out, fixed, i, 0, whole, false);
-        add_cut(bound, out, fixed, i, whole + (rest != 0), axis->size, true);
-        fixed[i] = whole;
+        const uint64_t step = axis->dim_stride, steps = rest / step;
+        rest -= steps * step;
+        add_cut(bound, out, fixed, i, 0, steps, false);
+        add_cut(bound, out, fixed, i, steps + (rest != 0), axis->size, true);
+        fixed[i] = steps;
     }
     return TD_OK;
 }
@@ -364,15 +366,22 @@ static td_status add_regions(builder *b)
 td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes,
                         const td_words *words, td_plan *plan, td_regions *regions)
 {
-    builder b = {.bound = bound, .request = request, .lanes = lanes, .words = words, .plan = plan, .regions = regions};
+    builder b; /* of its dims only those that are cut are set */
+    b.bound = bound;
+    b.request = request;
+    b.lanes = lanes;
+    b.words = words;
+    b.plan = plan;
+    b.regions = regions;
     td_status status = TD_OK;
-    for (size_t d = 0; d < bound->rank && !status; d++)
-        status = cut_dim(bound, (int)d, &b.dims[d]);
+    size_t dims = 0;
+    for (; dims < bound->rank && !status; dims++)
+        status = cut_dim(bound, (int)dims, &b.dims[dims]);
     if (!status)
         status = check_boxes(&b);
     if (!status)
         status = add_regions(&b);
-    for (size_t d = 0; d < bound->rank; d++)
+    for (size_t d = 0; d < dims; d++)
         free(b.dims[d].cut);
     return status;
 }
