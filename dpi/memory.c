@@ -95,6 +95,24 @@ TD_API int td_dpi_memory_load_file(td_dpi_u64 handle, const char *path, const ch
     return td_dpi_end(&claim, 1, status, message);
 }
 
+TD_API int td_dpi_memory_load_file_part(td_dpi_u64 handle, const char *path, td_dpi_u64 *bytes, td_dpi_u64 *first,
+                                        td_dpi_u64 *last, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
+    td_image_outside outside = {0};
+    *bytes = *first = *last = 0;
+    td_status status = td_dpi_claim_one("memory_load_file", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_memory_load_file_part(claim.object, path, &outside);
+    if (!status) {
+        *bytes = outside.bytes;
+        *first = outside.first;
+        *last = outside.last;
+    }
+    return td_dpi_end(&claim, 1, status, message);
+}
+
 TD_API int td_dpi_memory_save_file(td_dpi_u64 handle, const char *path, td_dpi_u64 first, td_dpi_u64 count,
                                    const char **message)
 {

@@ -115,6 +115,52 @@ TD_API int td_dpi_tensor_fill_coordinates(td_dpi_u64 handle, const char **messag
     return td_dpi_end(&claim, 1, status, message);
 }
 
+TD_API int td_dpi_tensor_fill(td_dpi_u64 handle, const char *what, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    td_status status = td_dpi_claim_one("tensor_fill", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_tensor_fill(claim.object, what);
+    return td_dpi_end(&claim, 1, status, message);
+}
+
+TD_API int td_dpi_tensor_reshape(td_dpi_u64 handle, const char *shape, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    td_shape parsed;
+    td_status status = td_dpi_claim_one("tensor_reshape", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_shape_parse(shape, &parsed);
+    if (!status)
+        status = td_tensor_reshape(claim.object, parsed);
+    return td_dpi_end(&claim, 1, status, message);
+}
+
+TD_API int td_dpi_tensor_name(td_dpi_u64 handle, const char **name, const char **message)
+{
+    static _Thread_local char *kept;
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    *name = "";
+    td_status status = td_dpi_claim_one("tensor_name", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_dpi_keep(&kept, td_tensor_name(claim.object), name, message);
+    td_dpi_release(&claim, 1);
+    return status ? (int)status : td_dpi_done(TD_OK, message);
+}
+
+TD_API int td_dpi_tensor_set_name(td_dpi_u64 handle, const char *name, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};
+    td_status status = td_dpi_claim_one("tensor_set_name", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_tensor_set_name(claim.object, name);
+    return td_dpi_end(&claim, 1, status, message);
+}
+
 TD_API int td_dpi_tensor_get_bits(td_dpi_u64 handle, td_dpi_u64 elem, td_dpi_u64 *bits, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_TENSOR};

@@ -65,8 +65,9 @@ class td_design_memory extends td_memory;
       return TD_ARGUMENT;
     end
     if (depth() == 0) begin
-      message = $sformatf("TD_MEM_CLASS \"%s\": an array of no words; pass an array of fixed size, not a dynamic one",
-                          name());
+      message = {$sformatf("TD_MEM_CLASS \"%s\": an array of no words; give a dynamic array or a queue its words ",
+                           name()),
+                 "first, and pass its size: TD_MEM_CLASS_AT(NAME, PATH[at], WIDTH, PATH.size())"};
       return TD_ARGUMENT;
     end
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_create(name(), width(), depth(), handle, message));
@@ -395,6 +396,20 @@ class td_design_memory extends td_memory;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(handle(), path, message));
     if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK) status = super.do_load_file(path, message);
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
+  endfunction
+
+  virtual function td_status_e do_load_file_part(input string path, output longint unsigned bytes,
+                                                 output longint unsigned first, output longint unsigned last,
+                                                 output string message);
+    td_status_e status;
+    bytes = 0;
+    first = 0;
+    last = 0;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(handle(), path, message));
+    if (status == TD_OK) status = do_bring_in(message);
+    if (status == TD_OK) status = super.do_load_file_part(path, bytes, first, last, message);
     if (status == TD_OK) status = do_take_out(message);
     return status;
   endfunction

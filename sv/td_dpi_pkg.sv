@@ -30,6 +30,13 @@ package td_dpi_pkg;
     output string name
   );
   import "DPI-C" function void td_dpi_version(output string version);
+  import "DPI-C" function int td_dpi_speed_path(
+    input  int              number,
+    output string           name,
+    output longint unsigned calls,
+    output longint unsigned bytes
+  );
+  import "DPI-C" function void td_dpi_speed_paths_clear();
 
   // ---- dpi/tensor.c
 
@@ -75,6 +82,26 @@ package td_dpi_pkg;
   );
   import "DPI-C" function int td_dpi_tensor_fill_coordinates(
     input  longint unsigned tensor,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_fill(
+    input  longint unsigned tensor,
+    input  string           what,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_reshape(
+    input  longint unsigned tensor,
+    input  string           shape,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_name(
+    input  longint unsigned tensor,
+    output string           name,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_tensor_set_name(
+    input  longint unsigned tensor,
+    input  string           name,
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_get_bits(
@@ -215,6 +242,14 @@ package td_dpi_pkg;
   import "DPI-C" function int td_dpi_memory_load_file(
     input  longint unsigned memory,
     input  string           path,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_load_file_part(
+    input  longint unsigned memory,
+    input  string           path,
+    output longint unsigned bytes,
+    output longint unsigned first,
+    output longint unsigned last,
     output string           message
   );
   import "DPI-C" function int td_dpi_memory_save_file(

@@ -10,7 +10,11 @@
 //
 // Word 0 is the element with the lowest index, whichever way the range is written: mem[8:15] and mem[15:8] have words
 // 0 to 7, and word 0 is mem[8]. In two dimensions the right one runs fastest. With TD_MEM_CLASS_AT the word with
-// number `at` is any expression that can be assigned to.
+// number `at` is any expression that can be assigned to. So a dynamic array or a queue is
+//
+//   `TD_MEM_CLASS_AT(list_mem, tb.model.list[at], 32, tb.model.list.size())
+//
+// with the size that it has when the object is made. (TD_MEM_CLASS takes $size of it, which is 0 on Verilator 5.006.)
 //
 // Memories in a generate loop, all of them in two lines: outside of any module
 //

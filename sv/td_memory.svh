@@ -78,6 +78,36 @@ class td_memory extends td_backdoor;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_set_x(m_handle, policy, message));
   endfunction
 
+  // ---- a part of a file
+
+  // An image file of which a part lies in this memory ("elf,outside=skip:fw.elf"): loads that part, and returns how
+  // many bytes lie outside.
+  function longint unsigned load_file_part(input string path);
+    longint unsigned bytes;
+    // verilator lint_off UNUSEDSIGNAL
+    longint unsigned first;
+    longint unsigned last;
+    // verilator lint_on UNUSEDSIGNAL
+    string           message;
+    td_status_e      status;
+    status = do_load_file_part(path, bytes, first, last, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return bytes;
+  endfunction
+
+  // Also the lowest and the highest address, in the file, of what did not lie in the memory; all 0 for nothing.
+  function td_status_e try_load_file_part(input string path, output longint unsigned bytes,
+                                          output longint unsigned first, output longint unsigned last,
+                                          output string message);
+    return do_load_file_part(path, bytes, first, last, message);
+  endfunction
+
+  virtual function td_status_e do_load_file_part(input string path, output longint unsigned bytes,
+                                                 output longint unsigned first, output longint unsigned last,
+                                                 output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_memory_load_file_part(m_handle, path, bytes, first, last, message));
+  endfunction
+
   // ---- the operations of td_backdoor
 
   virtual function td_status_e do_destroy(output string message);

@@ -17,5 +17,6 @@ package td_pkg;
   `include "td_design_memory.svh"
   `include "td_bank_set.svh"
   `include "td_ram_report.svh"
+  `include "td_speed.svh"
 endpackage
 // verilator lint_on TIMESCALEMOD

@@ -59,7 +59,7 @@ class td_tensor;
     m_none = 0;
   endfunction
 
-  // dtype and shape never change: one call fetches them for good.
+  // One call fetches dtype and shape; of these only reshape changes the shape.
   local function td_status_e learn(output string message);
     string           dtype;
     string           shape;
@@ -80,6 +80,7 @@ class td_tensor;
     bit              inside_number;
     inside_number = 1'b0;
     length = 0;
+    m_dims.delete();
     for (int i = 0; i < m_shape.len(); i++) begin
       if (m_shape[i] >= "0" && m_shape[i] <= "9") begin
         length = length * 10 + 64'(m_shape[i]) - 48;
@@ -140,6 +141,43 @@ class td_tensor;
     return m_elems;
   endfunction
 
+  // The name in messages, "" for none: that of the file it was opened from, or what set_name gave.
+  function string name();
+    string      text;
+    string      message;
+    td_status_e status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_name(m_handle, text, message));
+    if (status != TD_OK) td_reporter::report(status, message);
+    return text;
+  endfunction
+
+  // Gives the tensor a name, which refused loads, dumps and comparisons say; "" takes it away.
+  function void set_name(input string label);
+    string      message;
+    td_status_e status;
+    status = try_set_name(label, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_set_name(input string label, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_name(m_handle, label, message));
+  endfunction
+
+  // The same elements in another shape, which has as many of them: reshape("6 4").
+  function void reshape(input string dims);
+    string      message;
+    td_status_e status;
+    status = try_reshape(dims, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_reshape(input string dims, output string message);
+    td_status_e status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_reshape(m_handle, dims, message));
+    if (status != TD_OK) return status;
+    return learn(message);
+  endfunction
+
   // 32-bit words of one element in chunks and lists: 2 for elements of more than 32 bits, else 1.
   function int words_per_elem();
     return m_words_per_elem;
@@ -182,6 +220,19 @@ class td_tensor;
 
   function td_status_e try_save(input string path, output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_save(m_handle, path, message));
+  endfunction
+
+  // Every element from a distribution: "uniform min=-1 max=1 seed=7", "normal mean=0 sigma=1", "sparse zeros=0.9",
+  // "corners", "random", "ramp start=0 step=1" or "coordinates". The same words give the same tensor on every machine.
+  function void fill(input string what);
+    string      message;
+    td_status_e status;
+    status = try_fill(what, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_fill(input string what, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill(m_handle, what, message));
   endfunction
 
   // Element i becomes start + i * step.
@@ -310,15 +361,15 @@ class td_tensor;
 
   // Gives this tensor's values a name, for scale=@NAME and zero=@NAME in conversions. They are copied: the tensor may
   // change or be destroyed.
-  function void name_scales(input string name);
+  function void name_scales(input string label);
     string      message;
     td_status_e status;
-    status = try_name_scales(name, message);
+    status = try_name_scales(label, message);
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  function td_status_e try_name_scales(input string name, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_scales_set(name, m_handle, message));
+  function td_status_e try_name_scales(input string label, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_scales_set(label, m_handle, message));
   endfunction
 
   // ---- many elements: 32-bit words, one per element, two (low first) above 32 bits, signed elements sign-extended

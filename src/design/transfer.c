@@ -256,9 +256,12 @@ td_status td_transfer_file(td_memory *memory, const char *path)
     size_t count = 0;
     if (td_image_spans(path, memory->width_bits, &spans, &count))
         return TD_OK;
+    /* What lies past the memory is skipped with outside=skip; without it the load refuses the file. */
     for (size_t i = 0; i < count; i++)
-        if (spans[i].first < memory->depth_words && spans[i].count <= memory->depth_words - spans[i].first)
-            add(memory->transfer, spans[i].first, spans[i].count, 1);
+        if (spans[i].first < memory->depth_words) {
+            const uint64_t left = memory->depth_words - spans[i].first;
+            add(memory->transfer, spans[i].first, spans[i].count < left ? spans[i].count : left, 1);
+        }
     free(spans);
     return end_list(memory->transfer);
 }

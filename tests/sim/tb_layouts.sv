@@ -1,7 +1,14 @@
-// Layouts by other ways than three strings: presets, layout files, explanations, and loads over several banks.
+// Layouts by other ways than three strings: presets, layout files, explanations, and loads over several banks. Then
+// flat and skewed layouts and parts of files, in a memory of the library and in an array of the design, each against a
+// model of the words that is kept here.
+`include "td_macros.svh"
+
 module tb_layouts;
   import td_pkg::*;
   import tap_pkg::*;
+
+  logic [31:0] words[0:63];
+  `TD_MEM_CLASS(words_mem, tb_layouts.words, 32)
 
   recorder seen = new;
   td_tensor no_tensor;  // a variable, because older versions of Verilator do not take null as an argument
@@ -109,12 +116,133 @@ module tb_layouts;
     ok(status == TD_HANDLE, "the set's own memories end with it");
   endtask
 
+  // ---- against a model
+
+  bit [7:0] model[0:255];  // the bytes of 64 words of 32 bits
+
+  task automatic stripe(input td_memory memory);
+    for (int i = 0; i < 256; i++) model[i] = 8'ha5 ^ 8'(i);
+    for (int w = 0; w < 64; w++) memory.set_bits(64'(w), {32'd0, model_word(w)});
+  endtask
+
+  function automatic bit [31:0] model_word(input int w);
+    return {model[4*w+3], model[4*w+2], model[4*w+1], model[4*w]};
+  endfunction
+
+  task automatic as_the_model(input td_memory memory, input string what);
+    int wrong;
+    wrong = 0;
+    for (int w = 0; w < 64; w++) if (memory.get_bits(64'(w)) != {32'd0, model_word(w)}) wrong++;
+    equal(64'(wrong), 0, what);
+  endtask
+
+  task automatic round_trip(input td_memory memory, input td_tensor given, input td_layout layout, input string what);
+    td_tensor back;
+    td_report report;
+    int       wrong;
+    back = td_tensor::create(given.dtype(), given.shape());
+    memory.backdoor_dump_tensor(back, layout);
+    wrong = 0;
+    for (longint unsigned i = 0; i < given.elems(); i++) if (back.get_bits(i) != given.get_bits(i)) wrong++;
+    equal(64'(wrong), 0, {what, ": a dump gives the same elements"});
+    status = memory.try_backdoor_compare_tensor(given, layout, "", "", report, message);
+    ok(status == TD_OK && report.passed(), {what, ": a comparison passes"});
+    report.destroy();
+    back.destroy();
+  endtask
+
+  // int8_t kernel[4][3][3][3] at byte 0x15: rows and the array's ends lie within words.
+  task automatic flat(input td_memory memory, input string what);
+    td_tensor kernel;
+    td_layout layout;
+    kernel = td_tensor::create("i8", "4 3 3 3");
+    kernel.fill("random seed=3");
+    layout = td_layout::create("... -> (...)", "addr_unit=byte", "0x15");
+    stripe(memory);
+    memory.backdoor_load_tensor(kernel, layout);
+    for (int i = 0; i < 108; i++) model['h15+i] = 8'(kernel.get_bits(64'(i)));
+    as_the_model(memory, {what, ": a C array at a byte address, its neighbours kept"});
+    round_trip(memory, kernel, layout, {what, ", flat"});
+    kernel.destroy();
+    layout.destroy();
+
+    // The same by bit, with elements that lie across words: lsb=13, 12 bits each.
+    kernel = td_tensor::create("u12", "7 5");
+    kernel.fill("random seed=4");
+    layout = td_layout::create("... -> (...)", "lsb=13", "3");
+    stripe(memory);
+    memory.backdoor_load_tensor(kernel, layout);
+    for (int i = 0; i < 35; i++)
+      for (int b = 0; b < 12; b++) begin
+        int bit_at;
+        bit_at = 3 * 32 + 13 + 12 * i + b;
+        model[bit_at/8][bit_at%8] = 1'(kernel.get_bits(64'(i)) >> b);
+      end
+    as_the_model(memory, {what, ": elements of 12 bits through the words"});
+    round_trip(memory, kernel, layout, {what, ", by bit"});
+    kernel.destroy();
+    layout.destroy();
+  endtask
+
+  // Lane c of row r in word 8 + r + c: the operand of a systolic array.
+  task automatic skewed(input td_memory memory, input bit keep, input string what);
+    td_tensor operand;
+    td_layout layout;
+    operand = td_tensor::create("u8", "6 4");
+    operand.fill("random seed=5");
+    layout = td_layout::create("r c -> r c", keep ? "fill=keep" : "", "8 + r + c");
+    stripe(memory);
+    memory.backdoor_load_tensor(operand, layout);
+    if (!keep) for (int i = 32; i < 32 + 9 * 4; i++) model[i] = 8'd0;
+    for (int r = 0; r < 6; r++)
+      for (int c = 0; c < 4; c++) model[4*(8+r+c)+c] = 8'(operand.get_bits(64'(unsigned'(4 * r + c))));
+    as_the_model(memory, {what, ": each lane a word later"});
+    round_trip(memory, operand, layout, {what, ", skewed"});
+    operand.destroy();
+    layout.destroy();
+  endtask
+
+  // 80 words, of which 64 lie in the memory; and with a base, of which 8 lie in front of it.
+  task automatic file_parts(input td_memory memory, input string what);
+    td_memory        whole;
+    longint unsigned bytes, first, last;
+    whole = td_memory::create("whole", 32, 80);
+    whole.fill("random seed=9");
+    whole.save_file("whole.srec");
+    stripe(memory);
+    equal(memory.load_file_part("srec,outside=skip:whole.srec"), 64, {what, ": the bytes that lie outside"});
+    for (int i = 0; i < 256; i++) model[i] = 8'(whole.get_bits(64'(unsigned'(i / 4))) >> (8 * (i % 4)));
+    as_the_model(memory, {what, ": and all that lie inside"});
+    status = memory.try_load_file_part("srec,base=32,outside=skip:whole.srec", bytes, first, last, message);
+    ok(status == TD_OK && bytes == 64 && first == 0 && last == 319, {what, ": in front of the base and behind"});
+    for (int i = 0; i < 256; i++) model[i] = 8'(whole.get_bits(64'(unsigned'(8 + i / 4))) >> (8 * (i % 4)));
+    as_the_model(memory, {what, ": from the base on"});
+    status = memory.try_load_file_part("whole.srec", bytes, first, last, message);
+    ok(status == TD_RANGE && bytes == 0, {what, ": without outside=skip it is refused"});
+    as_the_model(memory, {what, ": and changes nothing"});
+    equal(memory.load_file_part("srec,base=0x1000,outside=skip:whole.srec"), 0, {what, ": nothing of it inside"});
+    starts(seen.take(), "TD_RANGE: memory_load_file \"srec,base=0x1000,outside=skip:whole.srec\": nothing of the file",
+           {what, ": loud"});
+    whole.destroy();
+  endtask
+
+  task automatic both(input td_memory memory, input string what);
+    flat(memory, what);
+    skewed(memory, 1'b0, what);
+    skewed(memory, 1'b1, {what, ", kept"});
+    file_parts(memory, what);
+    same(seen.take(), "", {what, ": nothing else is reported"});
+    memory.destroy();
+  endtask
+
   initial begin
     seen.install();
     presets();
     files();
     explanations();
     banks();
+    both(td_memory::create("own", 32, 64), "own");
+    both(words_mem::create("design"), "design");
     finish();
   end
 endmodule

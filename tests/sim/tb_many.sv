@@ -51,6 +51,11 @@ module tb_many;
 
   td_memory lanes[$];
 
+  logic [31:0] grown[];
+  logic [31:0] queued[$];
+  `TD_MEM_CLASS_AT(grown_mem, tb_many.grown[at], 32, tb_many.grown.size())
+  `TD_MEM_CLASS_AT(queued_mem, tb_many.queued[at], 32, tb_many.queued.size())
+
   task automatic sixty_four();
     td_bank_set banks;
     td_tensor   given;
@@ -100,7 +105,50 @@ module tb_many;
        "a class in two instances reaches the memory that its path says");
   endtask
 
-  // A dynamic array has no size on Verilator 5.006; others give the size that it has.
+  // A dynamic array and a queue, with the size that each has when the object is made.
+  task automatic sized(input td_memory memory, input string what);
+    td_tensor given;
+    td_tensor back;
+    td_layout layout;
+    int       wrong;
+    given = td_tensor::create("u8", "10 4");
+    back = td_tensor::create("u8", "10 4");
+    layout = td_layout::create("r c -> r c", "", "2 + r");
+    ok(memory != null && memory.depth() == 16, {what, ": its words"});
+    given.fill("random seed=6");
+    memory.backdoor_load_tensor(given, layout);
+    memory.backdoor_dump_tensor(back, layout);
+    wrong = 0;
+    for (longint unsigned i = 0; i < 40; i++) if (back.get_bits(i) != given.get_bits(i)) wrong++;
+    equal(64'(wrong), 0, {what, ": a tensor there and back"});
+    given.destroy();
+    back.destroy();
+    layout.destroy();
+    memory.destroy();
+  endtask
+
+  task automatic dynamic_arrays();
+    td_tensor given;
+    int       wrong;
+    grown = new[16];
+    for (int i = 0; i < 16; i++) grown[i] = 32'(i);
+    for (int i = 0; i < 16; i++) queued.push_back(32'(i));
+    sized(grown_mem::create("grown"), "a dynamic array");
+    sized(queued_mem::create("queued"), "a queue");
+    given = td_tensor::create("u8", "10 4");
+    given.fill("random seed=6");
+    wrong = 0;
+    for (int i = 0; i < 40; i++) begin
+      if (grown[2+i/4][8*(i%4)+:8] != 8'(given.get_bits(64'(i)))) wrong++;
+      if (queued[2+i/4][8*(i%4)+:8] != 8'(given.get_bits(64'(i)))) wrong++;
+    end
+    equal(64'(wrong), 0, "the arrays hold it");
+    ok(grown[1] == 1 && grown[12] == 12 && queued[1] == 1 && queued[12] == 12 && queued.size() == 16,
+       "and their other words stay");
+    given.destroy();
+  endtask
+
+  // $size of a dynamic array is 0 on Verilator 5.006, and while it is empty everywhere.
   task automatic without_words();
     td_design_memory none;
     td_memory        memory;
@@ -111,7 +159,8 @@ module tb_many;
     none = new("queue", 8, 8, 0);
     status = none.try_open(memory, message);
     refused(status, TD_ARGUMENT, message,
-            "TD_MEM_CLASS \"queue\": an array of no words; pass an array of fixed size, not a dynamic one",
+            {"TD_MEM_CLASS \"queue\": an array of no words; give a dynamic array or a queue its words first, and pass ",
+             "its size: TD_MEM_CLASS_AT(NAME, PATH[at], WIDTH, PATH.size())"},
             "an array without words");
     seen = new;
     seen.install();
@@ -124,6 +173,7 @@ module tb_many;
     sixty_four();
     nine();
     instances();
+    dynamic_arrays();
     without_words();
     finish();
   end

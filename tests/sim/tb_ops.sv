@@ -106,6 +106,94 @@ module tb_ops;
          gone("tensor_fill_random", "tensor", t.handle())), "random after its end");
   endtask
 
+  // Distributions, another shape, and names.
+  task automatic named();
+    td_tensor t;
+    td_layout layout;
+    td_memory m;
+    int       inside_range, zeros;
+    t = td_tensor::create("i8", "10 24");
+    t.fill("uniform min=-3 max=4 seed=7");
+    inside_range = 0;
+    for (longint unsigned i = 0; i < 240; i++) if (t.get_real(i) >= -3.0 && t.get_real(i) <= 4.0) inside_range++;
+    equal(64'(inside_range), 240, "uniform values of a range");
+    t.fill("sparse zeros=0.9 seed=1");
+    zeros = 0;
+    for (longint unsigned i = 0; i < 240; i++) if (t.get_bits(i) == 0) zeros++;
+    ok(zeros > 190 && zeros < 240, "sparse ones");
+    t.fill("corners");
+    ok(t.get_bits(0) == 64'h80 || t.get_bits(1) == 64'h80 || t.get_bits(2) == 64'h80, "corners have the lowest value");
+    t.fill("uniforn");
+    starts(seen.take(), "TD_OPTION: tensor_fill: ", "no distribution, loud");
+    status = t.try_fill("uniform max=200", message);
+    starts($sformatf("%s: %s", status.name(), message), "TD_RANGE: tensor_fill: ", "past the dtype's range");
+
+    t.fill_ramp();
+    t.reshape("4 6 10");
+    same(t.shape(), "4 6 10", "another shape");
+    ok(t.rank() == 3 && t.dim(-1) == 10 && t.elems() == 240, "with its dimensions");
+    equal(t.get_bits(127), 127, "and the same elements");
+    t.reshape("7 3");
+    starts(seen.take(), "TD_SHAPE: tensor_reshape: ", "another number of elements, loud");
+    same(t.shape(), "4 6 10", "which changes nothing");
+    status = t.try_reshape("4 x", message);
+    refused(status, TD_SHAPE, message, "shape \"4 x\": a number is needed at column 3; write it as \"2 3 4\"",
+            "no shape");
+
+    same(t.name(), "", "a tensor that was created has no name");
+    t.set_name("weights");
+    same(t.name(), "weights", "until it gets one");
+    m = td_memory::create("small", 80, 4);
+    layout = td_layout::create("a b c -> (a b) c");
+    status = m.try_backdoor_load_tensor(t, layout, "", message);
+    ok(status == TD_RANGE && mentions(message, "tensor \"weights\", i8 (4, 6, 10)"), "which a refused load says");
+    t.save("named.npy");
+    t.destroy();
+    same(t.name(), "", "after its end there is none");
+    same(seen.take(), $sformatf("TD_HANDLE: %s", gone("tensor_name", "tensor", t.handle())), "loud");
+    t.set_name("x");
+    same(seen.take(), $sformatf("TD_HANDLE: %s", gone("tensor_set_name", "tensor", t.handle())), "set_name, too");
+    t.reshape("240");
+    same(seen.take(), $sformatf("TD_HANDLE: %s", gone("tensor_reshape", "tensor", t.handle())), "and reshape");
+    t.fill("corners");
+    same(seen.take(), $sformatf("TD_HANDLE: %s", gone("tensor_fill", "tensor", t.handle())), "and fill");
+    t = td_tensor::open("named.npy");
+    same(t.name(), "named.npy", "a file gives its name");
+    t.destroy();
+    m.destroy();
+    layout.destroy();
+  endtask
+
+  function automatic bit mentions(input string text, input string word);
+    for (int i = 0; i + word.len() <= text.len(); i++) if (text.substr(i, i + word.len() - 1) == word) return 1'b1;
+    return 1'b0;
+  endfunction
+
+  // Which way loads and dumps went.
+  task automatic paths();
+    td_tensor t;
+    td_layout rows, columns;
+    td_memory m;
+    t = td_tensor::create("u8", "8 4");
+    rows = td_layout::create("r c -> r c");
+    columns = td_layout::create("r c -> c r");
+    m = td_memory::create("m", 64, 8);
+    td_speed::clear_paths();
+    same(td_speed::paths(), "", "no path at first");
+    m.backdoor_load_tensor(t, columns);
+    same(td_speed::paths(), "interleaved: 1 call, 32 bytes\n", "a load of columns");
+    m.backdoor_load_tensor(t, rows);
+    m.backdoor_dump_tensor(t, rows);
+    equal(td_speed::calls("interleaved"), 1, "counted once");
+    ok(td_speed::calls("contiguous") == 2 && td_speed::calls("no path") == 0, "and two others by name");
+    td_speed::clear_paths();
+    equal(td_speed::calls("contiguous"), 0, "cleared");
+    m.destroy();
+    t.destroy();
+    rows.destroy();
+    columns.destroy();
+  endtask
+
   function automatic string gone(input string call_name, input string kind, input longint unsigned handle);
     return $sformatf("%s: the %s with handle 0x%0h was destroyed; use it before, or create another", call_name, kind,
                      handle);
@@ -545,6 +633,8 @@ module tb_ops;
       seen.install();
       statuses();
       tensors();
+      named();
+      paths();
       lists();
       files();
       words_of(1);
