@@ -161,6 +161,13 @@ static void make_matrix_layouts(void)
     td_layout_create("r c -> r c", NULL, NULL, &matrix_layout[1]);
 }
 
+/* With the library they go too. */
+__attribute__((destructor)) static void free_matrix_layouts(void)
+{
+    td_layout_destroy(&matrix_layout[0]);
+    td_layout_destroy(&matrix_layout[1]);
+}
+
 /* A matrix is a layout like any other, except that rows may be longer than the word. It moves through a view of the
  * memory that begins at `first`, so that one plan serves every address. */
 static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)

@@ -21,6 +21,7 @@ static _Thread_local counts *mine;
 static struct {
     pthread_mutex_t lock;
     pthread_key_t key;
+    bool has_key;
     counts *first;
     td_path_stats ended; /* of threads that are gone */
     td_path_stats cleared;
@@ -47,7 +48,14 @@ static void end_thread(void *ended)
 
 static void make_key(void)
 {
-    (void)pthread_key_create(&all.key, end_thread);
+    all.has_key = pthread_key_create(&all.key, end_thread) == 0;
+}
+
+/* A library that is unloaded: no thread may come back to its code when it ends. */
+__attribute__((destructor)) static void drop_key(void)
+{
+    if (all.has_key)
+        (void)pthread_key_delete(all.key);
 }
 
 static counts *begin_thread(void)

@@ -150,9 +150,11 @@ static void forget(void *m)
     td_plan_release(&((memo *)m)->plan);
 }
 
+static bool has_key;
+
 static void make_key(void)
 {
-    (void)pthread_key_create(&last_key, forget);
+    has_key = pthread_key_create(&last_key, forget) == 0;
 }
 
 static bool is_last(const td_plan_request *r)
@@ -260,4 +262,12 @@ void td_cache_clear(void)
     td_plan_release(&last.plan);
     last.hits = 0;
     atomic_fetch_add_explicit(&age, 1, memory_order_relaxed);
+}
+
+/* A library that is unloaded leaves no plans behind, and no thread may come back to its code when it ends. */
+__attribute__((destructor)) static void unload(void)
+{
+    td_cache_clear();
+    if (has_key)
+        (void)pthread_key_delete(last_key);
 }

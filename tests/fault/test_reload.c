@@ -1,5 +1,5 @@
 /* The library loaded, used and closed again and again, as simulators do with the libraries of a test: no crash
- * afterwards, and no more threads than after the first time. Its path is the first argument. */
+ * afterwards, no more threads than after the first time and, under the address sanitizer, nothing left on the heap. Its path is the first argument. */
 #include "tensordoor.h"
 
 #include <dirent.h>
@@ -37,6 +37,7 @@ static bool use(void *library)
     GET(td_layout_create)
     GET(td_layout_destroy)
     GET(td_backdoor_load_tensor)
+    GET(td_backdoor_load_matrix)
     GET(td_speed_threads)
     td_tensor *tensor = NULL;
     td_memory *memory = NULL;
@@ -45,7 +46,8 @@ static bool use(void *library)
     const bool good = !call_td_tensor_create("f32", TD_SHAPE(512, 512), &tensor) &&
                       !call_td_tensor_fill_ramp(tensor, 0, 1) && !call_td_memory_create("m", 16384, 512, &memory) &&
                       !call_td_layout_create("r c -> c r", NULL, NULL, &layout) &&
-                      !call_td_backdoor_load_tensor(memory, tensor, layout, NULL);
+                      !call_td_backdoor_load_tensor(memory, tensor, layout, NULL) &&
+                      !call_td_backdoor_load_matrix(memory, tensor, 0, 512);
     call_td_layout_destroy(&layout);
     call_td_memory_destroy(&memory);
     call_td_tensor_destroy(&tensor);
