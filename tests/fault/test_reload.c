@@ -1,5 +1,6 @@
 /* The library loaded, used and closed again and again, as simulators do with the libraries of a test: no crash
- * afterwards, no more threads than after the first time and, under the address sanitizer, nothing left on the heap. Its path is the first argument. */
+ * afterwards, no more threads than after the first time and, under the address sanitizer, nothing left on the heap.
+ * The library's path is the first argument. */
 #include "tensordoor.h"
 
 #include <dirent.h>
