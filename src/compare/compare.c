@@ -341,6 +341,7 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
         td_compare_padding(run, call->bank, r);
     if (!status && what->snapshot)
         status = td_compare_outside(run, (const td_memory *const *)what->snapshot, r);
+    td_report_name_banks(r, call->bank, call->banks);
     return close_report(&c, status, out);
 }
 

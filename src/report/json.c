@@ -75,6 +75,17 @@ static void add_entry(const td_report *r, td_text *out, const td_entry *e)
     td_text_add(out, "}");
 }
 
+/* Where something differs: the names of all banks, in order. */
+static void add_bank_names(const td_report *r, td_text *out)
+{
+    td_text_add(out, ",\n \"bank_names\": [");
+    for (uint64_t i = 0; i < r->geometry.banks; i++) {
+        td_text_add(out, "%s", i ? ", " : "");
+        add_string(out, td_report_bank_name(r, i));
+    }
+    td_text_add(out, "]");
+}
+
 static void add_tally(td_text *out, const td_tally *t)
 {
     td_text_add(out, "{\"name\": ");
@@ -129,6 +140,8 @@ static void add_head(const td_report *r, td_text *out)
     add_real(out, r->worst_error);
     td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads,
                 r->pad_mismatches);
+    if (r->bank_name)
+        add_bank_names(r, out);
     if (r->has_snapshot) {
         td_text_add(out, ",\n \"outside\": {\"bits\": %" PRIu64 ", \"words\": %" PRIu64 ", \"first\": [",
                     r->outside_bits, r->outside_words);

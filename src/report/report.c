@@ -309,6 +309,31 @@ td_report *td_report_new(const char *memory, const td_layout *layout, const td_t
     return r;
 }
 
+void td_report_name_banks(td_report *r, const td_memory *const *bank, size_t banks)
+{
+    if (banks < 2 || !(r->mismatches || r->pad_mismatches || r->outside_words))
+        return;
+    size_t bytes = banks * sizeof *r->bank_name;
+    for (size_t i = 0; i < banks; i++)
+        bytes += strlen(bank[i]->name) + 1;
+    r->bank_name = malloc(bytes);
+    if (!r->bank_name) {
+        r->failed = true;
+        return;
+    }
+    char *next = (char *)(r->bank_name + banks);
+    for (size_t i = 0; i < banks; i++) {
+        const size_t length = strlen(bank[i]->name) + 1;
+        r->bank_name[i] = memcpy(next, bank[i]->name, length);
+        next += length;
+    }
+}
+
+const char *td_report_bank_name(const td_report *r, uint64_t bank)
+{
+    return r->bank_name ? r->bank_name[bank] : "";
+}
+
 void td_report_destroy(td_report **report)
 {
     if (!report || !*report)
@@ -321,6 +346,7 @@ void td_report_destroy(td_report **report)
     }
     for (size_t i = 0; i < r->guess_count; i++)
         free(r->guess[i]);
+    free(r->bank_name);
     free(r->tally);
     free(r->first);
     free(r->sample);

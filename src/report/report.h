@@ -8,6 +8,7 @@
 #include "base/divisor.h"
 #include "base/text.h"
 #include "layout/layout.h"
+#include "memory/memory.h"
 #include "plan/walk.h"
 #include "tensor/tensor.h"
 #include "values/judge.h"
@@ -58,6 +59,7 @@ struct td_report {
     const char *pattern, *options, *address; /* of the layout; NULL: two tensors */
     const char *golden;     /* the name of the golden tensor, which is its file where it has one; or NULL */
     char *time;             /* of the simulation, where somebody said it; or NULL */
+    char **bank_name;       /* of each bank, where there are several and something differs; or NULL */
     td_dtype dtype, stored; /* of the tensor, of the memory */
     td_shape shape;
     td_judge judge;
@@ -114,6 +116,11 @@ static inline void td_report_worst(td_report *r, td_verdict v)
     r->worst_ulp = v.ulp > r->worst_ulp ? v.ulp : r->worst_ulp;
     r->worst_error = v.error > r->worst_error ? v.error : r->worst_error;
 }
+
+/* Keeps the names of several banks where something differs, so that the report can say them after the memories' end;
+ * and the name of one, or "". */
+void td_report_name_banks(td_report *r, const td_memory *const *bank, size_t banks);
+const char *td_report_bank_name(const td_report *r, uint64_t bank);
 
 /* After the last pair: sorts the first mismatches. */
 void td_report_sort(td_report *report);

@@ -47,11 +47,19 @@ static const char *actual_text(const td_report *r, const td_entry *e, char *text
     return memcpy(text, "x", 2);
 }
 
+static void add_bank(const td_report *r, uint64_t bank, td_text *out)
+{
+    const char *name = td_report_bank_name(r, bank);
+    td_text_add(out, " of bank %" PRIu64, bank);
+    if (*name)
+        td_text_add(out, " \"%s\"", name);
+}
+
 static void add_place(const td_report *r, const td_place *p, td_text *out)
 {
     td_text_add(out, "address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64, p->address, p->msb, p->lsb);
     if (r->geometry.banks > 1)
-        td_text_add(out, " of bank %" PRIu64, p->bank);
+        add_bank(r, p->bank, out);
 }
 
 static void add_pad(const td_report *r, td_text *out)
@@ -127,9 +135,11 @@ char *td_report_make_line(const td_report *r)
     } else if (r->pad_mismatches && !r->mismatches) {
         td_text_add(&out, "; first: ");
         add_pad(r, &out);
-    } else if (r->outside_words && !r->mismatches)
-        td_text_add(&out, "; first at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64 " of bank %" PRIu64,
-                    r->outside[0].address, r->outside[0].msb, r->outside[0].lsb, r->outside[0].bank);
+    } else if (r->outside_words && !r->mismatches) {
+        td_text_add(&out, "; first at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64, r->outside[0].address,
+                    r->outside[0].msb, r->outside[0].lsb);
+        add_bank(r, r->outside[0].bank, &out);
+    }
     if (r->guess_count)
         td_text_add(&out, "; %s", r->guess[0]);
     if (out.failed)
@@ -153,7 +163,8 @@ static void fill_row(const td_report *r, const td_entry *e, char (*cell)[TD_SHAP
     else
         snprintf(cell[ULP], sizeof *cell, "%" PRIu64, e->verdict.ulp);
     snprintf(cell[ADDRESS], sizeof *cell, "0x%" PRIx64, e->place.address);
-    snprintf(cell[BANK], sizeof *cell, "%" PRIu64, e->place.bank);
+    const char *name = td_report_bank_name(r, e->place.bank);
+    snprintf(cell[BANK], sizeof *cell, "%" PRIu64 "%s%s", e->place.bank, *name ? " " : "", name);
     snprintf(cell[LANE], sizeof *cell, "%" PRIu64, e->lane);
     snprintf(cell[BITS], sizeof *cell, "%" PRIu64 ":%" PRIu64, e->place.msb, e->place.lsb);
 }
@@ -234,12 +245,13 @@ td_status td_report_text(const td_report *r, char **text)
         add_pad(r, &out);
         td_text_add(&out, "\n");
     }
-    for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++)
-        td_text_add(&out,
-                    "  outside: %" PRIu64 " bit%s changed at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64
-                    " of bank %" PRIu64 "\n",
+    for (size_t i = 0; i < TD_REPORT_OUTSIDE && i < r->outside_words; i++) {
+        td_text_add(&out, "  outside: %" PRIu64 " bit%s changed at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64,
                     r->outside[i].bits, td_text_s(r->outside[i].bits), r->outside[i].address, r->outside[i].msb,
-                    r->outside[i].lsb, r->outside[i].bank);
+                    r->outside[i].lsb);
+        add_bank(r, r->outside[i].bank, &out);
+        td_text_add(&out, "\n");
+    }
     if (out.failed) {
         free(out.text);
         return td_fail_alloc(out.used);

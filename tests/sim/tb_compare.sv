@@ -116,6 +116,21 @@ module tb_compare;
     report.destroy();
   endtask
 
+  function automatic bit mentions(input string text, input string word);
+    for (int i = 0; i + word.len() <= text.len(); i++) if (text.substr(i, i + word.len() - 1) == word) return 1'b1;
+    return 1'b0;
+  endfunction
+
+  function automatic bit file_mentions(input string path, input string word);
+    int    file;
+    string text;
+    bit    found = 1'b0;
+    file = $fopen(path, "r");
+    while (file != 0 && !found && $fgets(text, file) != 0) found = text.len() < 1000 && mentions(text, word);
+    if (file != 0) $fclose(file);
+    return found;
+  endfunction
+
   task automatic others();
     td_tensor other;
     td_bank_set banks;
@@ -133,6 +148,10 @@ module tb_compare;
     banks.bank(1).clear();
     report = banks.backdoor_compare_tensor(golden, split);
     same(report.guess(), "all mismatches in bank 1", "a bank that was lost");
+    ok(mentions(seen.line, " of bank 1 \"act[1]\""), "and the line names it");
+    ok(mentions(seen.table_text, " 1 act[1] "), "so does the table");
+    report.html("banks.html");
+    ok(file_mentions("banks.html", "\"bank_names\": [\"act[0]\", \"act[1]\"]"), "and the page");
     report.destroy();
     banks.destroy();
     other.destroy();

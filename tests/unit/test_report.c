@@ -348,14 +348,24 @@ static void in_one_bank(void **state)
     ASSERT_OK(td_tensor_create("i8", TD_SHAPE(16, 16, 8), &golden));
     ASSERT_OK(td_tensor_fill_random(golden, 5));
     ASSERT_OK(td_layout_create("h w c -> (h w) c", NULL, "bank = (h ^ w) & 7; addr = 2*h + w/8", &layout));
-    for (int i = 0; i < 8; i++)
-        ASSERT_OK(td_memory_create("act", 64, 64, &bank[i]));
+    char *text = NULL;
+    for (int i = 0; i < 8; i++) {
+        char name[] = "act[0]";
+        name[4] = (char)('0' + i);
+        ASSERT_OK(td_memory_create(name, 64, 64, &bank[i]));
+    }
     ASSERT_OK(td_backdoor_load_tensor_banks(bank, 8, golden, layout, NULL));
     for (int w = 0; w < 32; w++)
         ((uint64_t *)td_memory_data(bank[3]))[w] ^= (uint64_t)0x9d3b << w % 48;
     ASSERT_OK(td_backdoor_compare_tensor_banks(bank, 8, golden, layout, NULL, NULL, &r));
     assert_string_equal(td_report_guess(r, 0), "all mismatches in bank 3");
-    assert_non_null(strstr(td_report_line(r), " of bank 3; all mismatches in bank 3"));
+    assert_non_null(strstr(td_report_line(r), " of bank 3 \"act[3]\"; all mismatches in bank 3"));
+    ASSERT_OK(td_report_text(r, &text));
+    assert_non_null(strstr(text, " 3 act[3]  "));
+    td_free(text);
+    ASSERT_OK(td_report_json(r, &text));
+    assert_non_null(strstr(text, "\"bank_names\": [\"act[0]\", \"act[1]\","));
+    td_free(text);
     td_report_destroy(&r);
     td_tensor_destroy(&golden);
     td_layout_destroy(&layout);
