@@ -22,8 +22,22 @@
 //
 // makes a module; `bank_mem #(64) u_banks ();` in the testbench is an instance for banks 0 to 63; and `td_bank_set
 // banks = u_banks.create("banks");` is a set of them, in this order. The path has `bank` for the number.
+//
+// A message that says where the testbench made the call:
+//
+//   `TD_AT(wbuf.backdoor_load_tensor(weights, rows))
+//
+// is that call, and whatever it reports ends with "; called at tb.sv:57". No function can find that out by itself:
+// `__FILE__ and `__LINE__ are those of the text where they stand, default arguments included.
 `ifndef TD_MACROS_SVH
 `define TD_MACROS_SVH
+
+`define TD_AT(CALL) \
+  begin \
+    td_pkg::td_reporter::called_at(`__FILE__, `__LINE__); \
+    CALL; \
+    td_pkg::td_reporter::called_at("", 0); \
+  end
 
 `define TD_MEM_CLASS(NAME, PATH, WIDTH) \
   `TD_MEM_CLASS_AT(NAME, PATH[$low($root.PATH)+at], WIDTH, $size($root.PATH))

@@ -12,6 +12,7 @@ class td_reporter;
   static bit stop_on_error = 1'b0;
 
   local static td_reporter current;
+  local static string      place = "";
 
   // The name looks at the low bits of the status only:
   // verilator lint_off UNUSEDSIGNAL
@@ -45,16 +46,22 @@ class td_reporter;
     current = reporter;
   endfunction
 
+  // From now on failures and comparisons end with "; called at FILE:LINE"; with a line of 0 they do not. For TD_AT.
+  static function void called_at(input string file, input int line);
+    if (line == 0) place = "";
+    else place = $sformatf("; called at %s:%0d", file, line);
+  endfunction
+
   // What every loud call does with a failure.
   static function void report(input td_status_e status, input string message);
     if (current == null) current = new;
-    current.failure(status, message);
+    current.failure(status, {message, place});
   endfunction
 
   // What every loud comparison does with its report, and before that with the table of one that has found a mismatch.
   static function void tell(input bit passed, input string line);
     if (current == null) current = new;
-    current.compared(passed, line);
+    current.compared(passed, {line, place});
   endfunction
 
   static function void show(input string text);

@@ -267,6 +267,25 @@ module tb_compare;
     same(seen.line, "TD_HANDLE: tensor_compare: the tensor is null; create it first", "no tensor to compare with");
   endtask
 
+  // Where the call stands, with TD_AT alone.
+  task automatic places();
+    string here;
+    here = "";
+    `TD_AT(report = memory.backdoor_compare_tensor(no_tensor, layout)) here = $sformatf("%s:%0d", `__FILE__, `__LINE__);
+    same(seen.line, {"TD_HANDLE: backdoor_compare_tensor: the tensor is null; create it first; called at ", here},
+         "a refused call says where it stands");
+    `TD_AT(report = memory.backdoor_compare_tensor(golden, layout)) here = $sformatf("%s:%0d", `__FILE__, `__LINE__);
+    ok(ends(seen.line, {"; called at ", here}), "and so does a comparison");
+    ok(ends(here, $sformatf("tb_compare.sv:%0d", `__LINE__ - 2)), "with file and line");
+    report.destroy();
+    report = golden.compare(no_tensor);
+    same(seen.line, "TD_HANDLE: tensor_compare: the tensor is null; create it first", "the next call does not");
+  endtask
+
+  function automatic bit ends(input string text, input string with_text);
+    return text.len() >= with_text.len() && text.substr(text.len() - with_text.len(), text.len() - 1) == with_text;
+  endfunction
+
   initial begin
     seen.install();
     golden = td_tensor::create("i16", "2 3 8");
@@ -280,6 +299,7 @@ module tb_compare;
     in_the_design();
     masks();
     refusals();
+    places();
     pages();
     finish();
   end
