@@ -81,7 +81,8 @@ typedef struct td_plan {
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load keeps the other bits */
     uint64_t elems;           /* of the tensor */
 
-    /* Of a load and a dump, without and with a conversion: the paths that the data boxes take, as a set of 1 << td_path,
+    /* Of a load and a dump, without and with a conversion: the paths that the data boxes take, as a set of
+     * 1 << td_path,
      * and the bytes of the tensor that take each. */
     struct td_path_use {
         uint64_t set, bytes[TD_PATHS];
