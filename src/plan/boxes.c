@@ -92,7 +92,8 @@ typedef struct builder {
     const td_words *words;
     td_plan *plan;
     td_regions *regions;
-    dim_cuts dims[TD_MAX_RANK];
+    size_t dim_count;
+    dim_cuts dims[TD_MAX_RANK]; /* set as far as dim_count */
 } builder;
 
 /* Room for one more element of `size` bytes in an array of `count`; the array doubles. */
@@ -317,7 +318,7 @@ static td_status add_words(builder *b, const td_region *region)
 static td_status check_boxes(const builder *b)
 {
     uint64_t boxes = 1;
-    for (size_t d = 0; d < b->bound->rank && boxes <= MAX_BOXES; d++)
+    for (size_t d = 0; d < b->dim_count && boxes <= MAX_BOXES; d++)
         boxes *= (uint64_t)b->dims[d].count;
     if (boxes <= MAX_BOXES)
         return TD_OK;
@@ -340,7 +341,7 @@ static td_status add_regions(builder *b)
     td_status status = clip ? TD_OK : add_words(b, &all);
     for (bool more = true; more && !status;) {
         bool pad = false;
-        for (size_t d = 0; d < bound->rank && b->dims[d].cut; d++) {
+        for (size_t d = 0; d < b->dim_count; d++) {
             const dim_cuts *dim = &b->dims[d];
             const cut *c = &dim->cut[pick[d]];
             pad |= c->pad;
@@ -354,7 +355,7 @@ static td_status add_regions(builder *b)
         if (!pad && clip && !status)
             status = add_words(b, &region);
         more = false;
-        for (size_t d = bound->rank; d-- > 0 && !more;) {
+        for (size_t d = b->dim_count; d-- > 0 && !more;) {
             more = ++pick[d] < b->dims[d].count;
             if (!more)
                 pick[d] = 0;
@@ -366,7 +367,7 @@ static td_status add_regions(builder *b)
 td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes,
                         const td_words *words, td_plan *plan, td_regions *regions)
 {
-    builder b; /* of its dims only those that are cut are set */
+    builder b;
     b.bound = bound;
     b.request = request;
     b.lanes = lanes;
@@ -374,14 +375,13 @@ td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, c
     b.plan = plan;
     b.regions = regions;
     td_status status = TD_OK;
-    size_t dims = 0;
-    for (; dims < bound->rank && !status; dims++)
-        status = cut_dim(bound, (int)dims, &b.dims[dims]);
+    for (b.dim_count = 0; b.dim_count < bound->rank && !status; b.dim_count++)
+        status = cut_dim(bound, (int)b.dim_count, &b.dims[b.dim_count]);
     if (!status)
         status = check_boxes(&b);
     if (!status)
         status = add_regions(&b);
-    for (size_t d = 0; d < dims; d++)
+    for (size_t d = 0; d < b.dim_count; d++)
         free(b.dims[d].cut);
     return status;
 }
