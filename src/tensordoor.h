@@ -436,7 +436,8 @@ TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *ten
  *                    fixed point and floats of up to 8 bits
  *     inf            past the range: infinity, or NaN in e4m3 and e8m0. The default of wider floats
  *     wrap           past the range: modulo 2^bits; only in integers and fixed point
- *     error          past the range after rounding: TD_RANGE with the first such element
+ *     error          past the range after rounding: TD_RANGE with the first such element; also where a quotient or
+ *                    product of a finite number is past f32 (f64), though the type may have a place for it
  *     ftz            subnormal numbers of either type become zeros of the same sign; without it they are kept
  *
  * NaN becomes a quiet NaN with its sign and leading bits; in e3m2, e2m3, e2m1 and their like the largest number, in
@@ -498,7 +499,8 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *
  * MEMBER may be left out when the file holds one tensor; saving without it says arr_0 (npz) or tensor (safetensors).
  *
- * Memory images. Reading writes the words or bytes that the file names, and nothing when any of it is wrong.
+ * Memory images. Reading writes the words or bytes that the file names, and nothing when any of it is wrong. The file
+ * is read whole before that; one that is cut meanwhile is TD_FILE.
  *
  *     readmemh     .hex .mem .vmem .memh   $readmemh text: `@address` in words and hex, `_`, both comment styles
  *     readmemb     .memb                   $readmemb text
@@ -673,7 +675,7 @@ TD_API const char *td_report_group_name(const td_report *report, size_t group);
 TD_API uint64_t td_report_group_size(const td_report *report, size_t group);
 TD_API uint64_t td_report_group_mismatches(const td_report *report, size_t group, uint64_t step);
 
-/* What the mismatches have in common, in words, the surest first: "all mismatches in bank 3"; NULL past the last. */
+/* What the mismatches have in common, in words, the surest first: "all mismatches in lane 3"; NULL past the last. */
 TD_API const char *td_report_guess(const td_report *report, size_t number);
 
 /* The report in one line, in text for a log, in JSON (free both with td_free), and as an HTML page that stands
@@ -703,8 +705,9 @@ TD_API void td_speed_threads(unsigned threads);
 
 /* Which way loads and dumps went. A layout gets the first of these that fits each box of its plan:
  *
- *     plain         element by element: alias=last, and lanes that straddle words. The slow way
+ *     plain         element by element: alias=last, and a few elements that straddle words. The slow way
  *     converted     values are converted on the way
+ *     staged        elements at odd bits of narrow words, with gaps, or in parts: words are put together in a scratch
  *     packed        elements that are no whole bytes, or share their bytes with others; dumps with alias=last
  *     gathered      whole bytes, the place of each word from a table, because its address is no sum of strides
  *     contiguous    runs of bytes that are contiguous in the tensor and in memory
@@ -718,6 +721,7 @@ typedef enum td_path {
     TD_PATH_PACKED,
     TD_PATH_CONVERTED,
     TD_PATH_PLAIN,
+    TD_PATH_STAGED,
     TD_PATHS /* how many there are */
 } td_path;
 

@@ -130,7 +130,7 @@ class td_report;
     return m_page;
   endfunction
 
-  // What the mismatches have in common, the surest first: "all mismatches in bank 3"; "" past the last.
+  // What the mismatches have in common, the surest first: "all mismatches in lane 3"; "" past the last.
   function string guess(input int number = 0);
     string      text;
     string      message;

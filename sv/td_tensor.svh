@@ -28,8 +28,7 @@ class td_tensor;
     tensor = null;
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_create(dtype, shape, handle, message));
     if (status != TD_OK) return status;
-    tensor = new(handle);
-    return tensor.learn(message);
+    return own(handle, tensor, message);
   endfunction
 
   // td_tensor::open("weights.npy"); the dtype says what the bytes mean when the file cannot ("bf16" for a u2 file).
@@ -49,7 +48,13 @@ class td_tensor;
     tensor = null;
     status = td_status_e'(td_dpi_pkg::td_dpi_tensor_open(path, dtype, handle, message));
     if (status != TD_OK) return status;
-    tensor = new(handle);
+    return own(handle, tensor, message);
+  endfunction
+
+  // A tensor that another call made in C, by its handle.
+  static function td_status_e own(input longint unsigned handle, output td_tensor tensor, output string message);
+    message = "";
+    tensor  = new(handle);
     return tensor.learn(message);
   endfunction
 

@@ -4,6 +4,7 @@
 #include "backdoor/call.h"
 #include "exec/paths.h"
 #include "plan/cache.h"
+#include "plan/copies.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -33,7 +34,10 @@ static td_status dump_sliding(const td_call *c, const td_run *run)
         return td_fail_alloc(bytes);
     td_clash clash;
     memcpy(aside.tensor, run->tensor, bytes); /* elements between the steps are not in memory and keep their values */
+    if (run->plan->copies)
+        aside.plan = &run->plan->copies->once;
     td_exec_dump(&aside);
+    aside.plan = run->plan;
     td_status status = td_exec_equals(&aside, &clash) ? TD_OK : fail_clash(c, &clash);
     if (!status)
         memcpy(run->tensor, aside.tensor, bytes);
@@ -53,16 +57,31 @@ static td_status load(const td_call *c, const td_run *run)
     return TD_OK;
 }
 
-static td_status dump(const td_call *c, const td_run *run)
+/* Copies are held against each other first; then each element is dumped from one of its places. */
+static td_status dump_copied(const td_call *c, const td_run *run)
 {
     td_clash clash;
+    if (!td_exec_copies_same(run)) {
+        if (run->plan->windows)
+            return dump_sliding(c, run);
+        if (!td_exec_copies_agree(run, &clash))
+            return fail_clash(c, &clash);
+    }
+    td_run once = *run;
+    once.plan = &run->plan->copies->once;
+    td_exec_dump(&once);
+    return TD_OK;
+}
+
+static td_status dump(const td_call *c, const td_run *run)
+{
     td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
     if (status)
         return status;
     if (run->plan->slides)
         return dump_sliding(c, run);
-    if (run->plan->repeats && !td_exec_copies_agree(run, &clash))
-        return fail_clash(c, &clash);
+    if (run->plan->copies)
+        return dump_copied(c, run);
     td_exec_dump(run);
     return TD_OK;
 }

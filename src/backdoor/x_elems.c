@@ -7,6 +7,8 @@
 #include "backdoor/call.h"
 #include "exec/plain.h"
 #include "kernels/bits.h"
+#include "plan/copies.h"
+#include "plan/move.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -92,6 +94,22 @@ static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_d
     return TD_X_STATE;
 }
 
+/* Not: the first byte is 0, and every byte equals the one before it. */
+static bool any_bit(const unsigned char *data, size_t bytes)
+{
+    return bytes && (data[0] || memcmp(data, data + 1, bytes - 1) != 0);
+}
+
+/* A row whose elements lie close together and have no such bit, nor has what lies between them. */
+static bool is_known(const td_run *run, const td_box *box, const td_node *row, const unsigned char *ground, td_at at)
+{
+    const int64_t span = row->memory * (int64_t)(row->extent - 1) + run->plan->memory_dtype.bits;
+    if (box->piece_count || row->memory < 0 || row->memory > 16 * 8)
+        return false;
+    const int64_t first = at.memory >> 3, last = (at.memory + span - 1) >> 3;
+    return !any_bit(ground + first, (size_t)(last - first + 1));
+}
+
 /* Every copy of an element adds its bits: unknown in one is enough. */
 static void or_row(const td_run *run, const td_box *box, const td_node *row, td_at at)
 {
@@ -100,6 +118,8 @@ static void or_row(const td_run *run, const td_box *box, const td_node *row, td_
     const unsigned bytes = run->plan->tensor_dtype.bytes;
     const td_piece *piece = box->piece_count ? run->plan->piece + box->first_piece : &whole;
     const size_t lanes = box->piece_count ? box->piece_count : 1;
+    if (is_known(run, box, row, ground, at))
+        return;
     for (uint64_t i = 0; i < row->extent; i++, at = td_at_step(at, row, 1))
         for (size_t k = 0, used = 0; k < lanes; k += used) {
             unsigned char *elem = run->tensor + (at.tensor + piece[k].tensor) * bytes;
@@ -107,6 +127,19 @@ static void or_row(const td_run *run, const td_box *box, const td_node *row, td_
             const uint64_t bits = td_memory_value(run, ground, at.memory, piece + k, left, &used);
             td_put_elem(elem, bytes, td_get_elem(elem, bytes) | bits);
         }
+}
+
+/* The bits of each element, or-ed over its copies: those of one copy where all have the same. */
+static void dump_planes(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    td_run once = *run;
+    if (plan->slides || (plan->copies && !td_exec_copies_same(run)))
+        td_plain_run(run, plan->data, plan->data_count, or_row);
+    else {
+        once.plan = plan->copies ? &plan->copies->once : plan;
+        td_exec_dump(&once);
+    }
 }
 
 td_status td_x_begin(const td_call *c, td_dtype memory_dtype, td_x_elems *out)
@@ -120,14 +153,8 @@ td_status td_x_begin(const td_call *c, td_dtype memory_dtype, td_x_elems *out)
     if (status)
         return status;
     const td_run run = {.plan = p.plan, .bank = p.data, .tensor = p.tensor->data};
-    if (p.plan->repeats || p.plan->slides)
-        td_plain_run(&run, p.plan->data, p.plan->data_count, or_row);
-    else
-        td_exec_dump(&run);
-    bool any = false;
-    for (uint64_t i = 0; i < p.tensor->elems * memory_dtype.bytes && !any; i++)
-        any = p.tensor->data[i] != 0;
-    if (any) {
+    dump_planes(&run);
+    if (any_bit(p.tensor->data, (size_t)p.tensor->elems * memory_dtype.bytes)) {
         out->flags = malloc(p.tensor->elems * memory_dtype.bytes);
         const size_t bytes = (size_t)c->tensor->elems * c->tensor->dtype.bytes;
         out->saved = c->writes_tensor ? malloc(bytes) : NULL;
@@ -159,9 +186,38 @@ static td_status make_known(const td_call *c, td_dtype memory_dtype)
         return status;
     td_plan zeros = *p.plan;
     zeros.pad_bits = 0;
-    td_exec_load(&(td_run){.plan = &zeros, .bank = p.data, .tensor = p.tensor->data});
+    if (zeros.fill_count) { /* the words are filled with the padding of the layout: write it lane by lane instead */
+        const size_t bytes = 2 * zeros.data_count * sizeof *zeros.move;
+        zeros.fills_pads = false;
+        zeros.move = malloc(bytes);
+        if (zeros.move)
+            memcpy(zeros.move, p.plan->move, bytes);
+        else
+            status = td_fail_alloc(bytes);
+        for (size_t i = 0; i < 2 * zeros.data_count && !status; i++)
+            zeros.move[i].fill = NULL;
+    }
+    if (!status)
+        td_exec_load(&(td_run){.plan = &zeros, .bank = p.data, .tensor = p.tensor->data});
+    if (zeros.move != p.plan->move)
+        free(zeros.move);
     close_planes(&p);
-    return TD_OK;
+    return status;
+}
+
+/* Elements that are x or z keep the value that they had. Blocks without any are passed over. */
+#define BLOCK_ELEMS 64
+
+static void restore(const td_tensor *tensor, const td_x_elems *x, unsigned bytes)
+{
+    for (uint64_t first = 0; first < tensor->elems; first += BLOCK_ELEMS) {
+        const uint64_t left = tensor->elems - first, count = left < BLOCK_ELEMS ? left : BLOCK_ELEMS;
+        if (!any_bit(x->flags + first * x->bytes, (size_t)count * x->bytes))
+            continue;
+        for (uint64_t i = first; i < first + count; i++)
+            if (td_x_bits(x, i))
+                memcpy(tensor->data + i * bytes, x->saved + i * bytes, bytes);
+    }
 }
 
 td_status td_x_end(const td_call *c, td_dtype memory_dtype, td_x_elems *x, td_status status)
@@ -169,9 +225,8 @@ td_status td_x_end(const td_call *c, td_dtype memory_dtype, td_x_elems *x, td_st
     const unsigned bytes = c->tensor->dtype.bytes;
     if (!status && !c->writes_tensor && !c->compares)
         status = make_known(c, memory_dtype);
-    for (uint64_t i = 0; i < c->tensor->elems && x->flags && x->saved && !status; i++)
-        if (td_x_bits(x, i))
-            memcpy(c->tensor->data + i * bytes, x->saved + i * bytes, bytes);
+    if (x->flags && x->saved && !status)
+        restore(c->tensor, x, bytes);
     free(x->flags);
     free(x->saved);
     *x = (td_x_elems){0};

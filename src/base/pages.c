@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 /* Huge pages save faults and TLB misses where data is dense, but one touched word then costs 2 MiB. A mapping below the
- * lower bound would more than double; one above the upper bound is more likely a sparse address space than data.
- * Outside the bounds the system's own policy stays. */
+ * lower bound would more than double. Tensors, which reserve what they map, are dense at any size; memories above the
+ * upper bound are more likely sparse address spaces than data, unless even all of them would be a small part of this
+ * machine. Outside the bounds the system's own policy stays. */
 #define HUGE_BYTES ((size_t)2 << 20)
 #define HUGE_FROM_BYTES (HUGE_BYTES / 2)
 #define HUGE_UPTO_BYTES ((size_t)1 << 30)
+#define HUGE_UPTO_PART 8 /* of the machine */
 
 static void *map(size_t bytes, bool reserve)
 {
@@ -45,10 +47,20 @@ static void *map_huge(size_t *bytes, bool reserve)
 }
 #endif
 
+#ifdef MADV_HUGEPAGE
+static bool wants_huge(size_t bytes, bool reserve)
+{
+    if (bytes < HUGE_FROM_BYTES || reserve || bytes <= HUGE_UPTO_BYTES)
+        return bytes >= HUGE_FROM_BYTES && bytes <= SIZE_MAX - 2 * HUGE_BYTES;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 && bytes / (size_t)page <= (size_t)pages / HUGE_UPTO_PART;
+}
+#endif
+
 void *td_pages_map(size_t *bytes, bool reserve)
 {
 #ifdef MADV_HUGEPAGE
-    if (*bytes >= HUGE_FROM_BYTES && *bytes <= HUGE_UPTO_BYTES)
+    if (wants_huge(*bytes, reserve))
         return map_huge(bytes, reserve);
 #endif
     return map(*bytes, reserve);
@@ -138,6 +150,18 @@ static td_status read_bytes(int fd, unsigned char *bytes, size_t count, size_t *
     return TD_OK;
 }
 
+/* Half a file is no file: one that is cut while it is read is refused. */
+static td_status check_length(int fd, size_t size)
+{
+    struct stat now;
+    if (fstat(fd, &now) != 0 || (size_t)now.st_size >= size)
+        return TD_OK;
+    return td_fail(TD_FILE,
+                   "the file had %zu bytes when it was opened and has %lld now; wait until it is written, and replace "
+                   "files by renaming new ones",
+                   size, (long long)now.st_size);
+}
+
 static td_status read_file(int fd, size_t size, td_file_map *out)
 {
     td_file_map file = {.map_bytes = size};
@@ -145,6 +169,8 @@ static td_status read_file(int fd, size_t size, td_file_map *out)
     if (!pages)
         return td_fail_alloc(size);
     td_status status = read_bytes(fd, pages, size, &file.size);
+    if (status == TD_OK && file.size < size)
+        status = check_length(fd, size);
     file.bytes = pages;
     file.map = pages;
     if (status == TD_OK)
@@ -169,7 +195,7 @@ static td_status map_file(int fd, const char *path, const struct stat *info, td_
     return TD_OK;
 }
 
-static td_status open_descriptor(int fd, const char *path, const struct stat *info, td_file_map *out)
+static td_status open_descriptor(int fd, const char *path, const struct stat *info, bool copy, td_file_map *out)
 {
     if (!S_ISREG(info->st_mode))
         return td_fail(TD_FILE, "not a regular file but a %s; pass a file",
@@ -177,7 +203,8 @@ static td_status open_descriptor(int fd, const char *path, const struct stat *in
     *out = nothing;
     if (info->st_size == 0)
         return TD_OK;
-    return info->st_size < MAP_FROM_BYTES ? read_file(fd, (size_t)info->st_size, out) : map_file(fd, path, info, out);
+    copy |= info->st_size < MAP_FROM_BYTES;
+    return copy ? read_file(fd, (size_t)info->st_size, out) : map_file(fd, path, info, out);
 }
 
 /* A pipe can be read once, and a call may need its bytes more than once: the first call keeps them for all others. */
@@ -212,13 +239,13 @@ static td_status read_input(void)
     return TD_OK;
 }
 
-static td_status open_input(td_file_map *out)
+static td_status open_input(bool copy, td_file_map *out)
 {
     struct stat info;
     if (fstat(STDIN_FILENO, &info) != 0)
         return td_fail(TD_FILE, "cannot read standard input: %s", td_errno_text(errno));
     if (S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && lseek(STDIN_FILENO, 0, SEEK_SET) == 0))
-        return open_descriptor(STDIN_FILENO, "/dev/stdin", &info, out);
+        return open_descriptor(STDIN_FILENO, "/dev/stdin", &info, copy, out);
     (void)pthread_mutex_lock(&input.lock);
     td_file_map file = nothing;
     td_status status = read_input();
@@ -237,10 +264,10 @@ static td_status open_input(td_file_map *out)
     return status;
 }
 
-td_status td_file_map_open(const char *path, td_file_map *out)
+static td_status open_file(const char *path, bool copy, td_file_map *out)
 {
     if (strcmp(path, "-") == 0)
-        return open_input(out);
+        return open_input(copy, out);
     /* O_NONBLOCK: opening a pipe that nobody writes must not hang; it has no meaning for regular files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -248,12 +275,22 @@ td_status td_file_map_open(const char *path, td_file_map *out)
     struct stat info;
     td_file_map file = nothing;
     td_status status = fstat(fd, &info) == 0
-                           ? open_descriptor(fd, path, &info, &file)
+                           ? open_descriptor(fd, path, &info, copy, &file)
                            : td_fail(TD_FILE, "cannot read the size of the file: %s", td_errno_text(errno));
     (void)close(fd);
     if (status == TD_OK)
         *out = file;
     return status;
+}
+
+td_status td_file_map_open(const char *path, td_file_map *out)
+{
+    return open_file(path, false, out);
+}
+
+td_status td_file_copy_open(const char *path, td_file_map *out)
+{
+    return open_file(path, true, out);
 }
 
 void td_file_unmap(td_file_map *file)

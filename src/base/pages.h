@@ -35,6 +35,10 @@ td_status td_file_check(const struct td_file_origin *origin);
 /* Files of less than 1 MiB are copied, larger ones mapped. "-" is standard input, which may be a pipe: it is read to
  * its end once, and every call sees the same bytes. TD_FILE when the path cannot be opened or is not a regular file. */
 td_status td_file_map_open(const char *path, td_file_map *out);
+
+/* The same, copied at any size: for files that a call reads once from end to end, where a mapping would gain nothing.
+ * TD_FILE when the file is cut while it is read. */
+td_status td_file_copy_open(const char *path, td_file_map *out);
 void td_file_unmap(td_file_map *file);
 
 /* The system's words for an errno value, safe with threads. */

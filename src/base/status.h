@@ -52,4 +52,15 @@ static inline td_status td_is_failure(td_status status)
 #define td_mul_fits(a, b, out) TD_FITS(mul, a, b, out)
 #define td_add_fits(a, b, out) TD_FITS(add, a, b, out)
 
+/* a * b and a + b modulo 2^64, for places that are computed before the check that refuses those that do not fit. */
+static inline int64_t td_wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static inline int64_t td_wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 #endif

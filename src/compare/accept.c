@@ -278,7 +278,7 @@ static bool accepts_rows(const td_accept *s, scratch *g, const td_slab *slab)
         t.stride = of->stride[of->panel];
     }
     td_walk w;
-    for (td_walk_begin(&w, of->panel_loop, of->panel_loops, (td_at){.tensor = slab->tensor}); w.more;
+    for (td_walk_begin(&w, of->panel_loop, of->panel_loops, (td_at){.tensor = slab->tensor + of->lane_tensor}); w.more;
          td_walk_next(&w)) {
         t.stored = slab->stored + w.at.memory;
         t.elem = w.at.tensor;
@@ -323,9 +323,35 @@ static bool accepts_in_place(const td_accept *s, scratch *g, const td_slab *slab
     return all;
 }
 
-/* Lanes in pieces have no rows, so elements are compared one by one. */
+/* Lanes that the tensor has apart: their elements are brought together as the slab has them. */
+static bool accepts_gathered(const td_accept *s, scratch *g, const td_slab *slab)
+{
+    const td_slabs *of = slab->of;
+    const unsigned bytes = s->golden->dtype.bytes;
+    td_tolerance_rows b = {.expected = g->golden, .actual = slab->stored, .rows = 1};
+    td_node node[TD_SLAB_NODES];
+    for (size_t i = 0; i < of->node_count; i++)
+        node[i] = (td_node){.extent = of->extent[i], .tensor = of->node[i].tensor};
+    td_walk w;
+    for (td_walk_begin(&w, node, of->node_count, (td_at){.tensor = slab->tensor}); w.more; td_walk_next(&w))
+        for (uint64_t lane = 0; lane < of->lanes; lane++) {
+            const int64_t elem = w.at.tensor + of->piece[of->lane_piece[lane]].tensor;
+            memcpy(g->golden + b.count * bytes, s->golden->data + elem * bytes, bytes);
+            if (++b.count < TD_TOLERANCE_ELEMS)
+                continue;
+            if (!accepts(s, g, &b))
+                return false;
+            b.actual += b.count * bytes;
+            b.count = 0;
+        }
+    return b.count == 0 || accepts(s, g, &b);
+}
+
+/* The same where values are converted or left out: elements are compared one by one. */
 static bool accepts_lanes(const td_accept *s, scratch *g, const td_slab *slab)
 {
+    if (!s->mask && !s->convert)
+        return accepts_gathered(s, g, slab);
     const unsigned stored_bytes = slab->of->plan->memory_dtype.bytes;
     for (uint64_t n = 0; n < slab->of->elems; n++) {
         const panel t = {.stored = slab->stored + n * stored_bytes,
@@ -352,7 +378,7 @@ static bool accepts_slab(const td_accept *s, scratch *g, td_slab_taker *taker, t
         g->ahead.b = 0; /* the buffer is in the cache */
     }
     td_slab_take(taker, g->slab, slab);
-    const bool all = of->piece ? accepts_lanes(s, g, slab) : accepts_rows(s, g, slab);
+    const bool all = of->piece && !of->lane_rows ? accepts_lanes(s, g, slab) : accepts_rows(s, g, slab);
     return all && (!g->gathered || flush(s, g));
 }
 

@@ -8,6 +8,7 @@
 #include "compare/accept.h"
 #include "compare/padding.h"
 #include "kernels/bits.h"
+#include "plan/copies.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ typedef struct comparison {
     uint64_t done, total;
     td_accept accept;
     bool left[TD_ACCEPT_SLABS];
+    bool all; /* were accepted */
     scratch *scratch;
 } comparison;
 
@@ -214,6 +216,50 @@ static bool compare_slabs(void *context, td_slabs *slabs)
     return !r->failed;
 }
 
+/* -- copies -------------------------------------------------------------------------------------------------------- */
+
+/* Goes on as long as slabs are accepted whole. */
+static bool accept_all(void *context, td_slabs *slabs)
+{
+    comparison *c = context;
+    td_report *r = c->report;
+    bool all = true;
+    if (slabs->way == TD_SLAB_TRANSPOSED && c->accept.by_value)
+        r->failed |= td_slabs_take_out(slabs) != TD_OK;
+    for (uint64_t first = 0; first < slabs->count && all && !r->failed; first += TD_ACCEPT_SLABS) {
+        const uint64_t behind = slabs->count - first;
+        const size_t count = (size_t)(behind < TD_ACCEPT_SLABS ? behind : TD_ACCEPT_SLABS);
+        td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
+        td_accept_slabs(&c->accept, slabs, first, count, c->left, &r->masked, &worst);
+        r->worst_error = worst.error;
+        r->worst_ulp = worst.ulp;
+        all = !memchr(c->left, 1, count);
+    }
+    c->all = all;
+    return all && !r->failed;
+}
+
+/* Elements of which all copies hold the same bits are compared once. False when some are not accepted, or copies
+ * differ: then every copy is taken by itself, as its place in the report needs it. */
+static td_status accept_copies(comparison *c, const td_run *run, bool *accepted)
+{
+    td_run once = *run;
+    const td_plan *plan = run->plan;
+    *accepted = false;
+    if (!plan->copies || c->unknown || c->what->mask || !td_exec_copies_same(run))
+        return TD_OK;
+    once.plan = &plan->copies->once;
+    c->all = true;
+    const td_status status = td_slabs_walk(&once, &c->accept.wish, accept_all, c);
+    if (status || !c->all || c->report->failed)
+        return status;
+    *accepted = true;
+    c->done = td_plan_count(plan);
+    if (c->what->progress)
+        c->what->progress(c->what->context, c->total, c->total);
+    return TD_OK;
+}
+
 /* -- what a guess looks at ----------------------------------------------------------------------------------------- */
 
 static bool read_beside(void *context, const td_entry *entry, int64_t words, bool mirrored, uint64_t *bits)
@@ -336,7 +382,10 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     c.run = run;
     c.unknown = state->has_x && state->x.flags ? &state->x : NULL;
     c.accept.never = c.unknown != NULL;
-    status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
+    bool accepted = false;
+    status = accept_copies(&c, run, &accepted);
+    if (!status && !accepted)
+        status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
     if (!status && policy->check_pad)
         td_compare_padding(run, call->bank, r);
     if (!status && what->snapshot)

@@ -1,5 +1,5 @@
-/* Checks padding and untouched bits (padding.h): walks the pieces of all elements against the pad value, and a map
- * of what the layout owns against the snapshots. Called by compare.c. */
+/* Checks padding and untouched bits (padding.h): rows of padding against the pad value, piece by piece only where one
+ * is wrong, and a map of what the layout owns against the snapshots. Called by compare.c. */
 #include "compare/padding.h"
 
 #include "kernels/bits.h"
@@ -15,7 +15,7 @@ typedef struct piece {
 
 typedef void piece_fn(void *context, const piece *p);
 
-/* Calls fn for every piece of every element, copies too. */
+/* Calls fn for every piece of every element. */
 static void walk_pieces(const td_plan *plan, const td_box *boxes, size_t count, piece_fn *fn, void *context)
 {
     const td_piece whole = {.bits = plan->memory_dtype.bits};
@@ -66,24 +66,119 @@ static void look_at_pad(void *context, const piece *p)
             (td_entry){.expected = expected, .actual = actual, .verdict = {.unknown = unknown}, .place = p->place};
 }
 
+/* Padding that is as it should be, row by row: as many lanes at a time as 64 bits hold, or a whole row where lanes are
+ * bytes. */
+#define PATTERN_BYTES 1024
+
+typedef struct pattern {
+    const td_plan *plan;
+    unsigned bits, lanes; /* of one lane; how many fit into `word` */
+    uint64_t word;
+    unsigned char bytes[PATTERN_BYTES];
+} pattern;
+
+static void draw_pattern(const td_plan *plan, pattern *p)
+{
+    *p = (pattern){.plan = plan, .bits = plan->memory_dtype.bits, .lanes = 64u / plan->memory_dtype.bits};
+    for (unsigned i = 0; i < p->lanes; i++)
+        p->word |= (plan->pad_bits & td_low_bits(p->bits)) << i * p->bits;
+    for (size_t at = 0; p->bits % 8 == 0 && at + p->bits / 8 <= PATTERN_BYTES; at += p->bits / 8)
+        td_put_bits(p->bytes, (int64_t)(8 * at), p->bits, plan->pad_bits);
+}
+
+static bool row_holds(const pattern *p, const unsigned char *ground, const td_node *row, int64_t memory)
+{
+    uint64_t left = row->extent;
+    if (row->memory == (int64_t)p->bits && p->bits % 8 == 0 && memory % 8 == 0) {
+        const unsigned char *at = ground + memory / 8;
+        for (size_t bytes = (size_t)left * p->bits / 8, n; bytes; bytes -= n, at += n) {
+            const size_t most = PATTERN_BYTES / (p->bits / 8) * (p->bits / 8);
+            n = bytes < most ? bytes : most;
+            if (memcmp(at, p->bytes, n) != 0)
+                return false;
+        }
+        return true;
+    }
+    const uint64_t together = row->memory == (int64_t)p->bits ? p->lanes : 1;
+    while (left) {
+        const uint64_t n = left < together ? left : together;
+        if (td_get_bits(ground, memory, (unsigned)n * p->bits) != (p->word & td_low_bits((unsigned)n * p->bits)))
+            return false;
+        memory += row->memory * (int64_t)n;
+        left -= n;
+    }
+    return true;
+}
+
+/* True when every padding element is known and holds the pad value; counts them. */
+static bool padding_holds(const td_run *run, const td_memory *const *bank, td_report *report)
+{
+    const td_plan *plan = run->plan;
+    uint64_t pads = 0;
+    pattern p;
+    td_walk w;
+    for (size_t i = 0; i < plan->geometry.banks; i++)
+        if (bank[i]->unknown_any && bank[i]->x != TD_X_ZERO)
+            return false;
+    draw_pattern(plan, &p);
+    for (size_t b = 0; b < plan->pads_count; b++) {
+        if (plan->pads[b].piece_count)
+            return false;
+        for (td_walk_rows(&w, plan, &plan->pads[b]); w.more; td_walk_next(&w)) {
+            if (!row_holds(&p, td_ground_at(plan, run->bank, w.at.select), w.row, w.at.memory))
+                return false;
+            pads += w.row->extent;
+        }
+    }
+    report->pads += pads;
+    return true;
+}
+
 void td_compare_padding(const td_run *run, const td_memory *const *bank, td_report *report)
 {
     padding pad = {run, bank, report, false};
+    if (padding_holds(run, bank, report))
+        return;
     walk_pieces(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
 }
 
 /* -- outside ------------------------------------------------------------------------------------------------------- */
 
-typedef struct marks {
-    td_memory **bank; /* 1 where the layout has an element or padding; pages exist only where it has any */
-    size_t word_bytes;
-} marks;
-
-static void mark(void *context, const piece *p)
+/* Ones wherever the layout has an element or padding: a load of ones, which keeps all other bits. The memories are
+ * zero, and have pages only where something is written. */
+static td_status mark(const td_plan *plan, td_memory *const *marks)
 {
-    const marks *m = context;
-    td_put_bits(m->bank[p->place.bank]->data + p->place.address * m->word_bytes, (int64_t)p->place.lsb, p->bits,
-                UINT64_MAX);
+    const size_t bytes = (size_t)plan->elems * plan->memory_dtype.bytes;
+    unsigned char *ones = malloc(bytes), **data = malloc(plan->geometry.banks * sizeof *data);
+    td_plan all = {.geometry = plan->geometry,
+                   .tensor_dtype = plan->memory_dtype,
+                   .memory_dtype = plan->memory_dtype,
+                   .beats = plan->beats,
+                   .slides = plan->slides,
+                   .skewed = plan->skewed,
+                   .cell_bits = plan->cell_bits,
+                   .pad_bits = UINT64_MAX,
+                   .node = plan->node,
+                   .node_count = plan->node_count,
+                   .piece = plan->piece,
+                   .piece_count = plan->piece_count,
+                   .data = plan->data,
+                   .data_count = plan->data_count,
+                   .pads = plan->pads,
+                   .pads_count = plan->pads_count,
+                   .table = plan->table,
+                   .elems = plan->elems};
+    td_status status = ones && data ? td_moves_create(&all) : td_fail_alloc(bytes);
+    if (!status) {
+        memset(ones, 0xff, bytes);
+        for (size_t i = 0; i < plan->geometry.banks; i++)
+            data[i] = marks[i]->data;
+        td_exec_load(&(td_run){.plan = &all, .bank = data, .tensor = ones});
+    }
+    td_moves_free(&all);
+    free(data);
+    free(ones);
+    return status;
 }
 
 static void note_word(td_report *r, uint64_t bank, uint64_t address, const unsigned char *now,
@@ -107,6 +202,19 @@ static void note_word(td_report *r, uint64_t bank, uint64_t address, const unsig
     r->outside_bits += word.bits;
 }
 
+/* True when a bit of the block changed that is not owned. */
+static bool block_changed(const unsigned char *now, const unsigned char *before, const unsigned char *owned,
+                          size_t bytes)
+{
+    uint64_t changed = 0;
+    size_t k = 0;
+    for (; k + 8 <= bytes; k += 8)
+        changed |= (td_get_elem(now + k, 8) ^ td_get_elem(before + k, 8)) & ~td_get_elem(owned + k, 8);
+    for (; k < bytes; k++)
+        changed |= (unsigned)(now[k] ^ before[k]) & ~(unsigned)owned[k];
+    return changed != 0;
+}
+
 static void scan_bank(td_report *r, uint64_t bank, const unsigned char *now, const unsigned char *before,
                       const unsigned char *owned)
 {
@@ -114,7 +222,9 @@ static void scan_bank(td_report *r, uint64_t bank, const unsigned char *now, con
     const uint64_t block = word_bytes < 4096 ? 4096 / word_bytes : 1;
     for (uint64_t first = 0; first < r->geometry.depth_words; first += block) {
         const uint64_t left = r->geometry.depth_words - first, count = left < block ? left : block;
-        if (memcmp(now + first * word_bytes, before + first * word_bytes, count * word_bytes) == 0)
+        if (memcmp(now + first * word_bytes, before + first * word_bytes, count * word_bytes) == 0 ||
+            !block_changed(now + first * word_bytes, before + first * word_bytes, owned + first * word_bytes,
+                           count * word_bytes))
             continue;
         for (uint64_t w = first; w < first + count; w++)
             note_word(r, bank, w, now + w * word_bytes, before + w * word_bytes, owned + w * word_bytes);
@@ -125,20 +235,20 @@ td_status td_compare_outside(const td_run *run, const td_memory *const *snapshot
 {
     const td_plan *plan = run->plan;
     const size_t banks = plan->geometry.banks;
-    marks m = {.bank = calloc(banks, sizeof(td_memory *)), .word_bytes = plan->geometry.word_bytes};
-    td_status status = m.bank ? TD_OK : td_fail_alloc(banks * sizeof(td_memory *));
+    td_memory **marks = calloc(banks, sizeof(td_memory *));
+    td_status status = marks ? TD_OK : td_fail_alloc(banks * sizeof(td_memory *));
     for (size_t i = 0; i < banks && !status; i++)
-        status = td_memory_create("marks", plan->geometry.width_bits, plan->geometry.depth_words, &m.bank[i]);
+        status = td_memory_create("marks", plan->geometry.width_bits, plan->geometry.depth_words, &marks[i]);
+    if (!status)
+        status = mark(plan, marks);
     if (!status) {
-        walk_pieces(plan, plan->data, plan->data_count, mark, &m);
-        walk_pieces(plan, plan->pads, plan->pads_count, mark, &m);
         report->has_snapshot = true;
         for (size_t i = 0; i < banks; i++)
-            scan_bank(report, i, run->bank[i], snapshot[i]->data, m.bank[i]->data);
+            scan_bank(report, i, run->bank[i], snapshot[i]->data, marks[i]->data);
     }
-    for (size_t i = 0; i < banks && m.bank; i++)
-        td_memory_destroy(&m.bank[i]);
-    free(m.bank);
+    for (size_t i = 0; i < banks && marks; i++)
+        td_memory_destroy(&marks[i]);
+    free(marks);
     return status;
 }
 

@@ -13,9 +13,9 @@
 static void find_rows(td_slabs *s)
 {
     const unsigned bytes = s->plan->memory_dtype.bytes;
-    s->row_elems = 1;
+    s->row_elems = s->lane_rows ? s->lanes : 1;
     s->row_nodes = 0;
-    for (size_t i = s->node_count; i-- > 0 && !s->piece && s->node[i].tensor == (int64_t)s->row_elems &&
+    for (size_t i = s->node_count; i-- > 0 && s->lane_rows && s->node[i].tensor == (int64_t)s->row_elems &&
                                    s->stride[i] == (int64_t)(s->row_elems * bytes);
          s->row_nodes++)
         s->row_elems *= s->extent[i];
@@ -58,12 +58,13 @@ static td_status make_small(td_slabs *s)
                          .tensor_dtype = whole->memory_dtype,
                          .memory_dtype = whole->memory_dtype,
                          .beats = whole->beats,
+                         .cell_bits = whole->cell_bits,
+                         .elems = s->elems,
                          .node = s->small_node,
                          .piece = s->small_piece,
                          .data = &s->small_box,
                          .data_count = 1,
-                         .table = whole->table,
-                         .table_count = whole->table_count};
+                         .table = whole->table};
     s->small_box = (td_box){.node_count = s->node_count, .piece_count = pieces};
     int64_t step = (int64_t)s->lanes, memory = s->memory;
     for (size_t i = s->node_count; i-- > 0; step *= (int64_t)s->extent[i]) {

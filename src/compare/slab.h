@@ -33,6 +33,8 @@ typedef struct td_slabs {
     uint64_t lanes;                 /* elements per step: more than 1 where lanes are lists of pieces */
     const td_piece *piece;          /* of the plan; NULL without pieces */
     size_t *lane_piece;             /* the first piece of each lane, and one past the last */
+    bool lane_rows;                 /* lanes are contiguous in the tensor, or there is one */
+    int64_t lane_tensor;            /* the first lane's element, from that of the step */
     uint64_t elems;                 /* of a slab */
     uint64_t count;                 /* of slabs */
     size_t unit;                    /* TRANSPOSED: the node that is contiguous in memory */

@@ -210,6 +210,8 @@ static void choose_blocks(cutting *c)
 static td_status take_pieces(td_slabs *s, const td_box *box)
 {
     s->lanes = 1;
+    s->lane_tensor = box->piece_count ? s->plan->piece[box->first_piece].tensor : 0;
+    s->lane_rows = true;
     if (!box->piece_count)
         return TD_OK;
     s->lane_piece = malloc((box->piece_count + 1) * sizeof *s->lane_piece);
@@ -221,6 +223,7 @@ static td_status take_pieces(td_slabs *s, const td_box *box)
         s->small_piece[k] = s->plan->piece[box->first_piece + k];
         if (s->small_piece[k].elem_bit == 0)
             s->lane_piece[lanes++] = k;
+        s->lane_rows &= s->small_piece[k].tensor == s->lane_tensor + (int64_t)lanes - 1;
         s->small_piece[k].tensor = (int64_t)lanes - 1;
     }
     s->lane_piece[lanes] = box->piece_count;
@@ -309,7 +312,7 @@ void td_slabs_of_tensor(unsigned char *const *data, unsigned bytes, uint64_t ele
                         void *context)
 {
     const uint64_t block = CONTIGUOUS_BYTES / bytes, even = elems / block, left = elems % block;
-    td_slabs s = {.bank = data, .node_count = 1, .lanes = 1, .way = TD_SLAB_ROWS, .row_nodes = 1};
+    td_slabs s = {.bank = data, .node_count = 1, .lanes = 1, .lane_rows = true, .way = TD_SLAB_ROWS, .row_nodes = 1};
     s.node[0] = (td_node){.tensor = 1, .memory = 8 * (int64_t)bytes};
     s.stride[0] = bytes;
     for (int rest = 0; rest < 2; rest++) {

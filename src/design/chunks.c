@@ -98,10 +98,12 @@ static inline bool act(action what, uint32_t *chunk, unsigned char *at, int64_t 
     return what == FIND && any_bit(at, step_bytes, count, bytes);
 }
 
-/* Where the words lie: each at its address, or consecutively in the order in which they cross. */
+/* Where the words lie: each at its address, or consecutively in the order in which they cross. A run of words may have
+ * its own place instead; a run of their masks has not. */
 typedef struct storage {
     unsigned char *data;
     bool ordered;
+    bool masks;
 } storage;
 
 static void advance(const struct td_transfer *t, td_crossing *place, uint64_t count)
@@ -142,8 +144,11 @@ static uint64_t cross_run(const struct td_transfer *t, storage from, td_crossing
     const td_word_run *run = &t->run[place->run];
     const uint64_t left = run->count - place->done, count = left < most ? left : most;
     const uint64_t address = run->first + place->done * (uint64_t)run->step;
-    const int64_t step_bytes = from.ordered ? (int64_t)bytes : run->step * (int64_t)bytes;
-    *found |= act(what, chunk, from.data + (from.ordered ? place->words : address) * bytes, step_bytes, count, bytes);
+    const bool own = run->data && !from.masks;
+    const int64_t step_bytes = from.ordered || own ? (int64_t)bytes : run->step * (int64_t)bytes;
+    unsigned char *at =
+        own ? run->data + place->done * bytes : from.data + (from.ordered ? place->words : address) * bytes;
+    *found |= act(what, chunk, at, step_bytes, count, bytes);
     advance(t, place, count);
     return count;
 }
@@ -187,12 +192,12 @@ static size_t done(struct td_transfer *t, size_t parts)
 static storage words_of(const td_memory *memory)
 {
     const struct td_transfer *t = memory->transfer;
-    return t->staged ? (storage){t->staged, true} : (storage){memory->data, false};
+    return t->staged ? (storage){t->staged, true, false} : (storage){memory->data, false, false};
 }
 
 static storage plane_of(const td_memory *memory)
 {
-    return (storage){memory->unknown->data, false};
+    return (storage){memory->unknown->data, false, true};
 }
 
 size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown)

@@ -1,5 +1,6 @@
 /* Loads and dumps of one tensor in a memory inside a design, without going through its copy. Where the words in word
- * order are the tensor's own bytes, they cross directly from the tensor or into it. Otherwise they are staged: the
+ * order are the tensor's own bytes, they cross directly from the tensor or into it; so do the words between the first
+ * and the last of a flat tensor that begins inside a word. Otherwise they are staged: the
  * operation runs on a buffer that holds the words consecutively, and only the list of runs has their addresses;
  * scattering them into the copy would cost a cache line per word, three times. Where neither works, the copy is
  * used. Called by a bridge (tensordoor_bridge.h). */
@@ -7,19 +8,26 @@
 #include "base/pages.h"
 #include "design/transfer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* The tensor's bytes are the words, one after another from word `first` of the plan's memory on. */
-static bool is_contiguous(const td_plan *plan, const td_tensor *tensor, uint64_t first, uint64_t words)
+/* The tensor's bytes are bytes of the plan's memory, one after another from bit `box->memory` on. */
+static bool is_one_copy(const td_plan *plan, const td_tensor *tensor)
 {
-    if (plan->data_count != 1 || plan->pads_count || plan->lane_mask || plan->in_order || plan->table)
+    if (plan->data_count != 1 || plan->pads_count || plan->lane_mask || plan->in_order || plan->table.entry)
         return false;
     const td_box *box = plan->data;
     const td_node *node = &plan->node[box->first_node];
     const unsigned bits = 8u * tensor->dtype.bytes;
     return tensor->dtype.bits == bits && box->node_count == 1 && !box->selectors && !box->piece_count &&
-           box->tensor == 0 && (uint64_t)box->memory == first * plan->geometry.word_bytes * 8 &&
-           node->extent == tensor->elems && node->tensor == 1 && node->memory == bits &&
+           box->tensor == 0 && box->memory % 8 == 0 && node->extent == tensor->elems && node->tensor == 1 &&
+           node->memory == bits;
+}
+
+/* They are whole words, from word `first` on. */
+static bool is_contiguous(const td_plan *plan, const td_tensor *tensor, uint64_t first, uint64_t words)
+{
+    return is_one_copy(plan, tensor) && (uint64_t)plan->data->memory == first * plan->geometry.word_bytes * 8 &&
            tensor->elems * tensor->dtype.bytes == words * plan->geometry.word_bytes;
 }
 
@@ -72,7 +80,7 @@ static bool list_edges(struct td_transfer *t, const td_plan *plan, const td_layo
     const bool gaps = layout->clip || (layout->slot_bits && layout->slot_bits != bits);
     if (!layout->flat || gaps || t->count != 1 || t->run[0].step != 1)
         return layout->keep || layout->clip;
-    const bool plain = !plan->pads_count && !plan->repeats && !plan->slides && !layout->byte_addresses;
+    const bool plain = !plan->pads_count && !plan->repeats && !plan->windows && !layout->byte_addresses;
     const bool first = lsb != 0 || layout->byte_addresses, last = !plain || (lsb + plan->elems * bits) % width != 0;
     if (!first && !last)
         return false;
@@ -86,6 +94,61 @@ static bool list_edges(struct td_transfer *t, const td_plan *plan, const td_layo
     return true;
 }
 
+/* For a list that is not the one whose words came in. */
+static void start_over(struct td_transfer *t)
+{
+    t->whole.count = 0;
+    t->next = (td_crossing){0};
+    t->expected = false;
+}
+
+#define LENT_WORDS 16 /* fewer are not worth three runs */
+
+static void lend(struct td_transfer *t, const td_plan *plan, const td_tensor *tensor)
+{
+    if (t->count == 1 && t->run[0].step == 1 && t->words >= LENT_WORDS && is_one_copy(plan, tensor))
+        t->lent = (td_lent_bytes){.data = tensor->data,
+                                  .first = (uint64_t)plan->data->memory / 8,
+                                  .count = tensor->elems * tensor->dtype.bytes};
+}
+
+/* The words of a lent tensor: those at its ends in the copy, the others in the tensor. */
+static bool list_lent(struct td_transfer *t, size_t word_bytes)
+{
+    const td_lent_bytes *l = &t->lent;
+    const uint64_t end = l->first + l->count, low = (l->first + word_bytes - 1) / word_bytes, high = end / word_bytes;
+    td_word_run *run = t->room < 3 ? realloc(t->run, 3 * sizeof *run) : t->run;
+    if (!run)
+        return false;
+    t->room = t->room < 3 ? 3 : t->room;
+    t->run = run;
+    t->count = 0;
+    if (l->first % word_bytes)
+        t->run[t->count++] = (td_word_run){.first = low - 1, .count = 1, .step = 1};
+    t->run[t->count++] =
+        (td_word_run){.first = low, .count = high - low, .step = 1, .data = l->data + (low * word_bytes - l->first)};
+    if (end % word_bytes)
+        t->run[t->count++] = (td_word_run){.first = high, .count = 1, .step = 1};
+    t->words = high - low + t->count - 1;
+    start_over(t);
+    return true;
+}
+
+/* The bytes of a lent tensor that lie in words which are not all its own: to the copy, or from it. */
+static void move_ends(td_memory *memory, bool to_tensor)
+{
+    const td_lent_bytes *l = &memory->transfer->lent;
+    const uint64_t word_bytes = memory->word_bytes, head = (word_bytes - l->first % word_bytes) % word_bytes,
+                   tail = (l->first + l->count) % word_bytes;
+    const struct {
+        uint64_t at, bytes;
+    } end[] = {{0, head}, {l->count - tail, tail}};
+    for (int i = 0; i < 2; i++) {
+        unsigned char *in_tensor = l->data + end[i].at, *in_copy = memory->data + l->first + end[i].at;
+        memcpy(to_tensor ? in_tensor : in_copy, to_tensor ? in_copy : in_tensor, end[i].bytes);
+    }
+}
+
 /* After the two edge words have come in and the operation has run: all its words go out. */
 static void list_whole(struct td_transfer *t)
 {
@@ -94,9 +157,7 @@ static void list_whole(struct td_transfer *t)
     t->run[0] = t->whole;
     t->count = 1;
     t->words = t->whole.count;
-    t->whole.count = 0;
-    t->next = (td_crossing){0};
-    t->expected = false;
+    start_over(t);
 }
 
 td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
@@ -114,13 +175,19 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
     as = td_layout_choose_as(layout, as);
     if (!td_transfer_plan(&memory, 1, tensor, layout, as, dense, &plan))
         return TD_OK;
-    status = place_words(memory, plan, tensor, dense, may_borrow(tensor, layout, as, use));
-    if (!status && use == TD_TRANSFER_LOAD && !memory->transfer->borrowed)
-        *partial = list_edges(memory->transfer, plan, layout);
-    else if (layout->flat && memory->transfer->borrowed)
+    const bool borrows = may_borrow(tensor, layout, as, use);
+    struct td_transfer *t = memory->transfer;
+    status = place_words(memory, plan, tensor, dense, borrows);
+    if (!status && borrows && layout->flat && !t->borrowed)
+        lend(t, plan, tensor);
+    if (!status && use == TD_TRANSFER_LOAD && !t->borrowed)
+        *partial = list_edges(t, plan, layout);
+    else if (!status && t->lent.data && !list_lent(t, memory->word_bytes))
+        t->lent.data = NULL;
+    else if (layout->flat && t->borrowed)
         *partial = 0;
     td_plan_release(&plan);
-    *borrowed = memory->transfer->borrowed;
+    *borrowed = t->borrowed || t->lent.data;
     return status;
 }
 
@@ -136,6 +203,19 @@ static void settle(td_memory *memory)
     t->staged = NULL;
 }
 
+/* A lent tensor after all in the copy, where x and z are known. */
+static void take_back(td_memory *memory, bool writes_tensor)
+{
+    struct td_transfer *t = memory->transfer;
+    for (size_t i = 0; i < t->count && writes_tensor; i++)
+        if (t->run[i].data)
+            memcpy(memory->data + t->run[i].first * memory->word_bytes, t->run[i].data,
+                   t->run[i].count * memory->word_bytes);
+    for (size_t i = 0; i < t->count; i++)
+        t->run[i].data = NULL;
+    t->lent.data = NULL;
+}
+
 /* Runs the operation on the copy, or on the buffer as the same memory with other storage. Only the copy has x and z. */
 static td_status run_staged(td_memory *memory, const td_call *given)
 {
@@ -143,9 +223,13 @@ static td_status run_staged(td_memory *memory, const td_call *given)
     struct td_transfer *t = memory ? memory->transfer : NULL;
     const td_memory *bank = memory;
     td_memory view;
-    if (t && t->borrowed) {
+    if (t && t->lent.data && (memory->unknown_any || (!call.writes_tensor && !list_lent(t, memory->word_bytes))))
+        take_back(memory, call.writes_tensor);
+    if (t && (t->borrowed || t->lent.data)) {
         const td_tensor *tensor = call.tensor;
         const td_status status = tensor && tensor->origin ? td_file_check(tensor->origin) : TD_OK;
+        if (!status && t->lent.data)
+            move_ends(memory, call.writes_tensor);
         return status ? td_call_fail(&call, status) : TD_OK;
     }
     if (t && t->staged && memory->unknown_any)

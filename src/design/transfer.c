@@ -41,6 +41,7 @@ td_status td_transfer_begin(td_memory *memory)
     t->count = 0;
     t->words = 0;
     t->whole = (td_word_run){0};
+    t->lent = (td_lent_bytes){0};
     t->next = (td_crossing){0};
     t->expected = false;
     t->staged = NULL;
@@ -165,9 +166,9 @@ td_status td_transfer_list_dense(td_memory *memory, td_plan *plan)
         return TD_OK;
     }
     empty_list(t);
-    if (plan->place_table)
-        for (uint64_t i = 0; i < plan->place_table_count; i++)
-            add(t, TD_TABLE_WORD(plan->place_table[i]), plan->beats, 1);
+    if (plan->place_table.entry)
+        for (uint64_t i = 0; i < plan->place_table.count; i++)
+            add(t, td_table_get(&plan->place_table, i), plan->beats, 1); /* of one bank */
     else
         list_places(t, plan);
     td_status status = end_list(t);

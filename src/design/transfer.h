@@ -12,7 +12,15 @@ typedef struct td_word_run {
     uint64_t first;
     uint64_t count;
     int64_t step;
+    unsigned char *data; /* where they lie, consecutively; NULL: with the others */
 } td_word_run;
+
+/* A tensor whose bytes are bytes of the memory from `first` on: all of its words but the two at the ends, which it may
+ * share with others, cross directly. */
+typedef struct td_lent_bytes {
+    unsigned char *data; /* NULL: there is none */
+    uint64_t first, count;
+} td_lent_bytes;
 
 /* A place in the list: `done` words of a run have crossed, `words` in all. */
 typedef struct td_crossing {
@@ -29,6 +37,7 @@ struct td_transfer {
     td_plan *listed; /* the dense plan whose runs these are, held: the same plan again needs no new list; or NULL */
     size_t listed_count;
 
+    td_lent_bytes lent;
     td_word_run whole; /* while only its first and last word come in: what goes out; count 0: the list itself */
 
     td_crossing next;     /* what crosses next */

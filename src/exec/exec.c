@@ -5,8 +5,12 @@
 
 #include "base/pool.h"
 #include "exec/bit_rows.h"
+#include "exec/fill.h"
+#include "exec/gather.h"
 #include "exec/plain.h"
+#include "exec/run_staged.h"
 #include "kernels/bits.h"
+#include "kernels/gather.h"
 #include "plan/move.h"
 
 /* The part of each box that lies in word `at` (its coordinates on the selector axes), if any. */
@@ -54,55 +58,10 @@ static void load_in_order(const td_run *run)
     }
 }
 
-/* The innermost selector loop where each step is one run: words over the table, or over banks, without a call for
- * each. Everything that the compiler must assume the stores could change is read before them. */
-static inline __attribute__((always_inline)) void gather_runs(const td_run *run, const td_node *of, bool dump, td_at at,
-                                                              size_t bytes)
+/* This run takes the box's move; else its bit rows. */
+static bool takes_move(const td_run *run, const td_move *move)
 {
-    const td_plan *plan = run->plan;
-    const td_node node = *of;
-    const uint64_t *const table = plan->table;
-    const size_t word_bytes = plan->geometry.word_bytes;
-    unsigned char *const only = plan->geometry.banks == 1 ? run->bank[0] : NULL;
-    const int64_t elem = plan->tensor_dtype.bytes;
-    unsigned char *elems = run->tensor + at.tensor * elem;
-    int64_t offset = at.memory / 8; /* of whole bytes, as the node's steps are: else there would be no move */
-    for (uint64_t i = 0; i < node.extent; i++) {
-        const uint64_t entry = table ? table[at.select] : (uint64_t)at.select << TD_TABLE_BANK_SHIFT;
-        unsigned char *place =
-            (only ? only : run->bank[TD_TABLE_BANK(entry)]) + TD_TABLE_WORD(entry) * word_bytes + offset;
-        memcpy(dump ? elems : place, dump ? place : elems, bytes);
-        at.select += node.select;
-        offset += node.memory / 8;
-        elems += node.tensor * elem;
-    }
-}
-
-#define GATHER(size)                                                                                                   \
-    case size:                                                                                                         \
-        gather_runs(run, node, dump, at, size);                                                                        \
-        break;
-
-static void gather(const td_run *run, const td_node *node, bool dump, td_at at, size_t bytes)
-{
-    switch (bytes) {
-        GATHER(1)
-        GATHER(2)
-        GATHER(4)
-        GATHER(8)
-        GATHER(16)
-        GATHER(32)
-        GATHER(64)
-        GATHER(128)
-    default:
-        gather_runs(run, node, dump, at, bytes);
-    }
-}
-
-/* A step of the innermost selector of this box is one run of bytes. */
-static bool gathers(const td_run *run, const td_move *move)
-{
-    return move->kind == TD_MOVE_RUNS && move->loops == 0 && move->high == 1 && !run->convert;
+    return move->kind != TD_MOVE_NONE && (!run->convert || td_move_converts(move, run->convert));
 }
 
 /* What a box has on one ground; `one_thread` keeps it on the calling thread. */
@@ -113,7 +72,7 @@ static void move_ground(const td_run *run, size_t b, bool dump, bool one_thread,
     unsigned char *ground = td_ground_at(run->plan, run->bank, at.select), *place = ground + at.memory / 8,
                   *elems = run->tensor + at.tensor * plan->tensor_dtype.bytes;
     const td_move_values values = {.convert = run->convert, .tensor = run->tensor};
-    if (move->kind == TD_MOVE_NONE || (run->convert && !td_move_converts(move, run->convert)))
+    if (!takes_move(run, move))
         td_rows_run(&plan->rows[b], run, dump, one_thread, ground, at.memory, at.tensor);
     else
         td_move_run(move, run->convert ? &values : NULL, one_thread, dump ? elems : place, dump ? place : elems);
@@ -123,16 +82,9 @@ static void move_ground(const td_run *run, size_t b, bool dump, bool one_thread,
 static void move_grounds(const td_run *run, size_t b, bool dump, bool one_thread, const td_node *node, size_t count,
                          td_at at)
 {
-    const td_move *move = &run->plan->move[2 * b + dump];
     td_walk w;
-    if (count == 1 && gathers(run, move))
-        gather(run, node, dump, at, move->wide);
-    else if (count && gathers(run, move))
-        for (td_walk_begin(&w, node, count - 1, at); w.more; td_walk_next(&w))
-            gather(run, &node[count - 1], dump, w.at, move->wide);
-    else
-        for (td_walk_begin(&w, node, count, at); w.more; td_walk_next(&w))
-            move_ground(run, b, dump, one_thread, w.at);
+    for (td_walk_begin(&w, node, count, at); w.more; td_walk_next(&w))
+        move_ground(run, b, dump, one_thread, w.at);
 }
 
 /* Steps of the outermost selector that threads share: different words, so different bytes. */
@@ -169,6 +121,10 @@ static void move_box(const td_run *run, size_t b, bool dump)
         move_ground(run, b, dump, false, (td_at){box->tensor, box->memory, box->select});
         return;
     }
+    if (!run->convert && plan->gather[2 * b + dump].bytes) {
+        td_gather_run(run, &plan->gather[2 * b + dump], dump, td_box_at(box));
+        return;
+    }
     if (!plan->slides && !plan->skewed && node->tensor)
         s.parts = td_pool_parts(plan->elems * plan->tensor_dtype.bytes, node->extent);
     if (s.parts > 1)
@@ -182,7 +138,9 @@ static void move_all(const td_run *run, bool dump)
 {
     const td_plan *plan = run->plan;
     for (size_t b = 0; b < plan->data_count; b++)
-        if (plan->rows[b].way == TD_ROWS_NONE)
+        if (plan->stage && plan->stage[b] && td_stage_fits(plan->stage[b], &plan->data[b]) && !run->loose)
+            td_stage_run(plan->stage[b], run, &plan->data[b], dump);
+        else if (plan->rows[b].way == TD_ROWS_NONE)
             td_plain_run(run, &plan->data[b], 1, dump ? td_dump_row : td_load_row);
         else
             move_box(run, b, dump);
@@ -204,17 +162,75 @@ static void pad_all(const td_run *run)
                             w.at.memory, 0);
 }
 
+/* The words of a fill by table: each gets the same, so the source has a step of 0. */
+static void fill_table(const td_run *run, const td_box *box)
+{
+    const td_plan *plan = run->plan;
+    const td_node *row = &plan->node[box->first_node + box->selectors - 1];
+    td_gather g = {.elems = plan->fill_value,
+                   .bank = run->bank,
+                   .one_bank = plan->geometry.banks == 1,
+                   .entry_bytes = plan->table.entry_bytes,
+                   .bank_shift = plan->table.bank_shift,
+                   .entry_step = row->select,
+                   .word_bytes = plan->geometry.word_bytes,
+                   .offset_step = row->memory / 8,
+                   .bytes = plan->beats * plan->geometry.word_bytes,
+                   .count = row->extent};
+    td_walk w;
+    for (td_walk_begin(&w, plan->node + box->first_node, box->selectors - 1, td_box_at(box)); w.more;
+         td_walk_next(&w)) {
+        g.entry = (const unsigned char *)plan->table.entry + w.at.select * plan->table.entry_bytes;
+        g.offset = w.at.memory / 8;
+        plan->fill_scatter(&g);
+    }
+}
+
+/* The words of a fill, by rows of its innermost node. */
+static void fill_box(const td_run *run, const td_box *box)
+{
+    const td_plan *plan = run->plan;
+    const size_t bytes = plan->beats * plan->geometry.word_bytes;
+    td_walk w;
+    if (plan->fill_scatter && box->selectors && box->selectors == box->node_count) {
+        fill_table(run, box);
+        return;
+    }
+    for (td_walk_rows(&w, plan, box); w.more; td_walk_next(&w))
+        td_fill_words(td_ground_at(plan, run->bank, w.at.select) + w.at.memory / 8, w.row->memory / 8, w.row->extent,
+                      plan->fill_value, plan->fill_keep, bytes);
+}
+
+/* The words that no move fills on its way. */
+static void fill_all(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    for (size_t i = 0; i < plan->fill_count; i++)
+        if (!plan->fill[i].moved || !takes_move(run, &plan->move[2 * plan->fill[i].data]))
+            fill_box(run, &plan->fill[i].box);
+}
+
 void td_exec_load(const td_run *run)
 {
     const td_plan *plan = run->plan;
+    if (plan->last) {
+        td_run last = *run;
+        last.plan = plan->last;
+        td_exec_load(&last);
+        return;
+    }
     if (plan->in_order) {
         load_in_order(run);
         return;
     }
-    if (plan->lane_mask)
-        td_plain_run(run, plan->words, plan->words_count, td_clear_row);
-    if (plan->pads_count)
-        pad_all(run);
+    if (plan->fills_pads && !plan->covered)
+        fill_all(run);
+    else if (!plan->covered) {
+        if (plan->lane_mask)
+            td_plain_run(run, plan->words, plan->words_count, td_clear_row);
+        if (plan->pads_count)
+            pad_all(run);
+    }
     move_all(run, false);
 }
 

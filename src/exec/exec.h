@@ -23,6 +23,10 @@ void td_exec_dump(const td_run *run);
  * tensor's dtype, with the element in the message. */
 td_status td_exec_check(const td_run *run);
 
+/* Before a dump of a plan that has `copies`: true when the bits of every copy are the same. Where they are not, the two
+ * below say whether that matters (bits that are x or z do not, nor bits that a conversion drops) and where it does. */
+bool td_exec_copies_same(const td_run *run);
+
 /* Where a copy in memory differs. */
 typedef struct td_clash {
     uint64_t elem; /* row-major number in the tensor */

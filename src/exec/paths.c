@@ -117,6 +117,6 @@ void td_speed_paths_clear(void)
 const char *td_path_name(td_path path)
 {
     static const char *const name[TD_PATHS] = {"contiguous", "transposed", "interleaved", "gathered",
-                                               "packed",     "converted",  "plain"};
+                                               "packed",     "converted",  "plain",       "staged"};
     return (unsigned)path < TD_PATHS ? name[path] : "";
 }

@@ -15,6 +15,8 @@ static bool converts_first(const td_move *m)
 
 bool td_move_converts(const td_move *m, const td_convert *convert)
 {
+    if (m->kind == TD_MOVE_SHUFFLE)
+        return false;
     return !convert->numbers || m->kind == TD_MOVE_RUNS || converts_first(m) == m->tensor_first;
 }
 

@@ -1,4 +1,5 @@
-/* Conversion kernels: rows of elements in tensor containers, f32 on one side. values/convert_choose.c chooses one to
+/* Conversion kernels: rows of elements in tensor containers, f32 on one side or a plain widening.
+ * values/convert_choose.c chooses one to
  * decode and one to encode and fills the parameters, values/convert.c calls them; they refuse nothing and know no
  * layout. All round to nearest even and saturate or overflow to infinity as the parameters say, and every version gives
  * the bits of plain C.
@@ -25,13 +26,23 @@
     X(f32_u8, 4, 1)                                                                                                    \
     X(f32_s16, 4, 2)                                                                                                   \
     X(f32_u16, 4, 2)                                                                                                   \
+    X(f32_s32, 4, 4) /* of 32 bits, without a zero point */                                                            \
+    X(f32_u32, 4, 4)                                                                                                   \
     X(bf16_f32, 2, 4) /* decoders: (stored - zero) * scale, or / scale */                                              \
     X(f16_f32, 2, 4)                                                                                                   \
     X(x8_f32, 1, 4) /* by table */                                                                                     \
     X(s8_f32, 1, 4)                                                                                                    \
     X(u8_f32, 1, 4)                                                                                                    \
     X(s16_f32, 2, 4)                                                                                                   \
-    X(u16_f32, 2, 4)
+    X(u16_f32, 2, 4)                                                                                                   \
+    X(s32_f32, 4, 4) /* the nearest f32, times a scale that is a power of two; no zero point */                        \
+    X(u32_f32, 4, 4)                                                                                                   \
+    X(s8_s32, 1, 4) /* integers to wider ones that hold them */                                                        \
+    X(u8_u32, 1, 4)                                                                                                    \
+    X(s16_s32, 2, 4)                                                                                                   \
+    X(u16_u32, 2, 4)                                                                                                   \
+    X(s8_s16, 1, 2)                                                                                                    \
+    X(u8_u16, 1, 2)
 
 /* How encoders divide. MUL: the scale is a power of two, so x * inverse is the quotient. INVERSE, for integers: the
  * scale lies within 2^-60 .. 2^60, and a quotient that matters comes out of multiplications and one exact remainder.

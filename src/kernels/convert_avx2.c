@@ -242,6 +242,37 @@ INT_KERNEL(f32_u8, ints_x8, 1, false)
 INT_KERNEL(f32_s16, ints_x16, 2, true)
 INT_KERNEL(f32_u16, ints_x16, 2, false)
 
+/* Out of the range of i32 the instruction gives INT32_MIN, which is right below it. */
+INLINE __m256i codes_s32(__m256 q)
+{
+    const __m256 over = _mm256_cmp_ps(q, _mm256_set1_ps(0x1p31F), _CMP_GE_OQ);
+    const __m256i code = _mm256_andnot_si256(nan_of(q), _mm256_cvtps_epi32(q));
+    return _mm256_blendv_epi8(code, _mm256_set1_epi32(INT32_MAX), _mm256_castps_si256(over));
+}
+
+/* From 2^31 on less that. NaN is 0 here: a maximum takes its second operand then. */
+INLINE __m256i codes_u32(__m256 x)
+{
+    const __m256 half = _mm256_set1_ps(0x1p31F);
+    const __m256 q = _mm256_max_ps(x, _mm256_setzero_ps());
+    const __m256 high = _mm256_cmp_ps(q, half, _CMP_GE_OQ);
+    const __m256i low = _mm256_cvtps_epi32(_mm256_sub_ps(q, _mm256_and_ps(high, half)));
+    const __m256i top = _mm256_and_si256(_mm256_castps_si256(high), _mm256_set1_epi32(INT32_MIN));
+    const __m256 over = _mm256_cmp_ps(q, _mm256_set1_ps(0x1p32F), _CMP_GE_OQ);
+    return _mm256_or_si256(_mm256_xor_si256(low, top), _mm256_castps_si256(over));
+}
+
+#define INT32_KERNEL(name, codes)                                                                                      \
+    INLINE void block_##name(void *dst, const void *src, const td_convert_params *p, int divide)                       \
+    {                                                                                                                  \
+        for (int k = 0; k < 4; k++)                                                                                    \
+            store(dst, k, codes(divided(load(src, k), p, divide)), p);                                                 \
+    }                                                                                                                  \
+    FLOAT_KERNEL(name, block_##name, 4)
+
+INT32_KERNEL(f32_s32, codes_s32)
+INT32_KERNEL(f32_u32, codes_u32)
+
 /* -- Proofs; see the AVX-512 versions */
 
 TARGET static bool proves_small(const td_convert_params *params)

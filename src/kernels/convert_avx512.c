@@ -349,6 +349,35 @@ INT_KERNEL(f32_u8, ints_u8)
 INT_KERNEL(f32_s16, ints_s16)
 INT_KERNEL(f32_u16, ints_u16)
 
+/* Out of the range of i32 the instruction gives INT32_MIN, which is right below it. */
+INLINE __m512i codes_s32(__m512 q)
+{
+    const __mmask16 over = _mm512_cmp_ps_mask(q, _mm512_set1_ps(0x1p31F), _CMP_GE_OQ);
+    const __m512i code = _mm512_maskz_cvt_roundps_epi32(_mm512_cmp_ps_mask(q, q, _CMP_ORD_Q), q, NEAREST);
+    return _mm512_mask_mov_epi32(code, over, _mm512_set1_epi32(INT32_MAX));
+}
+
+/* NaN is 0 here: a maximum takes its second operand then. */
+INLINE __m512i codes_u32(__m512 q)
+{
+    return _mm512_cvt_roundps_epu32(_mm512_max_ps(q, _mm512_setzero_ps()), NEAREST);
+}
+
+#define INT32_KERNEL(name, codes)                                                                                      \
+    INLINE void loop_##name(uint32_t *out, const float *in, size_t n, const td_convert_params *p, int divide)          \
+    {                                                                                                                  \
+        size_t i = 0;                                                                                                  \
+        for (; i + 16 <= n; i += 16)                                                                                   \
+            put(out + i, codes(divided(take(in + i, p), p, divide)), p->stream);                                       \
+        if (i < n)                                                                                                     \
+            _mm512_mask_storeu_epi32(out + i, mask_of(n - i),                                                          \
+                                     codes(divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide)));        \
+    }                                                                                                                  \
+    FLOAT_KERNEL(name, loop_##name)
+
+INT32_KERNEL(f32_s32, codes_s32)
+INT32_KERNEL(f32_u32, codes_u32)
+
 /* The quotients of small integers, one by one: of the negative ones too, since everything is symmetric. */
 TARGET static bool proves_small(const td_convert_params *params)
 {

@@ -2,6 +2,7 @@
  * nearest even is all they ask of the machine; elements are read with memcpy, so nothing has to be aligned. */
 #include "kernels/convert.h"
 
+#include <math.h>
 #include <string.h>
 
 #define KERNEL(name)                                                                                                   \
@@ -161,6 +162,24 @@ KERNEL(f32_u16)
         store_u16(dst, i, (uint16_t)quantised(load_f32(src, i), p));
 }
 
+KERNEL(f32_s32)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float q = divided(load_f32(src, i), p);
+        const int32_t code = q >= 0x1p31F ? INT32_MAX : q < -0x1p31F ? INT32_MIN : q == q ? (int32_t)lrintf(q) : 0;
+        memcpy((char *)dst + 4 * i, &code, sizeof code);
+    }
+}
+
+KERNEL(f32_u32)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float q = divided(load_f32(src, i), p);
+        const uint32_t code = q >= 0x1p32F ? UINT32_MAX : q > 0 ? (uint32_t)llrintf(q) : 0;
+        memcpy((char *)dst + 4 * i, &code, sizeof code);
+    }
+}
+
 /* Without a scale nothing is multiplied: a denormal operand costs more than all the rest. */
 static float multiplied(float x, const td_convert_params *p)
 {
@@ -240,6 +259,75 @@ KERNEL(u16_f32)
 {
     for (size_t i = 0; i < n; i++)
         store_f32(dst, i, from_unsigned(load_u16(src, i), p));
+}
+
+static uint32_t load_u32(const void *src, size_t i)
+{
+    uint32_t value = 0;
+    memcpy(&value, (const char *)src + 4 * i, sizeof value);
+    return value;
+}
+
+static void store_u32(void *dst, size_t i, uint32_t value)
+{
+    memcpy((char *)dst + 4 * i, &value, sizeof value);
+}
+
+static uint32_t own_signed(uint32_t container, const td_convert_params *p)
+{
+    return (uint32_t)((int32_t)(container << p->own_shift) >> p->own_shift);
+}
+
+KERNEL(s32_f32)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float x = (float)(int32_t)own_signed(load_u32(src, i), p);
+        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
+    }
+}
+
+KERNEL(u32_f32)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float x = (float)(load_u32(src, i) & p->own_mask);
+        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
+    }
+}
+
+KERNEL(s8_s32)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u32(dst, i, own_signed(((const unsigned char *)src)[i], p));
+}
+
+KERNEL(u8_u32)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u32(dst, i, ((const unsigned char *)src)[i] & p->own_mask);
+}
+
+KERNEL(s16_s32)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u32(dst, i, own_signed(load_u16(src, i), p));
+}
+
+KERNEL(u16_u32)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u32(dst, i, load_u16(src, i) & p->own_mask);
+}
+
+KERNEL(s8_s16)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u16(dst, i, (uint16_t)own_signed(((const unsigned char *)src)[i], p));
+}
+
+KERNEL(u8_u16)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u16(dst, i, (uint16_t)(((const unsigned char *)src)[i] & p->own_mask));
 }
 
 void td_convert_init(td_convert_kernels *kernels, unsigned cpu_flags)

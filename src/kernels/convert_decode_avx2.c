@@ -86,3 +86,56 @@ DECODER(s8, 1)
 DECODER(u8, 1)
 DECODER(s16, 2)
 DECODER(u16, 2)
+
+/* -- Integers to wider ones, and those of 32 bits to f32 */
+
+INLINE __m256i load_x32(const void *src, int k)
+{
+    return _mm256_loadu_si256((const __m256i *)src + k);
+}
+
+INLINE __m256i with_unit(__m256 x, const td_convert_params *p)
+{
+    return _mm256_castps_si256(p->divide == TD_DIVIDE_NONE ? x : _mm256_mul_ps(x, _mm256_set1_ps(p->scale)));
+}
+
+/* Both halves are the mantissas of floats, and their sum is rounded once. */
+INLINE __m256 from_u32(__m256i x)
+{
+    const __m256i high = _mm256_or_si256(_mm256_srli_epi32(x, 16), _mm256_set1_epi32(0x53000000));
+    const __m256i low = _mm256_blend_epi16(x, _mm256_set1_epi32(0x4b000000), 0xaa);
+    const __m256 bias = _mm256_castsi256_ps(_mm256_set1_epi32(0x53000080));
+    return _mm256_add_ps(_mm256_sub_ps(_mm256_castsi256_ps(high), bias), _mm256_castsi256_ps(low));
+}
+
+INLINE __m256i load_short(const void *src, int k)
+{
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)src + k));
+}
+
+INLINE __m256i short_signed(__m256i x, const td_convert_params *p)
+{
+    const __m128i shift = _mm_cvtsi32_si128((int)p->own_shift - 16);
+    return _mm256_sra_epi16(_mm256_sll_epi16(x, shift), shift);
+}
+
+#define WHOLE_KERNEL(name, src_bytes, dst_bytes, stores, expression)                                                   \
+    INLINE void block_##name(void *dst, const void *src, const td_convert_params *p, int way)                          \
+    {                                                                                                                  \
+        (void)way;                                                                                                     \
+        for (int k = 0; k < (stores); k++)                                                                             \
+            store(dst, k, expression, p);                                                                              \
+    }                                                                                                                  \
+    KERNEL(name)                                                                                                       \
+    {                                                                                                                  \
+        run(block_##name, src_bytes, dst_bytes, ONCE, ARGUMENTS);                                                      \
+    }
+
+WHOLE_KERNEL(s8_s32, 1, 4, 4, own_signed(load_x8(src, k), p))
+WHOLE_KERNEL(u8_u32, 1, 4, 4, own_unsigned(load_x8(src, k), p))
+WHOLE_KERNEL(s16_s32, 2, 4, 4, own_signed(load_x16(src, k), p))
+WHOLE_KERNEL(u16_u32, 2, 4, 4, own_unsigned(load_x16(src, k), p))
+WHOLE_KERNEL(s8_s16, 1, 2, 2, short_signed(load_short(src, k), p))
+WHOLE_KERNEL(u8_u16, 1, 2, 2, _mm256_and_si256(load_short(src, k), _mm256_set1_epi16((short)p->own_mask)))
+WHOLE_KERNEL(s32_f32, 4, 4, 4, with_unit(_mm256_cvtepi32_ps(own_signed(load_x32(src, k), p)), p))
+WHOLE_KERNEL(u32_f32, 4, 4, 4, with_unit(from_u32(own_unsigned(load_x32(src, k), p)), p))

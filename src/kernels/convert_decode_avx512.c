@@ -135,3 +135,74 @@ KERNEL(s8_f32)
         EACH_FACTOR(decode_s8);
     }
 }
+
+/* -- Integers to wider ones, and those of 32 bits to f32 */
+
+#define WHOLE_KERNEL(name, elem_t, load, load_mask, value, full_shift, full)                                           \
+    INLINE void loop_##name(uint32_t *out, const elem_t *in, size_t n, const td_convert_params *p, bool whole)         \
+    {                                                                                                                  \
+        size_t i = 0;                                                                                                  \
+        for (; i + 16 <= n; i += 16) {                                                                                 \
+            _mm_prefetch((const char *)(in + i) + p->ahead, _MM_HINT_T0);                                              \
+            put(out + i, whole ? full(load((const void *)(in + i))) : value(load((const void *)(in + i)), p),          \
+                p->stream);                                                                                            \
+        }                                                                                                              \
+        if (i < n)                                                                                                     \
+            _mm512_mask_storeu_epi32(out + i, mask_of(n - i), value(load_mask(mask_of(n - i), in + i), p));            \
+    }                                                                                                                  \
+    KERNEL(name)                                                                                                       \
+    {                                                                                                                  \
+        if (p->own_shift == (full_shift))                                                                              \
+            EACH_ROW(loop_##name, true);                                                                               \
+        else                                                                                                           \
+            EACH_ROW(loop_##name, false);                                                                              \
+    }
+
+#define SIGNED_X8(x, p) own_signed(_mm512_cvtepu8_epi32(x), p)
+#define UNSIGNED_X8(x, p) own_unsigned(_mm512_cvtepu8_epi32(x), p)
+#define SIGNED_X16(x, p) own_signed(_mm512_cvtepu16_epi32(x), p)
+#define UNSIGNED_X16(x, p) own_unsigned(_mm512_cvtepu16_epi32(x), p)
+#define UNIT(x, p)                                                                                                     \
+    _mm512_castps_si512((p)->divide == TD_DIVIDE_NONE ? (x) : _mm512_mul_ps(x, _mm512_set1_ps((p)->scale)))
+#define SIGNED_X32(x, p) UNIT(_mm512_cvtepi32_ps(own_signed(x, p)), p)
+#define UNSIGNED_X32(x, p) UNIT(_mm512_cvtepu32_ps(own_unsigned(x, p)), p)
+#define NEVER 33 /* no shift: there is no simpler way for whole containers */
+#define AS_IS(x) _mm512_setzero_si512()
+
+WHOLE_KERNEL(s8_s32, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8, SIGNED_X8, 24, _mm512_cvtepi8_epi32)
+WHOLE_KERNEL(u8_u32, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8, UNSIGNED_X8, 24, _mm512_cvtepu8_epi32)
+WHOLE_KERNEL(s16_s32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, SIGNED_X16, 16, _mm512_cvtepi16_epi32)
+WHOLE_KERNEL(u16_u32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, UNSIGNED_X16, 16, _mm512_cvtepu16_epi32)
+WHOLE_KERNEL(s32_f32, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, SIGNED_X32, NEVER, AS_IS)
+WHOLE_KERNEL(u32_f32, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, UNSIGNED_X32, NEVER, AS_IS)
+
+INLINE __m512i short_of(__m256i x, const td_convert_params *p, bool sign)
+{
+    const __m128i shift = _mm_cvtsi32_si128((int)p->own_shift - 16);
+    const __m512i wide = _mm512_cvtepu8_epi16(x);
+    return sign ? _mm512_sra_epi16(_mm512_sll_epi16(wide, shift), shift)
+                : _mm512_and_si512(wide, _mm512_set1_epi16((short)p->own_mask));
+}
+
+INLINE void loop_short(uint16_t *out, const unsigned char *in, size_t n, const td_convert_params *p, bool sign)
+{
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        _mm_prefetch((const char *)(in + i) + p->ahead, _MM_HINT_T0);
+        put(out + i, short_of(_mm256_loadu_si256((const void *)(in + i)), p, sign), p->stream);
+    }
+    if (i < n) {
+        const __mmask32 mask = ((__mmask32)1 << (n - i)) - 1;
+        _mm512_mask_storeu_epi16(out + i, mask, short_of(_mm256_maskz_loadu_epi8(mask, in + i), p, sign));
+    }
+}
+
+KERNEL(s8_s16)
+{
+    EACH_ROW(loop_short, true);
+}
+
+KERNEL(u8_u16)
+{
+    EACH_ROW(loop_short, false);
+}

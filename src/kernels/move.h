@@ -3,6 +3,7 @@
  * written.
  *
  *   transpose     dst[c * dst_stride + r * size] = src[r * src_stride + c * size]   for r < rows, c < cols
+ *   odd           the same, for sizes that are no power of two
  *   interleave    the same with dst_stride = rows * size: few rows, many columns, dst one contiguous run
  *   deinterleave  the same with src_stride = cols * size: few columns, many rows, src one contiguous run
  *   copy          `rows` runs of `cols` bytes each, src_stride and dst_stride apart
@@ -19,6 +20,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Elements of odd lengths, as pixels of three bytes: each moves as the next power of two would, the bytes too many are
+ * overwritten by the element after it. */
+#define TD_MOVE_ODD_KERNELS(X)                                                                                         \
+    X(transpose_x24, 3, odd)                                                                                           \
+    X(transpose_x40, 5, odd)                                                                                           \
+    X(transpose_x48, 6, odd)                                                                                           \
+    X(transpose_x56, 7, odd)                                                                                           \
+    X(transpose_x72, 9, odd)                                                                                           \
+    X(transpose_x80, 10, odd)                                                                                          \
+    X(transpose_x88, 11, odd)                                                                                          \
+    X(transpose_x96, 12, odd)                                                                                          \
+    X(transpose_x104, 13, odd)                                                                                         \
+    X(transpose_x112, 14, odd)                                                                                         \
+    X(transpose_x120, 15, odd)
+
 /*    name             size of an element, or 1; rule */
 #define TD_MOVE_KERNELS(X)                                                                                             \
     X(transpose_x8, 1, transpose)                                                                                      \
@@ -27,6 +43,7 @@
     X(transpose_x64, 8, transpose)                                                                                     \
     X(transpose_x128, 16, transpose)                                                                                   \
     X(transpose_x256, 32, transpose)                                                                                   \
+    TD_MOVE_ODD_KERNELS(X)                                                                                             \
     X(interleave_x8, 1, interleave)                                                                                    \
     X(interleave_x16, 2, interleave)                                                                                   \
     X(interleave_x32, 4, interleave)                                                                                   \

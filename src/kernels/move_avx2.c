@@ -40,6 +40,17 @@ KERNEL(copy)
     copy_runs(dst, dst_stride, src, src_stride, rows, cols);
 }
 
+#include "kernels/transpose_odd.inc"
+
+#define X(name, size, rule)                                                                                            \
+    KERNEL(name)                                                                                                       \
+    {                                                                                                                  \
+        (void)stream;                                                                                                  \
+        odd(dst, dst_stride, src, src_stride, rows, cols, size);                                                       \
+    }
+TD_MOVE_ODD_KERNELS(X)
+#undef X
+
 void td_move_init_avx2(td_move_kernels *kernels)
 {
 #define X(name, size, rule) kernels->name = td_##name##_avx2;

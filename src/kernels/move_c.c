@@ -25,6 +25,8 @@ INLINE void transpose(unsigned char *dst, ptrdiff_t dst_stride, const unsigned c
     }
 }
 
+#include "kernels/transpose_odd.inc"
+
 /* Few rows or few columns: the same rule, the short loop inside. */
 INLINE void interleave(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
                        size_t rows, size_t cols, size_t size)

@@ -207,7 +207,8 @@ static td_status bind_dim(td_bound *b, const td_group *group, size_t d)
             axis.dim_stride = term->step;
         else
             stride *= axis.size; /* bounded by dim->padded */
-        axis.tensor_stride = (int64_t)axis.dim_stride * dim->tensor_stride;
+        /* A step past the tensor's end, which only axes of one step and padding can have, may not fit. */
+        axis.tensor_stride = td_wrap_mul((int64_t)axis.dim_stride, dim->tensor_stride);
         add_axis(b, axis);
     }
     return TD_OK;
@@ -321,7 +322,7 @@ void td_bind_split(td_bound *bound, int axis, uint64_t inner)
     fast.pattern_axis = -1;
     slow->size /= inner;
     slow->dim_stride *= inner;
-    slow->tensor_stride *= (int64_t)inner;
+    slow->tensor_stride = td_wrap_mul(slow->tensor_stride, (int64_t)inner);
     slow->role_stride *= inner;
     const td_role role = slow->role;
     const int added = add_axis(bound, fast);

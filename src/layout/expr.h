@@ -40,10 +40,23 @@ typedef struct td_affine {
 /* True when the expression is affine over axes of more than one element; its strides are then in *out. */
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out);
 
-/* The values at `count` points: axis a is value[a] at the first point and grows by step[a], likewise index. TD_ADDRESS
- * on division by zero, TD_OVERFLOW past 64 bits. `out` holds count values, count <= TD_EXPR_RUN. */
+/* Points that an expression is evaluated at, count <= TD_EXPR_RUN: axis a of the pattern is axis[a][i] at point i. */
 #define TD_EXPR_RUN 256
-td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const int64_t *value, const int64_t *step,
-                       int64_t index, int64_t index_step, size_t count, int64_t *out);
+typedef struct td_expr_points {
+    const int64_t *axis[TD_MAX_AXES]; /* of the axes that the expression names */
+    const int64_t *index;
+    size_t count;
+} td_expr_points;
+
+/* The values at these points. TD_ADDRESS on division by zero, TD_OVERFLOW past 64 bits. */
+td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const td_expr_points *points, int64_t *out);
+
+/* Made ready for many points (expr_run.c): where no value of the axes can make an operator fail, it is not tested. */
+typedef struct td_expr_code td_expr_code;
+td_status td_expr_prepare(const td_expr *expr, const td_expr_scope *scope, uint64_t indices, td_expr_code **out);
+void td_expr_code_free(td_expr_code **code);
+
+/* The same values; false where one of the points has none, and td_expr_eval has the reason. */
+bool td_expr_run(const td_expr_code *code, const td_expr_points *points, int64_t *out);
 
 #endif

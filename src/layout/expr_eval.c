@@ -1,31 +1,14 @@
-/* Evaluates address expressions: the values over a run of words, or the strides where the expression is affine.
- * Called by plan/addresses.c; expr.c parses. Refuses a division by 0 and what does not fit in 64 bits. */
+/* Evaluates address expressions: the values at words one by one, with the reason where there is none, or the strides
+ * where the expression is affine. Called by plan/addresses.c; expr.c parses, expr_run.c has the values of many words.
+ * Refuses a division by 0 and what does not fit in 64 bits. */
 #include "layout/expr_tree.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* -- values -- */
 
-static int64_t reverse_bits(int64_t value, int64_t bits)
-{
-    uint64_t out = 0;
-    for (int64_t i = 0; i < bits; i++)
-        out |= (((uint64_t)value >> i) & 1) << (bits - 1 - i);
-    return (int64_t)out;
-}
-
-/* Bits of a at even places, of b at odd ones: Morton order. */
-static int64_t interleave_bits(int64_t a, int64_t b)
-{
-    uint64_t out = 0;
-    for (int i = 0; i < 31; i++)
-        out |= (((uint64_t)a >> i) & 1) << (2 * i) | (((uint64_t)b >> i) & 1) << (2 * i + 1);
-    return (int64_t)out;
-}
-
-typedef enum fault { FINE, OVERFLOWS, DIVIDES_BY_ZERO, BAD_SHIFT, BAD_REV, BAD_INTERLEAVE } fault;
-
-static fault apply(op which, int64_t a, int64_t b, int64_t *out)
+td_expr_fault td_expr_apply(op which, int64_t a, int64_t b, int64_t *out)
 {
     switch (which) {
     case NEG:
@@ -65,12 +48,12 @@ static fault apply(op which, int64_t a, int64_t b, int64_t *out)
     case REV:
         if (a < 0 || a >> b)
             return BAD_REV;
-        *out = reverse_bits(a, b);
+        *out = td_reverse_bits(a, b);
         return FINE;
     case INTERLEAVE:
         if (a < 0 || b < 0 || a >> 31 || b >> 31)
             return BAD_INTERLEAVE;
-        *out = interleave_bits(a, b);
+        *out = td_interleave_bits(a, b);
         return FINE;
     case MIN:
         *out = a < b ? a : b;
@@ -86,13 +69,13 @@ static fault apply(op which, int64_t a, int64_t b, int64_t *out)
 bool td_expr_fold(op which, int64_t a, int64_t b, int64_t *out)
 {
     int64_t value = 0;
-    if (apply(which, a, b, &value) != FINE || value < 0)
+    if (td_expr_apply(which, a, b, &value) != FINE || value < 0)
         return false;
     *out = value;
     return true;
 }
 
-static td_status fail_value(fault what, int64_t a, int64_t b)
+static td_status fail_value(td_expr_fault what, int64_t a, int64_t b)
 {
     switch (what) {
     case DIVIDES_BY_ZERO:
@@ -119,69 +102,35 @@ static td_status dim_length(const td_expr_scope *scope, int64_t dim, int64_t *ou
     return TD_OK;
 }
 
-static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *scope, const int64_t *value,
-                           const int64_t *step, int64_t index, int64_t index_step, size_t count, int64_t *out)
+/* Operator by operator over the whole run: what fails first is the first operator, not the first point. */
+static td_status eval_node(const td_expr *expr, int at, const td_expr_scope *scope, const td_expr_points *points,
+                           int64_t *out)
 {
     const node *n = &expr->node[at];
-    int64_t start = n->value, grow = 0;
-    td_status status = TD_OK;
-    switch (n->op) {
-    case AXIS:
-        start = value[n->value];
-        grow = step[n->value];
-        break;
-    case INDEX:
-        start = index;
-        grow = index_step;
-        break;
-    case DIM:
-        status = dim_length(scope, n->value, &start);
-        break;
-    default:
-        break;
-    }
-    if (status)
+    const int64_t *from = n->op == AXIS ? points->axis[n->value] : n->op == INDEX ? points->index : NULL;
+    int64_t constant = n->value;
+    td_status status = n->op == DIM ? dim_length(scope, n->value, &constant) : TD_OK;
+    for (size_t i = 0; i < points->count && n->a < 0; i++)
+        out[i] = from ? from[i] : constant;
+    if (status || n->a < 0)
         return status;
-    if (n->a < 0) {
-        for (size_t i = 0; i < count; i++)
-            out[i] = start + grow * (int64_t)i;
-        return TD_OK;
-    }
     int64_t right[TD_EXPR_RUN];
-    status = eval_node(expr, n->a, scope, value, step, index, index_step, count, out);
+    memset(right, 0, points->count * sizeof *right); /* of an operator with one side */
+    status = eval_node(expr, n->a, scope, points, out);
     if (!status && n->b >= 0)
-        status = eval_node(expr, n->b, scope, value, step, index, index_step, count, right);
-    if (status)
-        return status;
-    switch (n->b >= 0 ? n->op : NEG) { /* operators that cannot fail run without a test per value */
-    case AND:
-        for (size_t i = 0; i < count; i++)
-            out[i] &= right[i];
-        return TD_OK;
-    case XOR:
-        for (size_t i = 0; i < count; i++)
-            out[i] ^= right[i];
-        return TD_OK;
-    case OR:
-        for (size_t i = 0; i < count; i++)
-            out[i] |= right[i];
-        return TD_OK;
-    default:
-        break;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const int64_t a = out[i], b = n->b >= 0 ? right[i] : 0;
-        fault what = apply(n->op, a, b, &out[i]);
+        status = eval_node(expr, n->b, scope, points, right);
+    for (size_t i = 0; i < points->count && !status; i++) {
+        const int64_t a = out[i], b = right[i];
+        const td_expr_fault what = td_expr_apply(n->op, a, b, &out[i]);
         if (what)
-            return fail_value(what, a, b);
+            status = fail_value(what, a, b);
     }
-    return TD_OK;
+    return status;
 }
 
-td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const int64_t *value, const int64_t *step,
-                       int64_t index, int64_t index_step, size_t count, int64_t *out)
+td_status td_expr_eval(const td_expr *expr, const td_expr_scope *scope, const td_expr_points *points, int64_t *out)
 {
-    return eval_node(expr, expr->count - 1, scope, value, step, index, index_step, count, out);
+    return eval_node(expr, expr->count - 1, scope, points, out);
 }
 
 uint64_t td_expr_axes(const td_expr *expr)
@@ -264,7 +213,7 @@ static bool affine_node(const td_expr *expr, int at, const td_expr_scope *scope,
     if (n->op == SHL && is_constant(&right) && right.constant >= 0 && right.constant < 62)
         return combine(&left, (int64_t)1 << right.constant, &left, 0, out);
     return is_constant(&left) && is_constant(&right) &&
-           apply(n->op, left.constant, right.constant, &out->constant) == FINE;
+           td_expr_apply(n->op, left.constant, right.constant, &out->constant) == FINE;
 }
 
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out)

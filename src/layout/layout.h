@@ -46,8 +46,4 @@ static inline const char *td_layout_choose_as(const td_layout *layout, const cha
     return as && *as ? as : layout->as_text ? layout->as_text : "";
 }
 
-/* The options that are not sizes of axes, for messages that offer them; NULL past the last. */
-bool td_layout_is_option(const char *key);
-const char *td_layout_option_name(size_t number);
-
 #endif

@@ -302,7 +302,7 @@ static td_status make(reader *r, entry *e, td_layout **out)
 static td_status read_file(const char *path, reader *r)
 {
     td_file_map file;
-    td_status status = td_file_map_open(path, &file);
+    td_status status = td_file_copy_open(path, &file);
     if (status)
         return status;
     status = take_text(r, &file);

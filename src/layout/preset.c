@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "layout/layout.h"
+#include "layout/options.h"
 #include "values/dtype.h"
 
 #include <inttypes.h>

@@ -73,9 +73,11 @@ td_status td_symbol_find(const char *path, const char *name, uint64_t *value)
 {
     td_file_map file = {0};
     Elf *elf = NULL;
-    td_status status = td_file_map_open(path, &file);
-    if (status)
+    td_status status = td_file_copy_open(path, &file);
+    if (status) {
+        td_fail_prefix("option elf=%s: ", path);
         return status;
+    }
     lookup *l = calloc(1, sizeof *l);
     if (!l) {
         status = td_fail_alloc(sizeof *l);

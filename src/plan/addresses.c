@@ -1,7 +1,7 @@
 /* Finds where the words lie: the address and bank expressions as strides over the axes, or, where they are not
  * affine, as a table with one entry per word. Called by compile.c, check_words.c and show/view.c. Refuses what the
  * expressions refuse; check_words.c refuses places. */
-#include "plan/passes.h"
+#include "plan/places.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,14 +30,15 @@ static void number_words(const td_bound *bound, td_words *out)
     }
 }
 
-/* Spreads an affine form over the bound axes; false when a factor does not fit. */
+/* Spreads an affine form over the bound axes; false when a factor does not fit. An axis of one step has no stride,
+ * whatever its factor. */
 static bool spread(const td_bound *bound, const td_affine *affine, int64_t *stride)
 {
     for (int a = 0; a < bound->axis_count; a++) {
         const td_bound_axis *axis = &bound->axis[a];
         int64_t by_index = 0;
         stride[a] = 0;
-        if (!axis->placed)
+        if (!axis->placed || axis->size == 1)
             continue;
         if (axis->role == TD_ROLE_WORD &&
             __builtin_mul_overflow(affine->index_factor, (int64_t)axis->role_stride, &by_index))
@@ -114,15 +115,19 @@ static td_status divide_strides(const td_bound *bound, td_words *words)
     if (words->address % words->unit && !layout->flat)
         return fail_inside(layout, words->address, words->unit);
     for (int a = 0; a < bound->axis_count && !layout->flat; a++) {
-        if (bound->axis[a].size > 1 && words->address_stride[a] % words->unit)
-            return fail_inside(layout, words->address + words->address_stride[a], words->unit);
+        int64_t second = 0;
+        if (words->address_stride[a] % words->unit) {
+            if (__builtin_add_overflow(words->address, words->address_stride[a], &second))
+                second = words->address_stride[a];
+            return fail_inside(layout, second, words->unit);
+        }
         words->address_stride[a] /= words->unit;
     }
-    words->address = words->address < 0 ? -1 : words->address / words->unit;
+    words->address = layout->flat && words->address < 0 ? -1 : words->address / words->unit;
     return TD_OK;
 }
 
-td_status td_words_find(const td_bound *bound, uint64_t width_bits, td_words *out)
+td_status td_words_find(const td_bound *bound, uint64_t width_bits, bool any_order, td_words *out)
 {
     const td_layout *layout = bound->layout;
     const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
@@ -136,10 +141,10 @@ td_status td_words_find(const td_bound *bound, uint64_t width_bits, td_words *ou
         return td_fail(TD_OVERFLOW, "beats=%" PRIu64 " is too large; pass fewer", layout->beats);
     out->by_strides = affine_address(layout, &scope, &address) && affine_or_default(layout->bank, &scope, 0, &bank) &&
                       spread(bound, &address, out->address_stride) && spread(bound, &bank, out->bank_stride) &&
-                      !layout->alias_last;
+                      any_order;
     if (!out->by_strides)
         return TD_OK;
-    out->address = address.constant;
+    out->address = out->said = address.constant;
     out->bank = bank.constant;
     for (int i = 0; i < bound->role_count[TD_ROLE_BANK]; i++) {
         const int axis = bound->role_axis[TD_ROLE_BANK][i];
@@ -165,9 +170,7 @@ td_status td_words_keep(const td_bound *bound, const td_words *words, td_plan *p
     plan->dense_words = words->count * plan->beats;
     if (!words->by_strides) {
         plan->place_table = plan->table;
-        plan->place_table_count = plan->table_count;
-        plan->table = NULL;
-        plan->table_count = 0;
+        plan->table = (td_table){0};
         return TD_OK;
     }
     const int axes = bound->role_count[TD_ROLE_WORD];
@@ -184,51 +187,46 @@ td_status td_words_keep(const td_bound *bound, const td_words *words, td_plan *p
     return TD_OK;
 }
 
-typedef struct table_walk {
-    const td_bound *bound;
-    int64_t unit;                                  /* as in td_words */
-    int64_t value[TD_MAX_AXES], step[TD_MAX_AXES]; /* per pattern axis */
-    uint64_t at[TD_MAX_BOUND];                     /* per bound axis */
-} table_walk;
-
-/* The coordinates of word `number`. */
-static void seek(table_walk *w, const td_words *words, uint64_t number)
+/* Of one word, or of several along the fastest axis; `values` has room for count points of every pattern axis and of
+ * the index. */
+static td_status eval_run(const td_bound *bound, const td_words *words, uint64_t number, size_t count, int64_t *values,
+                          int64_t *address, int64_t *bank)
 {
-    for (int a = 0; a < w->bound->axis_count; a++) {
-        const td_bound_axis *axis = &w->bound->axis[a];
-        if (!axis->placed)
-            continue;
-        w->at[a] = number / words->number_stride[a] % axis->size;
-        if (axis->pattern_axis >= 0)
-            w->value[axis->pattern_axis] = (int64_t)w->at[a];
-    }
-}
-
-/* Evaluates one run of words along the fastest axis. */
-static td_status eval_run(const table_walk *w, uint64_t number, size_t count, int64_t *address, int64_t *bank)
-{
-    const td_layout *layout = w->bound->layout;
-    const td_expr_scope scope = {.size = w->bound->size, .shape = &w->bound->shape};
-    const uint64_t words = w->bound->count[TD_ROLE_WORD];
-    const uint64_t in_lane = number % (words * w->bound->count[TD_ROLE_BANK]);
-    const int64_t index = (int64_t)(number % words);
-    const int64_t grow = w->bound->role_count[TD_ROLE_WORD] ? 1 : 0;
+    const td_layout *layout = bound->layout;
+    const td_expr_scope scope = {.size = bound->size, .shape = &bound->shape};
+    const uint64_t of_bank = bound->count[TD_ROLE_WORD],
+                   named = td_expr_axes(layout->address) | td_expr_axes(layout->bank);
+    td_expr_points points = {.count = count};
     td_status status = TD_OK;
-    if (layout->address)
-        status = td_expr_eval(layout->address, &scope, w->value, w->step, index, grow, count, address);
-    else
+    int64_t *next = values;
+    for (size_t i = 0; i < count; i++)
+        next[i] = (int64_t)((number + i) % of_bank);
+    points.index = next;
+    for (int p = 0; p < layout->pattern.axis_count; p++)
+        if (named >> p & 1)
+            points.axis[p] = next += count;
+    for (int a = 0; a < bound->axis_count; a++) {
+        const td_bound_axis *axis = &bound->axis[a];
+        if (!axis->placed || axis->pattern_axis < 0 || !(named >> axis->pattern_axis & 1))
+            continue;
+        int64_t *of_axis = values + (points.axis[axis->pattern_axis] - values);
         for (size_t i = 0; i < count; i++)
-            address[i] = (int64_t)layout->beats * (index + grow * (int64_t)i);
-    for (size_t i = 0; i < count && !status && layout->address && w->unit > 1; i++) {
-        if (address[i] % w->unit && !layout->flat)
-            return fail_inside(layout, address[i], w->unit);
-        address[i] /= w->unit;
+            of_axis[i] = (int64_t)((number + i) / words->number_stride[a] % axis->size);
+    }
+    if (layout->address)
+        status = td_expr_eval(layout->address, &scope, &points, address);
+    for (size_t i = 0; i < count && !layout->address; i++)
+        if (__builtin_mul_overflow((int64_t)layout->beats, points.index[i], &address[i]))
+            address[i] = INT64_MAX; /* past every memory, as the true one */
+    for (size_t i = 0; i < count && !status && layout->address && words->unit > 1; i++) {
+        if (address[i] % words->unit && !layout->flat)
+            return fail_inside(layout, address[i], words->unit);
+        address[i] /= words->unit;
     }
     if (!status && layout->bank)
-        status = td_expr_eval(layout->bank, &scope, w->value, w->step, index, grow, count, bank);
-    else
-        for (size_t i = 0; i < count && !status; i++)
-            bank[i] = (int64_t)((in_lane + i) / words);
+        status = td_expr_eval(layout->bank, &scope, &points, bank);
+    for (size_t i = 0; i < count && !layout->bank; i++)
+        bank[i] = (int64_t)((number + i) / of_bank % bound->count[TD_ROLE_BANK]);
     if (status)
         td_fail_prefix("address \"%s\" ", layout->address_text);
     return status;
@@ -236,25 +234,36 @@ static td_status eval_run(const table_walk *w, uint64_t number, size_t count, in
 
 td_status td_words_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank)
 {
-    table_walk w = {.bound = bound, .unit = words->unit};
-    seek(&w, words, number);
-    return eval_run(&w, number, 1, address, bank);
+    int64_t values[TD_MAX_AXES + 1] = {0};
+    return eval_run(bound, words, number, 1, values, address, bank);
 }
 
-/* An address or bank that does not fit in an entry is outside every memory, and check_words.c refuses it as such. */
-static uint64_t pack(int64_t address, int64_t bank)
+td_status td_words_fail(const td_bound *bound, const td_words *words, uint64_t number)
 {
-    const uint64_t far = ((uint64_t)1 << TD_TABLE_BANK_SHIFT) - 1;
-    const uint64_t word = address < 0 || (uint64_t)address >= far ? far : (uint64_t)address;
-    const uint64_t in = bank < 0 || (uint64_t)bank >= TD_MAX_BANKS ? TD_MAX_BANKS : (uint64_t)bank;
-    return in << TD_TABLE_BANK_SHIFT | word;
+    int64_t address[TD_EXPR_RUN], bank[TD_EXPR_RUN], values[(TD_MAX_AXES + 1) * TD_EXPR_RUN] = {0};
+    const uint64_t most = TD_EXPR_RUN;
+    uint64_t run = words->lane_words; /* the words for which only the fastest axis moves */
+    for (int role = TD_ROLE_WORD; role >= TD_ROLE_BANK; role--)
+        if (bound->role_count[role]) {
+            run = bound->axis[bound->role_axis[role][bound->role_count[role] - 1]].size;
+            break;
+        }
+    number -= number % run % most;
+    td_status status = TD_OK;
+    while (!status && number < words->count) {
+        uint64_t count = run - number % run;
+        count = count < most ? count : most;
+        status = eval_run(bound, words, number, (size_t)count, values, address, bank);
+        number += count;
+    }
+    return status;
 }
 
-td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *plan)
+td_status td_words_table(const td_bound *bound, bool digits, td_words *words, td_plan *plan)
 {
     const td_layout *layout = bound->layout;
     const td_geometry *g = &plan->geometry;
-    uint64_t bytes = 0, room = 0;
+    uint64_t room = 0;
     /* More words than the memories hold cannot all have a place. Many are refused here, before the table is made;
      * with few, check_words.c names the word at fault. */
     if (words->lane_words > MANY_WORDS && !layout->alias_last && !(bound->clip && bound->ragged) &&
@@ -262,37 +271,12 @@ td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *
         return td_fail(
             TD_RANGE, "\"%s\" has %" PRIu64 " words, the memory has %" PRIu64 "; use smaller sizes, or a deeper memory",
             layout->pattern.text, words->lane_words, room);
-    if (!td_mul_fits(words->count, sizeof *plan->table, &bytes) || !(plan->table = malloc(bytes)))
-        return td_fail(TD_NO_MEMORY,
-                       "the address table of %" PRIu64 " words does not fit in memory; use an address that is a sum of "
-                       "constant * axis, or move the tensor in parts",
-                       words->count);
-    plan->table_count = words->count;
-
-    table_walk w = {.bound = bound, .unit = words->unit};
-    uint64_t run = words->lane_words; /* the words for which only the fastest axis moves */
-    for (int role = TD_ROLE_WORD; role >= TD_ROLE_BANK; role--) {
-        const int n = bound->role_count[role];
-        if (n) {
-            const td_bound_axis *fastest = &bound->axis[bound->role_axis[role][n - 1]];
-            run = fastest->size;
-            if (fastest->pattern_axis >= 0)
-                w.step[fastest->pattern_axis] = 1;
-            break;
-        }
-    }
-    for (uint64_t number = 0; number < words->count;) {
-        int64_t address[TD_EXPR_RUN], bank[TD_EXPR_RUN];
-        uint64_t count = run - number % run;
-        if (count > TD_EXPR_RUN)
-            count = TD_EXPR_RUN;
-        seek(&w, words, number);
-        td_status status = eval_run(&w, number, (size_t)count, address, bank);
-        if (status)
-            return status;
-        for (uint64_t i = 0; i < count; i++)
-            plan->table[number + i] = pack(address[i], bank[i]);
-        number += count;
-    }
-    return TD_OK;
+    td_places *places = NULL;
+    td_status status = td_places_create(bound, words, &places);
+    if (!status && digits)
+        status = td_places_digits(places, bound, words, plan);
+    if (!status && !words->by_digits)
+        status = td_places_table(places, words, plan);
+    td_places_destroy(&places);
+    return status;
 }

@@ -4,6 +4,8 @@
  * not there. */
 #include "plan/cache.h"
 
+#include "plan/copies.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -82,10 +84,15 @@ void td_plan_release(td_plan **plan)
     free(p->pads);
     free(p->words);
     td_moves_free(p);
-    free(p->table);
+    td_plan_release(&p->last);
+    td_copies_free(p->copies);
+    free(p->table.entry);
     free(p->place);
-    free(p->place_table);
+    free(p->place_table.entry);
     free(p->lane_mask);
+    free(p->fill);
+    free(p->fill_value);
+    free(p->fill_keep);
     free(p);
 }
 

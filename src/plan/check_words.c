@@ -1,14 +1,14 @@
 /* The checks on words before anything is written: each inside its memory, no two in one place. Called by compile.c
- * with the regions of words that a load writes. Words that lie by strides are checked without visiting them; words
- * from a table are visited once, with a bit per place. */
-#include "plan/passes.h"
+ * with the regions of words that a load writes. Words that lie by strides are checked without visiting them, words of
+ * a table by check_table.c. */
+#include "plan/places.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends the coordinates of a word to the message, by axis name: "b=0 w=1". */
-static void append_word(const td_bound *bound, const uint64_t *at)
+/* Appends the coordinates of a word to the message, by axis name after the noun: "word b=0 w=1". */
+static void append_word(const td_bound *bound, const uint64_t *at, const char *noun)
 {
     bool any = false;
     for (int a = 0; a < bound->axis_count; a++) {
@@ -16,14 +16,14 @@ static void append_word(const td_bound *bound, const uint64_t *at)
         if (!axis->placed || axis->size == 1)
             continue;
         const char *name = axis->pattern_axis >= 0 ? bound->layout->pattern.axis[axis->pattern_axis].name : "...";
-        td_fail_append("%s%s=%" PRIu64, any ? " " : "", name, at[a]);
+        td_fail_append("%s%s=%" PRIu64, any ? " " : noun, name, at[a]);
         any = true;
     }
     if (!any)
         td_fail_append("the only word");
 }
 
-static void coordinates(const td_bound *bound, const td_words *words, uint64_t number, uint64_t *at)
+void td_word_coordinates(const td_bound *bound, const td_words *words, uint64_t number, uint64_t *at)
 {
     for (int a = 0; a < bound->axis_count; a++)
         at[a] = !bound->axis[a].placed ? 0 : number / words->number_stride[a] % bound->axis[a].size;
@@ -49,17 +49,25 @@ static const char *bytes_hint(const td_bound *bound, const td_geometry *g, uint6
     return whole ? hint : "";
 }
 
-static td_status fail_address(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t address,
-                              uint64_t beats)
+/* An address in words as the layout counts it, which may be in bytes. */
+static uint64_t as_said(const td_words *words, uint64_t address, const char **unit)
+{
+    uint64_t bytes = 0;
+    const bool said = words->unit > 1 && td_mul_fits(address, (uint64_t)words->unit, &bytes);
+    *unit = said ? "byte " : "";
+    return said ? bytes : address;
+}
+
+td_status td_word_fail_address(const td_bound *bound, const td_words *words, const td_plan *plan, const uint64_t *at,
+                               int64_t address, uint64_t beats)
 {
     const uint64_t last = beats - 1, depth = plan->geometry.depth_words;
-    const char *sign = address < 0 ? "-" : "";
-    td_fail(TD_RANGE, "address %s%" PRIu64 " of word ", sign,
-            address < 0 ? 0 - (uint64_t)address : (uint64_t)address + last);
-    append_word(bound, at);
+    const char *unit = "";
+    const uint64_t said = as_said(words, address < 0 ? 0 - (uint64_t)address : (uint64_t)address + last, &unit);
+    td_fail(TD_RANGE, "%saddress %s%" PRIu64 " of ", unit, address < 0 ? "-" : "", said);
+    append_word(bound, at, "word ");
     if (address < 0)
-        td_fail_append(" of \"%s\" is below 0; add %" PRIu64 " to the address", bound->layout->pattern.text,
-                       0 - (uint64_t)address);
+        td_fail_append(" of \"%s\" is below 0; add %" PRIu64 " to the address", bound->layout->pattern.text, said);
     else
         td_fail_append(" of \"%s\" is past the memory of %" PRIu64
                        " words; use smaller addresses, or a depth of at least %" PRIu64 "%s",
@@ -69,10 +77,10 @@ static td_status fail_address(const td_bound *bound, const td_plan *plan, const 
     return TD_RANGE;
 }
 
-static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t bank)
+td_status td_word_fail_bank(const td_bound *bound, const td_plan *plan, const uint64_t *at, int64_t bank)
 {
-    td_fail(TD_RANGE, "bank %" PRId64 " of word ", bank);
-    append_word(bound, at);
+    td_fail(TD_RANGE, "bank %" PRId64 " of ", bank);
+    append_word(bound, at, "word ");
     td_fail_append(" of \"%s\" is not one of the %" PRIu64 " memories; pass %s%" PRIu64 " or change the bank",
                    bound->layout->pattern.text, plan->geometry.banks, bank < 0 ? "a bank from 0 to " : "at least ",
                    bank < 0 ? plan->geometry.banks - 1 : (uint64_t)bank + 1);
@@ -80,13 +88,13 @@ static td_status fail_bank(const td_bound *bound, const td_plan *plan, const uin
     return TD_RANGE;
 }
 
-static td_status fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address,
-                            uint64_t bank)
+td_status td_word_fail_alias(const td_bound *bound, const uint64_t *a, const uint64_t *b, uint64_t address,
+                             uint64_t bank)
 {
     td_fail(TD_ALIAS, "words ");
-    append_word(bound, a);
+    append_word(bound, a, "");
     td_fail_append(" and ");
-    append_word(bound, b);
+    append_word(bound, b, "");
     td_fail_append(" of \"%s\" both lie at address %" PRIu64, bound->layout->pattern.text, address);
     if (bound->role_count[TD_ROLE_BANK] || bound->layout->bank)
         td_fail_append(" of bank %" PRIu64, bank);
@@ -124,12 +132,12 @@ static td_status range_by_strides(const td_bound *bound, const td_words *words, 
             return td_fail(TD_OVERFLOW, "the addresses of \"%s\" do not fit in 63 bits; use smaller factors",
                            bound->layout->pattern.text);
         if (address < 0 || (uint64_t)end > g->depth_words)
-            return fail_address(bound, plan, at, address, region->beats);
+            return td_word_fail_address(bound, words, plan, at, address, region->beats);
         if (!extreme(bound, region, words->bank, words->bank_stride, greatest, at, &bank))
             return td_fail(TD_OVERFLOW, "the banks of \"%s\" do not fit in 63 bits; use smaller factors",
                            bound->layout->pattern.text);
         if (bank < 0 || (uint64_t)bank >= g->banks)
-            return fail_bank(bound, plan, at, bank);
+            return td_word_fail_bank(bound, plan, at, bank);
     }
     return TD_OK;
 }
@@ -173,7 +181,8 @@ static verdict look(search *s, int i, int64_t sum, bool moved)
     return APART;
 }
 
-static void sort_axes(search *s)
+/* Longest stride first, with what each can reach; false where the search's sums might not fit. */
+static bool sort_axes(search *s)
 {
     for (int i = 1; i < s->count; i++)
         for (int j = i; j > 0 && s->stride[j] > s->stride[j - 1]; j--) {
@@ -182,12 +191,18 @@ static void sort_axes(search *s)
             s->stride[j] = s->stride[j - 1], s->most[j] = s->most[j - 1], s->axis[j] = s->axis[j - 1];
             s->stride[j - 1] = stride, s->most[j - 1] = most, s->axis[j - 1] = axis;
         }
+    int64_t sum = s->near;
     s->reach[s->count] = 0;
-    for (int i = s->count - 1; i >= 0; i--)
-        s->reach[i] = s->reach[i + 1] + s->stride[i] * s->most[i];
+    for (int i = s->count - 1; i >= 0; i--) {
+        int64_t own = 0;
+        if (__builtin_mul_overflow(s->stride[i], s->most[i], &own) || __builtin_add_overflow(sum, own, &sum))
+            return false;
+        s->reach[i] = sum - s->near;
+    }
+    return sum < INT64_MAX / 4;
 }
 
-/* The region lies inside the memory, so every product below fits: depth < 2^41, banks < 2^16. */
+/* UNDECIDED where the numbers are too large, which regions inside a memory are not: depth < 2^41, banks < 2^16. */
 static verdict apart_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
                                 const td_region *region, uint64_t *first, uint64_t *second)
 {
@@ -198,13 +213,17 @@ static verdict apart_by_strides(const td_bound *bound, const td_words *words, co
         first[a] = second[a] = region->start[a];
         if (bound->axis[a].role == TD_ROLE_LANE || region->extent[a] == 1)
             continue;
-        const int64_t stride = words->address_stride[a] + words->bank_stride[a] * bank_worth;
+        int64_t stride = 0;
+        if (__builtin_mul_overflow(words->bank_stride[a], bank_worth, &stride) ||
+            __builtin_add_overflow(stride, words->address_stride[a], &stride) || stride == INT64_MIN)
+            return UNDECIDED;
         backward[a] = stride < 0;
         s.axis[s.count] = a;
         s.stride[s.count] = stride < 0 ? -stride : stride;
         s.most[s.count++] = (int64_t)region->extent[a] - 1;
     }
-    sort_axes(&s);
+    if (!sort_axes(&s))
+        return UNDECIDED;
     verdict v = look(&s, 0, 0, false);
     for (int i = 0; i < s.count && v == TOGETHER; i++) {
         const int64_t d = backward[s.axis[i]] ? -s.found[i] : s.found[i];
@@ -216,170 +235,45 @@ static verdict apart_by_strides(const td_bound *bound, const td_words *words, co
     return v;
 }
 
-/* -- by table -- */
-
-/* The beats that the word at these coordinates writes into, 0 for a word of no region. */
-static uint64_t beats_written(const td_bound *bound, const td_region *regions, size_t count, const uint64_t *at)
+/* Words by digits lie apart when those of the table do, and no step of the strides is short enough to bring two of its
+ * words together. Where that is not so, all words are listed. */
+static verdict apart_by_digits(const td_bound *bound, const td_words *words, const td_plan *plan)
 {
-    uint64_t beats = 0;
-    for (size_t r = 0; r < count; r++) {
-        bool in = regions[r].beats > beats;
-        for (int a = 0; a < bound->axis_count && in; a++)
-            in = !bound->axis[a].placed ||
-                 (at[a] >= regions[r].start[a] && at[a] < regions[r].start[a] + regions[r].extent[a]);
-        if (in)
-            beats = regions[r].beats;
-    }
-    return beats;
-}
-
-static void drop_unused(const td_bound *bound, const td_words *words, td_plan *plan, const td_region *regions,
-                        size_t count)
-{
-    uint64_t at[TD_MAX_BOUND];
-    for (uint64_t number = 0; number < plan->table_count; number++) {
-        coordinates(bound, words, number, at);
-        if (!beats_written(bound, regions, count, at))
-            plan->table[number] = TD_NO_WORD;
-    }
-}
-
-static td_status range_by_table(const td_bound *bound, const td_words *words, const td_plan *plan,
-                                const td_region *regions, size_t count)
-{
-    const td_geometry *g = &plan->geometry;
-    for (uint64_t number = 0; number < plan->table_count; number++) {
-        const uint64_t entry = plan->table[number];
-        const bool known_bank = TD_TABLE_BANK(entry) < g->banks;
-        if (entry == TD_NO_WORD || (TD_TABLE_WORD(entry) + plan->beats <= g->depth_words && known_bank))
-            continue;
-        uint64_t at[TD_MAX_BOUND];
-        int64_t address = 0, bank = 0;
-        coordinates(bound, words, number, at);
-        const uint64_t beats = beats_written(bound, regions, count, at);
-        if (TD_TABLE_WORD(entry) + beats <= g->depth_words && known_bank)
-            continue;
-        td_status status = td_words_at(bound, words, number, &address, &bank);
-        if (status)
-            return status;
-        return bank < 0 || (uint64_t)bank >= g->banks ? fail_bank(bound, plan, at, bank)
-                                                      : fail_address(bound, plan, at, address, beats);
-    }
-    return TD_OK;
-}
-
-/* Words that must have different places: a table, or the part of it that belongs to one lane. */
-typedef struct slice {
-    const uint64_t *table;
-    uint64_t first, count; /* of the words' numbers */
-    uint64_t beats;
-} slice;
-
-/* Names the two words, given that number `second` has the place of an earlier one. */
-static td_status fail_alias_at(const td_bound *bound, const td_words *words, const slice *s, uint64_t second)
-{
-    const uint64_t entry = s->table[second];
-    uint64_t first = 0;
-    while (first < second) {
-        const uint64_t other = s->table[first];
-        const uint64_t low = other < entry ? other : entry, high = other < entry ? entry : other;
-        if (other != TD_NO_WORD && high - low < s->beats)
-            break;
-        first++;
-    }
-    uint64_t a[TD_MAX_BOUND], b[TD_MAX_BOUND];
-    coordinates(bound, words, s->first + first, a);
-    coordinates(bound, words, s->first + second, b);
-    const uint64_t word = TD_TABLE_WORD(entry), other = TD_TABLE_WORD(s->table[first]);
-    return fail_alias(bound, a, b, word > other ? word : other, TD_TABLE_BANK(entry));
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Where a bit per place would take too much memory: sorts, then compares neighbours. */
-static td_status apart_by_sorting(const td_bound *bound, const td_words *words, const slice *s)
-{
-    uint64_t *sorted = s->count ? malloc(s->count * sizeof *sorted) : NULL;
-    if (!sorted)
-        return td_fail_alloc(s->count * sizeof *sorted);
-    memcpy(sorted, s->table, s->count * sizeof *sorted);
-    qsort(sorted, s->count, sizeof *sorted, compare_entries);
-    uint64_t clash = TD_NO_WORD;
-    for (uint64_t i = 1; i < s->count && sorted[i] != TD_NO_WORD && clash == TD_NO_WORD; i++)
-        if (sorted[i] - sorted[i - 1] < s->beats)
-            clash = sorted[i];
-    free(sorted);
-    if (clash == TD_NO_WORD)
-        return TD_OK;
-    uint64_t last = s->count - 1;
-    while (s->table[last] - clash >= s->beats && clash - s->table[last] >= s->beats)
-        last--;
-    return fail_alias_at(bound, words, s, last);
-}
-
-static td_status apart_in_slice(const td_bound *bound, const td_words *words, const slice *s)
-{
-    uint64_t low = UINT64_MAX, high = 0, top_bank = 0;
-    for (uint64_t i = 0; i < s->count; i++) {
-        const uint64_t entry = s->table[i];
-        if (entry == TD_NO_WORD)
-            continue;
-        const uint64_t word = TD_TABLE_WORD(entry);
+    search s = {.near = (int64_t)plan->beats - 1, .budget = 200000};
+    const int64_t bank_worth = (int64_t)(plan->geometry.depth_words + plan->beats);
+    int64_t low = INT64_MAX, high = 0;
+    for (uint64_t i = 0; i < plan->table.count; i++) {
+        const int64_t word = (int64_t)td_table_word(&plan->table, td_table_get(&plan->table, i));
         low = word < low ? word : low;
         high = word > high ? word : high;
-        top_bank = TD_TABLE_BANK(entry) > top_bank ? TD_TABLE_BANK(entry) : top_bank;
     }
-    const uint64_t span = high - low + s->beats;
-    uint64_t places = 0;
-    if (!td_mul_fits(span, top_bank + 1, &places) || places / 64 > s->count + 4096)
-        return apart_by_sorting(bound, words, s);
-    uint64_t *taken = calloc(places / 64 + 1, sizeof *taken);
-    if (!taken)
-        return apart_by_sorting(bound, words, s);
-    td_status status = TD_OK;
-    for (uint64_t i = 0; i < s->count && !status; i++) {
-        const uint64_t entry = s->table[i];
-        if (entry == TD_NO_WORD)
-            continue;
-        for (uint64_t beat = 0; beat < s->beats && !status; beat++) {
-            const uint64_t place = TD_TABLE_BANK(entry) * span + TD_TABLE_WORD(entry) - low + beat,
-                           bit = (uint64_t)1 << (place % 64);
-            if (taken[place / 64] & bit)
-                status = fail_alias_at(bound, words, s, i);
-            taken[place / 64] |= bit;
+    s.near += plan->table.count ? high - low : 0;
+    for (int a = 0; a < bound->axis_count; a++)
+        for (int i = 0; i < words->digits[a]; i++) {
+            const td_digit *d = &words->digit[words->first_digit[a] + i];
+            int64_t stride = 0;
+            if (d->entry || d->size == 1)
+                continue;
+            if (s.count == TD_MAX_BOUND || __builtin_mul_overflow(d->bank, bank_worth, &stride) ||
+                __builtin_add_overflow(stride, d->address, &stride) || stride == INT64_MIN)
+                return UNDECIDED;
+            s.stride[s.count] = stride < 0 ? -stride : stride;
+            s.most[s.count++] = (int64_t)d->size - 1;
         }
-    }
-    free(taken);
-    return status;
-}
-
-/* Words of different lanes may share a place, where each lane has its own address; those of one lane may not. */
-static td_status apart_by_table(const td_bound *bound, const td_words *words, const td_plan *plan)
-{
-    td_status status = TD_OK;
-    for (uint64_t first = 0; first < plan->table_count && !status; first += words->lane_words) {
-        const slice s = {
-            .table = plan->table + first, .first = first, .count = words->lane_words, .beats = plan->beats};
-        status = apart_in_slice(bound, words, &s);
-    }
-    return status;
+    return sort_axes(&s) && td_table_is_apart(plan) ? look(&s, 0, 0, false) : UNDECIDED;
 }
 
 /* Where the search by strides gives up, the addresses are listed in a table. */
 static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
-                                  const td_region *regions, size_t count)
+                                  const td_regions *written)
 {
+    td_words all = *words;
+    all.by_digits = false;
     td_plan listed = {.geometry = plan->geometry, .beats = plan->beats};
-    td_status status = td_words_table(bound, words, &listed);
-    if (!status) {
-        drop_unused(bound, words, &listed, regions, count);
-        status = apart_by_table(bound, words, &listed);
-    }
-    free(listed.table);
+    td_status status = td_words_table(bound, false, &all, &listed);
+    if (!status)
+        status = td_table_check_apart(bound, &all, &listed, written);
+    free(listed.table.entry);
     return status;
 }
 
@@ -402,24 +296,25 @@ static td_status check_flat(const td_bound *bound, const td_words *words, const 
                             const td_regions *regions)
 {
     const td_geometry *g = &plan->geometry;
+    const char *unit = words->unit > 1 ? "byte " : "";
     uint64_t end = 0;
     for (size_t r = 0; r < regions->count; r++)
         end = regions->region[r].beats > end ? regions->region[r].beats : end;
     if (words->bank < 0 || (uint64_t)words->bank >= g->banks) {
         const uint64_t at[TD_MAX_BOUND] = {0};
-        return fail_bank(bound, plan, at, words->bank);
+        return td_word_fail_bank(bound, plan, at, words->bank);
     }
     if (words->address >= 0 && (uint64_t)words->address <= g->depth_words &&
         end <= g->depth_words - (uint64_t)words->address)
         return TD_OK;
     if (words->address < 0)
-        td_fail(TD_RANGE, "address %" PRId64 " of the flat pattern \"%s\" is below 0; pass 0 or more", words->address,
-                bound->layout->pattern.text);
+        td_fail(TD_RANGE, "%saddress %" PRId64 " of the flat pattern \"%s\" is below 0; pass 0 or more", unit,
+                words->said, bound->layout->pattern.text);
     else
         td_fail(TD_RANGE,
-                "flat pattern \"%s\" at address %" PRId64 " ends in word %" PRIu64 ", past the memory of %" PRIu64
+                "flat pattern \"%s\" at %saddress %" PRId64 " ends in word %" PRIu64 ", past the memory of %" PRIu64
                 " words; use a smaller address, or a depth of at least %" PRIu64 "%s",
-                bound->layout->pattern.text, words->address, (uint64_t)words->address + end - 1, g->depth_words,
+                bound->layout->pattern.text, unit, words->said, (uint64_t)words->address + end - 1, g->depth_words,
                 (uint64_t)words->address + end, bytes_hint(bound, g, (uint64_t)words->address));
     td_bind_describe(bound->layout, &bound->shape);
     return TD_RANGE;
@@ -432,12 +327,14 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     td_status status = TD_OK;
     if (bound->layout->flat)
         return check_flat(bound, words, plan, written);
+    if (words->by_digits)
+        return bound->layout->alias_last || apart_by_digits(bound, words, plan) == APART
+                   ? TD_OK
+                   : apart_by_listing(bound, words, plan, written);
     if (!words->by_strides) {
-        if (bound->clip && bound->ragged)
-            drop_unused(bound, words, plan, regions, count);
-        status = range_by_table(bound, words, plan, regions, count);
+        status = td_table_check_range(bound, words, plan, written);
         if (!status && !bound->layout->alias_last)
-            status = apart_by_table(bound, words, plan);
+            status = td_table_check_apart(bound, words, plan, written);
         return status;
     }
     td_region whole;
@@ -445,6 +342,8 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
         status = range_by_strides(bound, words, plan, &regions[r]);
     if (status)
         return status;
+    if (plan->last)
+        return TD_OK; /* its words are apart */
     uint64_t first[TD_MAX_BOUND], second[TD_MAX_BOUND];
     verdict v = UNDECIDED;
     if (count == 1)
@@ -452,7 +351,7 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     else if (whole_fits(bound, words, &whole))
         v = apart_by_strides(bound, words, plan, &whole, first, second);
     if (v == UNDECIDED || (v == TOGETHER && count > 1)) /* perhaps only in words that no load writes */
-        return apart_by_listing(bound, words, plan, regions, count);
+        return apart_by_listing(bound, words, plan, written);
     if (v == APART)
         return TD_OK;
     int64_t address = 0, bank = 0, other = 0;
@@ -467,6 +366,6 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     if (status)
         return status;
     const uint64_t meet = (uint64_t)(address > other ? address : other);
-    return one < two ? fail_alias(bound, first, second, meet, (uint64_t)bank)
-                     : fail_alias(bound, second, first, meet, (uint64_t)bank);
+    return one < two ? td_word_fail_alias(bound, first, second, meet, (uint64_t)bank)
+                     : td_word_fail_alias(bound, second, first, meet, (uint64_t)bank);
 }

@@ -2,20 +2,12 @@
  * once the order of the loops is known (loop_order.c, loop_tune.c), what depends on that. Called by compile.c. A box
  * that none of the kernels fits keeps TD_MOVE_NONE. */
 #include "base/cpu.h"
+#include "plan/nest.h"
 #include "plan/passes.h"
 
 #include <stdlib.h>
 
 #define LINE 64
-
-/* From this size on, stores that bypass the caches were faster (measured with a second-level cache of 2 MiB). */
-#define STREAM_FROM_BYTES ((uint64_t)2 << 20)
-
-typedef struct nest {
-    td_loop loop[TD_MOVE_LOOPS + 2];
-    size_t count;
-    uint64_t elem; /* bytes that stay together */
-} nest;
 
 /* Bytes of the elements that are moved: those of the narrower dtype, where the two differ and values are converted. */
 static uint8_t narrow_bytes(const td_plan *plan)
@@ -42,10 +34,10 @@ static bool is_bytes(const td_plan *plan, const td_box *box)
 }
 
 /* The inner nodes in bytes of the narrower type. A dump reads one copy of each element. */
-static void collect(const td_plan *plan, const td_box *box, bool dump, nest *out)
+static void collect(const td_plan *plan, const td_box *box, bool dump, td_nest *out)
 {
     const int64_t bytes = narrow_bytes(plan);
-    *out = (nest){.elem = (uint64_t)bytes};
+    *out = (td_nest){.elem = (uint64_t)bytes};
     for (size_t i = box->selectors; i < box->node_count; i++) {
         const td_node *n = &plan->node[box->first_node + i];
         const int64_t memory = n->memory / memory_unit_bits(plan), tensor = n->tensor * bytes;
@@ -56,21 +48,14 @@ static void collect(const td_plan *plan, const td_box *box, bool dump, nest *out
     }
 }
 
-static void drop(nest *n, size_t at)
-{
-    n->count--;
-    for (size_t i = at; i < n->count; i++)
-        n->loop[i] = n->loop[i + 1];
-}
-
 /* Elements that are neighbours on both sides are one longer element. */
-static void widen(nest *n)
+static void widen(td_nest *n)
 {
     for (size_t i = 0; i < n->count;) {
         const int64_t elem = (int64_t)n->elem;
         if (n->loop[i].dst == elem && n->loop[i].src == elem) {
             n->elem *= n->loop[i].extent;
-            drop(n, i);
+            td_nest_drop(n, i);
             i = 0;
         } else
             i++;
@@ -78,7 +63,7 @@ static void widen(nest *n)
 }
 
 /* The longest loop whose step on one side is one element; count when there is none. */
-static size_t find_unit(const nest *n, bool dst)
+static size_t find_unit(const td_nest *n, bool dst)
 {
     size_t best = n->count;
     for (size_t i = 0; i < n->count; i++)
@@ -91,18 +76,17 @@ static size_t find_unit(const nest *n, bool dst)
 static td_move_fn transpose_of(const td_move_kernels *k, uint64_t elem)
 {
     switch (elem) {
-    case 1:
-        return k->transpose_x8;
-    case 2:
-        return k->transpose_x16;
-    case 4:
-        return k->transpose_x32;
-    case 8:
-        return k->transpose_x64;
-    case 16:
-        return k->transpose_x128;
-    case 32:
-        return k->transpose_x256;
+#define X(name, size, rule)                                                                                            \
+    case size:                                                                                                         \
+        return k->name;
+        X(transpose_x8, 1, transpose)
+        X(transpose_x16, 2, transpose)
+        X(transpose_x32, 4, transpose)
+        X(transpose_x64, 8, transpose)
+        X(transpose_x128, 16, transpose)
+        X(transpose_x256, 32, transpose)
+        TD_MOVE_ODD_KERNELS(X)
+#undef X
     default:
         return NULL;
     }
@@ -133,7 +117,7 @@ static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
 }
 
 /* Two different contiguous axes: a transpose, or one of its short forms. */
-static bool choose_transpose(const td_kernels *k, nest *n, td_move *m)
+static bool choose_transpose(const td_kernels *k, td_nest *n, td_move *m)
 {
     const size_t h = find_unit(n, true), w = find_unit(n, false);
     if (!transpose_of(&k->move, n->elem) || h == n->count || w == n->count || h == w)
@@ -155,8 +139,8 @@ static bool choose_transpose(const td_kernels *k, nest *n, td_move *m)
     m->wide = wide.extent;
     m->dst_stride = wide.dst;
     m->src_stride = high.src;
-    drop(n, h > w ? h : w);
-    drop(n, h > w ? w : h);
+    td_nest_drop(n, h > w ? h : w);
+    td_nest_drop(n, h > w ? w : h);
     return true;
 }
 
@@ -168,7 +152,7 @@ typedef struct short_block {
 } short_block;
 
 /* The loops that together are contiguous in the source, up to the size that picks take. */
-static short_block find_block(const nest *n)
+static short_block find_block(const td_nest *n)
 {
     short_block block = {.bytes = n->elem};
     for (size_t i = 0; i < n->count;) {
@@ -184,7 +168,7 @@ static short_block find_block(const nest *n)
 }
 
 /* Lists the bytes of the block in their new order: the loops in `order` outermost first, then the element. */
-static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_t src, uint8_t *index, size_t *at)
+static void list_bytes(const td_nest *n, const size_t *order, size_t count, uint64_t src, uint8_t *index, size_t *at)
 {
     if (count == 0) {
         for (uint64_t b = 0; b < n->elem; b++)
@@ -198,7 +182,7 @@ static void list_bytes(const nest *n, const size_t *order, size_t count, uint64_
 
 /* Folds the loops from order[*count - 1] outwards that are one loop in the destination, and returns their steps;
  * *count loops are left. */
-static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
+static uint64_t fold_columns(const td_nest *n, const size_t *order, size_t *count)
 {
     const td_loop *inner = &n->loop[order[*count - 1]];
     uint64_t steps = 1;
@@ -208,7 +192,7 @@ static uint64_t fold_columns(const nest *n, const size_t *order, size_t *count)
 }
 
 /* The other loops of a block, outermost first in the source, so that what is picked at once lies close together. */
-static size_t order_block(const nest *n, const short_block *block, size_t together, size_t *order)
+static size_t order_block(const td_nest *n, const short_block *block, size_t together, size_t *order)
 {
     size_t count = 0;
     for (size_t i = 0; i < n->count; i++) {
@@ -223,7 +207,8 @@ static size_t order_block(const nest *n, const short_block *block, size_t togeth
 }
 
 /* NULL: no kernel is worth it, or there is no memory; either costs speed only. */
-static td_picks *make_picks(const td_kernels *k, const nest *n, const size_t *order, size_t count, const td_picks *like)
+static td_picks *make_picks(const td_kernels *k, const td_nest *n, const size_t *order, size_t count,
+                            const td_picks *like)
 {
     td_picks *p = calloc(1, sizeof *p);
     size_t at = 0;
@@ -237,7 +222,7 @@ static td_picks *make_picks(const td_kernels *k, const nest *n, const size_t *or
     return NULL;
 }
 
-static bool choose_picks(const td_kernels *k, nest *n, td_move *m)
+static bool choose_picks(const td_kernels *k, td_nest *n, td_move *m)
 {
     const size_t together = find_unit(n, true);
     if (together == n->count)
@@ -274,18 +259,50 @@ static bool choose_picks(const td_kernels *k, nest *n, td_move *m)
     m->src_stride = n->loop[high].src;
     for (size_t i = n->count; i-- > 0;)
         if (block.in[i] || i == high)
-            drop(n, i);
+            td_nest_drop(n, i);
     return true;
 }
 
 /* Anything else is runs: the last loop of the order is their rows. */
-static void choose_runs(const td_kernels *k, const nest *n, td_move *m)
+static void choose_runs(const td_kernels *k, const td_nest *n, td_move *m)
 {
     m->kind = TD_MOVE_RUNS;
     m->fn = k->move.copy;
     m->elem_bytes = 1;
     m->high = 1;
     m->wide = n->elem;
+}
+
+/* Where a list of shuffles was faster than transposes and interleaves: small blocks inside other loops, and few lanes
+ * that no kernel is made for; bytes of those that are taken apart. */
+#define SHORT_BLOCK_BYTES 256
+#define SHORT_LANES 8
+#define SHORT_LANES_BYTES 28
+#define APART_BYTES 6
+
+static bool is_slow(const td_kernels *k, const td_move *m, size_t loops)
+{
+    const uint64_t lanes = m->high < m->wide ? m->high : m->wide, bytes = lanes * m->elem_bytes;
+    if (loops && m->high * m->wide * m->elem_bytes < SHORT_BLOCK_BYTES)
+        return true;
+    if (m->kind != TD_MOVE_TRANSPOSE)
+        return lanes == 3 && !(k->cpu_flags & TD_CPU_AVX512);
+    const bool odd = m->elem_bytes & (m->elem_bytes - 1);
+    return odd || m->high < m->wide ? lanes <= SHORT_LANES && bytes <= SHORT_LANES_BYTES : bytes <= APART_BYTES;
+}
+
+/* Axes shorter than a vector's lane, where the other kernels would move element by element or leave most of a vector
+ * empty. Values cannot be converted inside a list. */
+static bool choose_short(const td_plan *plan, const td_kernels *k, td_nest *n, td_move *m)
+{
+    td_nest rest = *n;
+    td_move other = *m;
+    if (!td_dtype_equal(plan->tensor_dtype, plan->memory_dtype))
+        return false;
+    const bool transposes = choose_transpose(k, &rest, &other);
+    if (transposes && !is_slow(k, &other, rest.count))
+        return false;
+    return td_nest_shuffle(n, transposes, k->cpu_flags, m);
 }
 
 /* Cuts an axis into steps of `block`. */
@@ -298,7 +315,10 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
     td_loop loop = {.extent = (total + block - 1) / block, .block = block, .of = (uint8_t)of};
     if (m->kind == TD_MOVE_RUNS)
         loop.dst = loop.src = (int64_t)block;
-    else if (of == TD_LOOP_HIGH) {
+    else if (m->kind == TD_MOVE_SHUFFLE) {
+        loop.dst = (int64_t)block * m->dst_stride;
+        loop.src = (int64_t)block * m->src_stride;
+    } else if (of == TD_LOOP_HIGH) {
         loop.dst = size;
         loop.src = (int64_t)block * m->src_stride;
     } else {
@@ -344,13 +364,18 @@ static void block(const td_kernels *k, td_move *m)
     case TD_MOVE_DEINTERLEAVE:
         cut(m, TD_LOOP_HIGH, PART_BYTES / (m->wide * m->elem_bytes) / LINE * LINE);
         break;
+    case TD_MOVE_SHUFFLE:
+        cut(m, TD_LOOP_WIDE,
+            (PART_BYTES / ((uint64_t)m->shuffle->elems * m->shuffle->size) / m->shuffle->at_once + 1) *
+                m->shuffle->at_once);
+        break;
     default:
         cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PART_BYTES : PART_BYTES);
     }
 }
 
 /* Every store is a whole line of the destination, given that its base is on one. */
-static bool is_lines(const td_move *m, const nest *n)
+static bool is_lines(const td_move *m, const td_nest *n)
 {
     const uint64_t line = LINE / m->dst_scale;
     for (size_t i = 0; i < n->count; i++)
@@ -362,6 +387,8 @@ static bool is_lines(const td_move *m, const nest *n)
     case TD_MOVE_PICKS:
         return m->dst_stride % (int64_t)line == 0 && m->part_stride % (int64_t)line == 0 &&
                m->high * m->elem_bytes % line == 0;
+    case TD_MOVE_SHUFFLE:
+        return m->shuffle->lines;
     case TD_MOVE_INTERLEAVE:
         return m->high * m->wide * m->elem_bytes % line == 0;
     default:
@@ -377,10 +404,10 @@ static bool has_long_rows(const td_move *m)
 }
 
 /* Threads share the outermost loop that has a step for each, or the longest there is. */
-static void choose_split(td_move *m, bool splits)
+void td_move_choose_split(td_move *m, uint8_t loops, bool splits)
 {
     uint64_t best = 1;
-    for (uint8_t i = 0; i < m->loops && best < 16; i++)
+    for (uint8_t i = 0; i < loops && best < 16; i++)
         if (m->loop[i].extent > best) {
             best = m->loop[i].extent;
             m->split = i;
@@ -402,7 +429,7 @@ static void scale_sides(td_move *m)
 
 static void choose_move(const td_plan *plan, const td_box *box, const td_kernels *k, bool dump, td_move *m)
 {
-    nest n;
+    td_nest n;
     if (plan->in_order || !is_bytes(plan, box))
         return;
     const uint8_t memory = (uint8_t)(plan->memory_dtype.bytes / narrow_bytes(plan)),
@@ -416,10 +443,10 @@ static void choose_move(const td_plan *plan, const td_box *box, const td_kernels
         m->bytes *= n.loop[i].extent;
     m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* counts as a copy of that many bytes */
     widen(&n);
-    if (!choose_picks(k, &n, m) && !choose_transpose(k, &n, m))
+    if (!choose_picks(k, &n, m) && !choose_short(plan, k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
     m->lines = is_lines(m, &n);
-    m->stream = m->bytes >= STREAM_FROM_BYTES && (m->lines || has_long_rows(m));
+    m->stream = (m->lines || has_long_rows(m)) && td_stream_pays(k, m);
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(k, m);
@@ -453,6 +480,6 @@ void td_moves_finish(td_plan *plan)
             continue;
         td_move_take_rows(m);
         scale_sides(m);
-        choose_split(m, !(i % 2 && plan->slides));
+        td_move_choose_split(m, m->loops, !(i % 2 && plan->slides));
     }
 }

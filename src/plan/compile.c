@@ -2,9 +2,12 @@
  * each takes and gives. cache.c calls td_plan_create for a plan that it does not have yet. Every refusal of a layout
  * for a shape and a memory comes from these passes. */
 #include "base/cpu.h"
+#include "plan/copies.h"
 #include "plan/passes.h"
+#include "plan/stage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What passes hand to each other and a plan does not keep. */
 typedef struct work {
@@ -30,10 +33,8 @@ static void take_facts(const td_plan_request *request, const work *w, td_plan *p
     const td_bound *bound = &w->bound;
     plan->cell_bits = w->lanes.cell_bits;
     plan->repeats = bound->repeats;
-    plan->slides = bound->slides;
+    plan->windows = bound->slides;
     plan->skewed = bound->layout->skews != 0;
-    for (int a = 0; a < bound->axis_count && !w->lanes.by_strides; a++) /* no node shows these */
-        plan->slides |= bound->axis[a].role == TD_ROLE_LANE && bound->axis[a].dim < 0 && bound->axis[a].size > 1;
     plan->truncates = request->truncate && !w->lanes.by_strides;
     plan->elems = 1;
     for (size_t d = 0; d < bound->rank; d++)
@@ -49,8 +50,31 @@ static const td_kernels *find_kernels(void)
         kernels.cpu_flags = flags;
         td_move_init(&kernels.move, flags);
         td_pack_init(&kernels.pack, flags);
+        td_pad_init(&kernels.pad, flags);
+        td_gather_init(&kernels.gather, flags);
+        td_pack_words_init(&kernels.pack_words, flags);
     }
     return &kernels;
+}
+
+static td_status run_passes(const td_plan_request *request, work *w, td_plan *plan);
+
+/* A dump of elements that have copies runs a plan of its own, in which each has one place. */
+static td_status finish_copies(td_plan *plan)
+{
+    td_plan *once = &plan->copies->once;
+    const td_status status = run_passes(NULL, NULL, once);
+    if (status)
+        return status;
+    memcpy(plan->path_use[1], once->path_use[1], sizeof plan->path_use[1]);
+    return TD_OK;
+}
+
+/* alias=last: words share a place because some axis does not move, so that dropping its other steps is all there is to
+ * do. */
+static bool can_drop(const td_bound *bound, const td_words *words)
+{
+    return words->by_strides && !bound->layout->flat && !bound->layout->skews && !bound->repeats && !bound->slides;
 }
 
 /* Without a request the plan has its boxes already, and the passes that make them are left out. */
@@ -61,16 +85,24 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
         status = td_bind(request->layout, request->shape, &w->bound);
         status = status ? status : read_pad(request, plan);
         status = status ? status : td_lanes_place(&w->bound, request, &w->lanes);
-        status = status ? status : td_words_find(&w->bound, request->geometry.width_bits, &w->words);
-        status = status || w->words.by_strides ? status : td_words_table(&w->bound, &w->words, plan);
+        status = status ? status : td_words_find(&w->bound, request->geometry.width_bits, !plan->in_order, &w->words);
+        if (!status && request->last && !can_drop(&w->bound, &w->words))
+            return td_fail(TD_ALIAS, "\"%s\" has no words to drop", request->layout->pattern.text);
+        status = status || w->words.by_strides
+                     ? status
+                     : td_words_table(&w->bound, !request->dense && !plan->in_order, &w->words, plan);
         w->placed = request->dense && !status ? td_words_dense(&w->bound, &w->words) : w->words;
         status = status ? status : td_boxes_make(&w->bound, request, &w->lanes, &w->placed, plan, &w->written);
         status = status ? status : td_words_check(&w->bound, &w->words, plan, &w->written);
         status = status || !request->dense ? status : td_words_keep(&w->bound, &w->words, plan);
         status = status ? status : td_lanes_mask(&w->bound, request, &w->lanes, plan);
+        status = status || !plan->fills_pads ? status : td_fills_find(&w->bound, request, &w->lanes, plan);
         if (status)
             return status;
         take_facts(request, w, plan);
+        status = request->last ? TD_OK : td_copies_find(&w->bound, &w->lanes, plan);
+        if (status)
+            return status;
         td_boxes_fold(plan);
     }
     const td_kernels *kernels = find_kernels();
@@ -81,14 +113,19 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
     if (plan->tune)
         td_loops_tune(plan);
     td_moves_finish(plan);
-    status = td_rows_choose(plan, kernels);
+    status = td_gathers_choose(plan, kernels);
+    status = status ? status : td_fills_attach(plan, kernels);
+    status = status ? status : td_rows_choose(plan, kernels);
+    status = status ? status : td_stages_choose(plan, kernels);
     if (status)
         return status;
     td_path_find(plan);
-    return TD_OK;
+    if (plan->last)
+        memcpy(plan->path_use[0], plan->last->path_use[0], sizeof plan->path_use[0]);
+    return plan->copies ? finish_copies(plan) : TD_OK;
 }
 
-td_status td_plan_create(const td_plan_request *request, td_plan **out)
+static td_status create(const td_plan_request *request, td_plan *last, td_plan **out)
 {
     work *w = calloc(1, sizeof *w);
     td_plan *plan = calloc(1, sizeof *plan);
@@ -101,18 +138,34 @@ td_status td_plan_create(const td_plan_request *request, td_plan **out)
                       .tensor_dtype = request->tensor_dtype,
                       .memory_dtype = request->memory_dtype,
                       .beats = request->layout->beats,
-                      .in_order = request->layout->alias_last,
+                      .in_order = request->layout->alias_last && !request->last && !last,
+                      .last = last,
                       .tune = request->layout->tune};
     atomic_init(&plan->users, 1);
     status = run_passes(request, w, plan);
     free(w->written.region);
 done:
     free(w);
+    if (status && plan)
+        plan->last = NULL; /* still the caller's */
     if (status)
         td_plan_release(&plan);
     else
         *out = plan;
     return status;
+}
+
+td_status td_plan_create(const td_plan_request *request, td_plan **out)
+{
+    td_plan *last = NULL;
+    if (!request->layout->alias_last || request->dense)
+        return create(request, NULL, out);
+    td_plan_request only = *request;
+    only.last = true;
+    if (create(&only, NULL, &last) == TD_OK && create(request, last, out) == TD_OK)
+        return TD_OK;
+    td_plan_release(&last); /* word by word, then; what is refused is refused there */
+    return create(request, NULL, out);
 }
 
 td_status td_moves_create(td_plan *plan)
@@ -122,12 +175,18 @@ td_status td_moves_create(td_plan *plan)
 
 void td_moves_free(td_plan *plan)
 {
-    for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++)
+    for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++) {
         free(plan->move[i].picks);
+        td_shuffle_free(plan->move[i].shuffle);
+        free(plan->move[i].fill);
+    }
+    td_stages_free(plan);
     free(plan->move);
+    free(plan->gather);
     free(plan->rows);
     free(plan->pad_rows);
     plan->move = NULL;
+    plan->gather = NULL;
     plan->rows = NULL;
     plan->pad_rows = NULL;
 }

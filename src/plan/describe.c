@@ -2,7 +2,9 @@
  * the path that each box takes. It says what exec does with a plan, and changes nothing. */
 #include "base/cpu.h"
 #include "base/text.h"
+#include "plan/copies.h"
 #include "plan/move.h"
+#include "plan/stage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,20 +44,34 @@ static void add_move_kernel(const char *name, unsigned bits, td_move_fn fn, td_t
     }
 }
 
-static void add_pack_kernel(const td_rows *r, bool dump, td_text *out)
+static void add_pack_kernel(const td_rows *of, bool cells, bool dump, td_text *out)
 {
-    const bool cells = r->way == TD_ROWS_CELLS;
     for (size_t i = 0; i < ISAS; i++) {
         td_pack_kernels k;
         td_pack_init(&k, isas[i].flags);
 #define X(size)                                                                                                        \
-    if (cells ? (dump ? r->get == k.get_x##size : r->put == k.put_x##size)                                             \
-              : (dump ? r->unpack == k.unpack_x##size : r->pack == k.pack_x##size)) {                                  \
+    if (cells ? (dump ? of->get == k.get_x##size : of->put == k.put_x##size)                                           \
+              : (dump ? of->unpack == k.unpack_x##size : of->pack == k.pack_x##size)) {                                \
         td_text_add(out, "%s_x%d_%s", cells ? (dump ? "get" : "put") : (dump ? "unpack" : "pack"), size,               \
                     isas[i].name);                                                                                     \
         return;                                                                                                        \
     }
         TD_PACK_KERNELS(X)
+#undef X
+    }
+}
+
+static void add_pack_words_kernel(const td_stage *s, bool dump, td_text *out)
+{
+    for (size_t i = 0; i < ISAS; i++) {
+        td_pack_words_kernels k;
+        td_pack_words_init(&k, isas[i].flags);
+#define X(size)                                                                                                        \
+    if (dump ? s->unpack == k.unpack_words_x##size : s->pack == k.pack_words_x##size) {                                \
+        td_text_add(out, "%s_x%d_%s", dump ? "unpack_words" : "pack_words", size, isas[i].name);                       \
+        return;                                                                                                        \
+    }
+        TD_PACK_WORDS_KERNELS(X)
 #undef X
     }
 }
@@ -71,7 +87,51 @@ static void add_pick_kernel(const td_picks *picks, td_text *out)
     }
 }
 
+static void add_shuffle_kernel(const td_shuffle *shuffle, td_text *out)
+{
+    for (size_t i = 0; i < ISAS; i++) {
+        td_shuffle_kernels k;
+        td_shuffle_init(&k, isas[i].flags);
+#define X(kernel, vector)                                                                                              \
+    if (shuffle->fn == k.kernel) {                                                                                     \
+        td_text_add(out, "%s_%s", #kernel, isas[i].name);                                                              \
+        return;                                                                                                        \
+    }
+        TD_SHUFFLE_KERNELS(X)
+#undef X
+    }
+}
+
+static void add_pad_kernel(const td_move_fill *f, td_text *out)
+{
+    for (size_t i = 0; i < ISAS; i++) {
+        td_pad_kernels k;
+        td_pad_init(&k, isas[i].flags);
+#define X(kernel)                                                                                                      \
+    if (f->kernel == k.kernel) {                                                                                       \
+        td_text_add(out, "%s_%s of %zu byte%s", #kernel, isas[i].name, f->word.run, f->word.run == 1 ? "" : "s");      \
+        return;                                                                                                        \
+    }
+        TD_PAD_KERNELS(X)
+#undef X
+    }
+}
+
 /* -- paths -- */
+
+/* A move that fills its words in one step with their data: "pad_runs_avx512 of 3 bytes", or the kernel that transposes
+ * padding and data. False: it takes two. */
+static bool add_padded(const td_move *m, td_text *out)
+{
+    if (m->fill->pad_runs)
+        add_pad_kernel(m->fill, out);
+    else if (m->fill->rows_fn) {
+        add_move_kernel("transpose", 8u * m->elem_bytes, m->fill->rows_fn, out);
+        add_move_kernel("interleave", 8u * m->elem_bytes, m->fill->rows_fn, out);
+    } else
+        return false;
+    return true;
+}
 
 /* "contiguous copy_avx2 of 64 bytes", "transpose_x8_avx512", "pick_x32_vbmi" */
 static void add_move(const td_move *m, bool converted, td_text *out)
@@ -79,8 +139,12 @@ static void add_move(const td_move *m, bool converted, td_text *out)
     static const char *const name[] = {[TD_MOVE_TRANSPOSE] = "transpose",
                                        [TD_MOVE_INTERLEAVE] = "interleave",
                                        [TD_MOVE_DEINTERLEAVE] = "deinterleave"};
+    if (m->fill && !converted && add_padded(m, out))
+        return;
     if (m->kind == TD_MOVE_PICKS)
         add_pick_kernel(m->picks, out);
+    else if (m->kind == TD_MOVE_SHUFFLE)
+        add_shuffle_kernel(m->shuffle, out);
     else if (m->kind != TD_MOVE_RUNS)
         add_move_kernel(name[m->kind], 8u * m->elem_bytes, m->fn, out);
     else {
@@ -101,8 +165,18 @@ static void add_rows(const td_plan *plan, const td_rows *r, bool dump, td_text *
     td_text_add(out, "%s %d-bit", way[r->way], plan->memory_dtype.bits);
     if (r->way != TD_ROWS_LOOSE) {
         td_text_add(out, " ");
-        add_pack_kernel(r, dump, out);
+        add_pack_kernel(r, r->way == TD_ROWS_CELLS, dump, out);
     }
+}
+
+/* "staged 3-bit pack_words_x8_avx2", "staged 4-bit pack_x8_avx512" */
+static void add_stage(const td_plan *plan, const td_stage *s, bool dump, td_text *out)
+{
+    td_text_add(out, "staged %d-bit ", plan->memory_dtype.bits);
+    if (s->dense)
+        add_pack_kernel(&(td_rows){.pack = s->pack_row, .unpack = s->unpack_row}, false, dump, out);
+    else
+        add_pack_words_kernel(s, dump, out);
 }
 
 /* What exec does with data box `b`. */
@@ -113,16 +187,21 @@ static void add_path(const td_plan *plan, size_t b, bool dump, td_text *out)
     const bool converted = !td_dtype_equal(plan->tensor_dtype, plan->memory_dtype);
     if (converted)
         td_text_add(out, "converted ");
-    if (plan->rows[b].way == TD_ROWS_NONE || (plan->in_order && !dump))
+    if (m->fill)
+        td_text_add(out, "padded ");
+    if (plan->stage && plan->stage[b])
+        add_stage(plan, plan->stage[b], dump, out);
+    else if (plan->rows[b].way == TD_ROWS_NONE || (plan->in_order && !dump))
         td_text_add(out, "walk");
     else if (m->kind == TD_MOVE_NONE)
         add_rows(plan, &plan->rows[b], dump, out);
-    else if (box->selectors && !converted && m->kind == TD_MOVE_RUNS && m->loops == 0 && m->high == 1)
-        td_text_add(out, "gather of %" PRIu64 " byte%s", m->wide, m->wide == 1 ? "" : "s");
+    else if (box->selectors && !converted && plan->gather[2 * b + dump].bytes)
+        td_text_add(out, "gather of %zu byte%s", plan->gather[2 * b + dump].bytes,
+                    plan->gather[2 * b + dump].bytes == 1 ? "" : "s");
     else
         add_move(m, converted, out);
     if (box->selectors)
-        td_text_add(out, plan->table ? " by table" : " by bank");
+        td_text_add(out, plan->table.entry ? " by table" : " by bank");
 }
 
 /* " (32x2048 streamed around 64 8)" */
@@ -193,9 +272,9 @@ static void add_boxes(const td_plan *plan, const char *name, const td_box *box, 
             const td_node *n = &plan->node[box[b].first_node + i];
             const bool selects = i < box[b].selectors;
             td_text_add(out, "%s[%" PRIu64 ":%" PRId64 ":%" PRId64 "]",
-                        !selects      ? ""
-                        : plan->table ? "@"
-                                      : "#",
+                        !selects            ? ""
+                        : plan->table.entry ? "@"
+                                            : "#",
                         n->extent, n->tensor, selects ? n->select : n->memory);
         }
         if (!box[b].node_count)
@@ -217,10 +296,16 @@ static td_status finish(td_text *out, char **text)
     return TD_OK;
 }
 
+/* A dump of elements that have copies reads each in one place. */
+static const td_plan *plan_of(const td_plan *plan, bool dump)
+{
+    return dump && plan->copies ? &plan->copies->once : !dump && plan->last ? plan->last : plan;
+}
+
 td_status td_plan_paths(const td_plan *plan, bool dump, char **text)
 {
     td_text out = {0};
-    add_paths(plan, dump, false, &out);
+    add_paths(plan_of(plan, dump), dump, false, &out);
     return finish(&out, text);
 }
 
@@ -231,11 +316,11 @@ td_status td_plan_describe(const td_plan *plan, char **text)
     add_boxes(plan, "pad", plan->pads, plan->pads_count, &out);
     if (plan->lane_mask)
         add_boxes(plan, "clear", plan->words, plan->words_count, &out);
-    if (plan->table)
-        td_text_add(&out, "; table of %" PRIu64 " words%s", plan->table_count, plan->in_order ? ", in order" : "");
+    if (plan->table.entry)
+        td_text_add(&out, "; table of %" PRIu64 " words%s", plan->table.count, plan->in_order ? ", in order" : "");
     td_text_add(&out, "; load ");
-    add_paths(plan, false, true, &out);
+    add_paths(plan_of(plan, false), false, true, &out);
     td_text_add(&out, "; dump ");
-    add_paths(plan, true, true, &out);
+    add_paths(plan_of(plan, true), true, true, &out);
     return finish(&out, text);
 }

@@ -160,8 +160,8 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
         int64_t stride = step >= lanes_per_beat && layout->beats > 1 ? (int64_t)(step / lanes_per_beat * word_bits)
                                                                      : (int64_t)(step * slot);
         if (layout->lanes_msb) {
-            out->base += stride * (int64_t)(bound->axis[axis].size - 1);
-            stride = -stride;
+            out->base = td_wrap_add(out->base, td_wrap_mul(stride, (int64_t)(bound->axis[axis].size - 1)));
+            stride = td_wrap_mul(stride, -1);
         }
         out->stride[axis] = stride;
     }
@@ -192,14 +192,20 @@ size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, co
     return count;
 }
 
+bool td_lanes_leave_bits(const td_bound *bound, const td_plan_request *request)
+{
+    const uint64_t owned = bound->count[TD_ROLE_LANE] * request->memory_dtype.bits;
+    return owned < request->geometry.width_bits * request->layout->beats;
+}
+
 td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, td_plan *plan)
 {
     const td_geometry *g = &request->geometry;
-    const uint64_t count = bound->count[TD_ROLE_LANE], owned = count * request->memory_dtype.bits;
+    const uint64_t count = bound->count[TD_ROLE_LANE];
     const bool skewed =
         bound->layout->skews !=
         0; /* lanes with addresses of their own: this pass does not know which a word holds, so all of it is cleared */
-    if (bound->layout->keep || (owned >= g->width_bits * plan->beats && !skewed))
+    if (bound->layout->keep || (!td_lanes_leave_bits(bound, request) && !skewed))
         return TD_OK;
     uint64_t bytes = 0;
     if (!td_mul_fits(plan->beats, g->word_bytes, &bytes) || !(plan->lane_mask = calloc(1, bytes)))

@@ -190,7 +190,10 @@ static void order_move(td_move *m)
     e.elem[DST] = e.elem[SRC] = elem;
     if (m->kind == TD_MOVE_RUNS)
         e.elem[DST] = e.elem[SRC] = wide;
-    else {
+    else if (m->kind == TD_MOVE_SHUFFLE) {
+        e.elem[DST] = e.elem[SRC] = (double)m->shuffle->elems * m->shuffle->size;
+        e.inside[0] = (step){wide, {[DST] = magnitude(m->dst_stride), [SRC] = magnitude(m->src_stride)}};
+    } else {
         e.inside[0] = (step){high, {[DST] = elem, [SRC] = magnitude(m->src_stride)}};
         e.inside[1] = (step){wide, {[DST] = magnitude(m->dst_stride), [SRC] = elem}};
     }

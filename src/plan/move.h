@@ -14,9 +14,12 @@
 #ifndef TD_MOVE_H
 #define TD_MOVE_H
 
+#include "kernels/gather.h"
 #include "kernels/move.h"
 #include "kernels/pack.h"
+#include "kernels/pad.h"
 #include "kernels/pick.h"
+#include "kernels/shuffle.h"
 #include "plan/plan.h"
 #include "values/convert.h"
 
@@ -28,7 +31,8 @@ typedef enum td_move_kind {
     TD_MOVE_TRANSPOSE,
     TD_MOVE_INTERLEAVE,
     TD_MOVE_DEINTERLEAVE,
-    TD_MOVE_PICKS /* elements are picked from bytes of short blocks, and transposed */
+    TD_MOVE_PICKS,  /* elements are picked from bytes of short blocks, and transposed */
+    TD_MOVE_SHUFFLE /* short blocks by a list; `wide` are its units */
 } td_move_kind;
 
 /* What a loop steps over: places, or blocks of the two axes of which the last may be shorter. */
@@ -40,6 +44,28 @@ typedef struct td_loop {
     uint64_t block;   /* high or wide: so many of it per step */
     uint8_t of;       /* td_loop_of */
 } td_loop;
+
+/* A load that fills whole words (td_fill of plan.h) before it writes data into them: every step of loop `level`, or
+ * the kernel's block where that is the number of loops, first fills the words that it is about to write. */
+#define TD_FILL_LOOPS 4
+
+typedef struct td_move_fill {
+    const unsigned char *value, *keep; /* the plan's */
+    size_t bytes;                      /* of the words of one vector */
+    ptrdiff_t offset;                  /* of the move's first byte in its vector */
+    uint8_t level, loops;
+    td_loop loop[TD_FILL_LOOPS]; /* over vectors, one at least; `of` tells whose extent is that of the block */
+    /* Moves that write whole words at once instead, where they do not convert. Runs: each with its word, by this
+     * kernel. */
+    td_pad_fn pad_runs; /* or NULL */
+    td_pad_word word;
+    ptrdiff_t dst_stride, src_stride; /* of the runs */
+    /* Transposes: the rows of padding lie in a scratch beside copies of the others, and all of them are transposed. */
+    td_move_fn rows_fn;             /* or NULL */
+    uint64_t rows, first_row, cols; /* of the scratch; the first with data */
+} td_move_fill;
+
+#define TD_FILL_SCRATCH 16384
 
 typedef struct td_move {
     uint8_t kind;       /* td_move_kind */
@@ -58,6 +84,8 @@ typedef struct td_move {
     uint64_t bytes;
     td_picks *picks;       /* their columns come in parts of `wide` */
     ptrdiff_t part_stride; /* in the destination */
+    td_shuffle *shuffle;
+    td_move_fill *fill; /* or NULL */
 } td_move;
 
 #define TD_ROWS_LOOPS 12
@@ -89,6 +117,19 @@ typedef struct td_rows {
     td_put_fn put;
     td_get_fn get;
 } td_rows;
+
+/* A box over a table or over banks whose steps are single runs of bytes: every step of `loop`, and inside all of them
+ * the runs of `row`. */
+#define TD_GATHER_LOOPS 16
+
+typedef struct td_words_move {
+    size_t bytes; /* of a run; 0: the box is none */
+    bool far;     /* the places are more than the caches hold */
+    uint8_t loops;
+    bool splits;     /* threads may share the outermost loop, or the row: their steps write different bytes */
+    td_gather_fn fn; /* NULL without a table */
+    td_node loop[TD_GATHER_LOOPS], row;
+} td_words_move;
 
 /* Running moves: exec/run_move.c and exec/run_convert.c. Declared here because loop_tune.c times moves. */
 

@@ -104,4 +104,6 @@ void td_boxes_fold(td_plan *plan)
         td_box_fold(plan->node, &plan->pads[b], plan->in_order);
     for (size_t b = 0; b < plan->words_count; b++)
         td_box_fold(plan->node, &plan->words[b], plan->in_order);
+    for (size_t b = 0; b < plan->fill_count; b++)
+        td_box_fold(plan->node, &plan->fill[b].box, plan->in_order);
 }

@@ -5,6 +5,7 @@
 #ifndef TD_PASSES_H
 #define TD_PASSES_H
 
+#include "kernels/pack_words.h"
 #include "layout/bind.h"
 #include "plan/move.h"
 #include "plan/plan.h"
@@ -34,27 +35,51 @@ td_status td_lanes_place(td_bound *bound, const td_plan_request *request, td_lan
 size_t td_lanes_pieces(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, uint64_t lane,
                        td_piece *out);
 
+/* No pass: whether some bits of a vector's words belong to no lane. */
+bool td_lanes_leave_bits(const td_bound *bound, const td_plan_request *request);
+
 /* -- 3. addresses.c: where the words lie -- */
 
+/* A part of an axis of size n: step i of the axis is step i / unit % size of the digit. The slowest digit of an axis
+ * may end early. */
+typedef struct td_digit {
+    uint64_t unit, size;
+    int64_t address, bank; /* strides; 0 where it has entries */
+    int64_t entry;         /* entries of the table per step */
+} td_digit;
+
+#define TD_MAX_DIGITS 32
+
 typedef struct td_words {
-    bool by_strides;       /* else the plan has them in a table */
-    int64_t address, bank; /* of step 0 */
+    bool by_strides; /* the axes have strides */
+    bool by_digits;  /* their digits have strides, or entries of a table; else the plan has a table of all words */
+    int64_t address, bank; /* of step 0; by digits with a table: above the place of the entry */
     int64_t address_stride[TD_MAX_BOUND];
     int64_t bank_stride[TD_MAX_BOUND];
     uint64_t number_stride[TD_MAX_BOUND]; /* of the linear number of a word over lane axes that have addresses (the
                                            * slowest), bank axes and word axes */
     uint64_t count;
-    int64_t unit;        /* what the address counts: 1, or with addr_unit=byte the bytes of a word */
-    uint64_t lane_words; /* of one step of those lane axes: all of them, where there are none */
+    int64_t unit;                 /* what the address counts: 1, or with addr_unit=byte the bytes of a word */
+    int64_t said;                 /* by_strides: the address of step 0 as the layout says it, in that unit */
+    uint64_t lane_words;          /* of one step of those lane axes: all of them, where there are none */
+    bool inside;                  /* by table: every word lies inside the memories, whether it is written or not */
+    int64_t low, high, high_bank; /* by table: the least and the greatest */
+    uint8_t first_digit[TD_MAX_BOUND], digits[TD_MAX_BOUND]; /* by digits: of every placed axis, slowest first */
+    td_digit digit[TD_MAX_DIGITS];
 } td_words;
 
 /* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be
  * written in any order; refuses beats past 2^62, and byte addresses that lie inside a word. */
-td_status td_words_find(const td_bound *bound, uint64_t width_bits, td_words *out);
+td_status td_words_find(const td_bound *bound, uint64_t width_bits, bool any_order, td_words *out);
 
-/* Where there are no strides: gives plan->table, one entry per word. Refuses more words than the memories have, and
- * expressions that divide by 0. */
-td_status td_words_table(const td_bound *bound, const td_words *words, td_plan *plan);
+/* Where there are no strides: with `digits`, looks for what is regular about the places and gives words->by_digits,
+ * with a small plan->table where some digits need one; or else gives plan->table, one entry per word. Refuses more
+ * words than the memories have, and expressions that divide by 0. */
+td_status td_words_table(const td_bound *bound, bool digits, td_words *words, td_plan *plan);
+
+/* No pass: of `count` steps of an axis from `at` on, the most that are a rectangle of its digits: steps of one digit,
+ * with all those below it. */
+uint64_t td_digits_part(const td_words *words, int axis, uint64_t at, uint64_t count);
 
 /* Where the boxes of a dense plan put the words: word number n at beats * n, in the order of the pattern. */
 td_words td_words_dense(const td_bound *bound, const td_words *words);
@@ -85,15 +110,15 @@ typedef struct td_regions {
     size_t count;
 } td_regions;
 
-/* Takes the places of lanes and words. Gives plan->data, pads and words with their nodes and pieces, and the regions
- * of the words. Refuses a tensor that ragged dimensions cut into more than 2^16 boxes. */
+/* Takes the places of lanes and words. Gives plan->data, pads and words with their nodes and pieces, plan->fill where
+ * words can be filled, and the regions of the words. Refuses a tensor that ragged dimensions cut into more than 2^16
+ * boxes. */
 td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes,
                         const td_words *words, td_plan *plan, td_regions *regions);
 
 /* -- 5. check_words.c: the refusals -- */
 
-/* Refuses a word outside its memory, and two words in one place unless alias=last. In a plan's table, entries outside
- * the regions become TD_NO_WORD. */
+/* Refuses a word outside its memory, and two words in one place unless alias=last. */
 td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *written);
 
 /* -- 6. lanes.c again: the bits that a load clears -- */
@@ -101,7 +126,19 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
 /* Gives plan->lane_mask, unless fill=keep or the lanes own every bit. */
 td_status td_lanes_mask(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, td_plan *plan);
 
-/* -- 7. optimise.c: fewer and longer loops -- */
+/* -- 6b. fills.c: the words that a load fills before it writes data into them -- */
+
+/* Gives plan->fill_value and fill_keep, and leaves of plan->fill the words of which some bits are no data. Fails only
+ * with TD_NO_MEMORY. */
+td_status td_fills_find(const td_bound *bound, const td_plan_request *request, const td_lanes *lanes, td_plan *plan);
+
+/* -- 7. copies.c: places that hold the same element -- */
+
+/* Gives plan->copies, or plan->slides where copies have no form that it knows. Fails only with TD_NO_MEMORY. The moves
+ * of the plan of a dump are made later. */
+td_status td_copies_find(const td_bound *bound, const td_lanes *lanes, td_plan *plan);
+
+/* -- 8. optimise.c: fewer and longer loops -- */
 
 /* Rewrites the nodes of every box in place: units dropped, steps made forward, sorted, neighbours folded. */
 void td_boxes_fold(td_plan *plan);
@@ -117,15 +154,22 @@ typedef struct td_kernels {
     unsigned cpu_flags;
     td_move_kernels move;
     td_pack_kernels pack;
+    td_pad_kernels pad;
+    td_gather_kernels gather;
+    td_pack_words_kernels pack_words;
 } td_kernels;
 
-/* -- 8. choose.c: from boxes to moves -- */
+/* -- 9. choose.c: from boxes to moves -- */
 
 /* Gives plan->move: for every data box, once for a load and once for a dump, the kernel and the blocks that it gets, or
  * TD_MOVE_NONE where none fits. Fails only with TD_NO_MEMORY. */
 td_status td_moves_choose(td_plan *plan, const td_kernels *kernels);
 
-/* -- 9. loop_order.c and loop_tune.c: the order of a move's loops -- */
+/* No pass: stream.c, whether the stores of a move that has its kind, bytes and lines go past the caches. The first
+ * large one times this machine, for a few milliseconds. */
+bool td_stream_pays(const td_kernels *kernels, const td_move *move);
+
+/* -- 10. loop_order.c and loop_tune.c: the order of a move's loops -- */
 
 /* By estimate, outermost first. */
 void td_loops_order(td_plan *plan);
@@ -135,7 +179,7 @@ void td_loops_order(td_plan *plan);
  * changes nothing where those pages cannot be had. */
 void td_loops_tune(td_plan *plan);
 
-/* -- 10. choose.c again: what depends on the order -- */
+/* -- 11. choose.c again: what depends on the order -- */
 
 /* Gives the rows of contiguous runs to their kernel, the strides of the wider side, and the loop that threads share. */
 void td_moves_finish(td_plan *plan);
@@ -143,13 +187,32 @@ void td_moves_finish(td_plan *plan);
 /* No pass: the innermost loop of runs becomes the rows of their kernel, when it is a plain one. */
 void td_move_take_rows(td_move *move);
 
-/* -- 11. choose_rows.c: bit rows, for what no move serves -- */
+/* The loop that threads share: one of the first `loops`. */
+void td_move_choose_split(td_move *move, uint8_t loops, bool splits);
+
+/* -- 12. choose_gather.c: words over a table or over banks -- */
+
+/* Gives plan->gather, for boxes with selectors whose move is single runs. Fails only with TD_NO_MEMORY. */
+td_status td_gathers_choose(td_plan *plan, const td_kernels *kernels);
+
+/* -- 12b. fills.c again: moves that fill their words themselves -- */
+
+/* Gives td_move.fill of loads, and td_fill.moved; may cut and reorder loops, so that what is filled is still in the
+ * first-level cache when the data comes. Fails only with TD_NO_MEMORY. */
+td_status td_fills_attach(td_plan *plan, const td_kernels *kernels);
+
+/* -- 13. choose_rows.c: bit rows, for what no move serves -- */
 
 /* Gives plan->rows and plan->pad_rows; way TD_ROWS_NONE for boxes in pieces or with too many loops. Fails only with
  * TD_NO_MEMORY. */
 td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
-/* -- 12. path.c: which way that is, for the counters -- */
+/* -- 14. stage.c: batches, for what bit rows are slow at -- */
+
+/* Gives plan->stage and plan->covered. Fails only with TD_NO_MEMORY. */
+td_status td_stages_choose(td_plan *plan, const td_kernels *kernels);
+
+/* -- 15. path.c: which way that is, for the counters -- */
 
 /* Gives plan->path_use. */
 void td_path_find(td_plan *plan);

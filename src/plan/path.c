@@ -11,13 +11,17 @@ static td_path path_of(const td_plan *plan, size_t b, bool dump, bool converts)
                                       [TD_MOVE_TRANSPOSE] = TD_PATH_TRANSPOSED,
                                       [TD_MOVE_INTERLEAVE] = TD_PATH_INTERLEAVED,
                                       [TD_MOVE_DEINTERLEAVE] = TD_PATH_INTERLEAVED,
-                                      [TD_MOVE_PICKS] = TD_PATH_TRANSPOSED};
+                                      [TD_MOVE_PICKS] = TD_PATH_TRANSPOSED,
+                                      [TD_MOVE_SHUFFLE] = TD_PATH_INTERLEAVED};
     const unsigned kind = plan->move[2 * b + dump].kind;
-    if ((plan->in_order && !dump) || plan->rows[b].way == TD_ROWS_NONE)
+    const bool staged = plan->stage && plan->stage[b];
+    if ((plan->in_order && !dump) || (plan->rows[b].way == TD_ROWS_NONE && !staged))
         return TD_PATH_PLAIN;
     if (converts)
         return TD_PATH_CONVERTED;
-    return plan->table && kind != TD_MOVE_NONE ? TD_PATH_GATHERED : of_kind[kind];
+    if (staged)
+        return TD_PATH_STAGED;
+    return plan->table.entry && kind != TD_MOVE_NONE ? TD_PATH_GATHERED : of_kind[kind];
 }
 
 /* Copies of a repeat count once. */

@@ -46,21 +46,54 @@ typedef struct td_box {
     uint64_t beat, beats;                     /* word boxes: the words of each vector, [beat, beat + beats) */
 } td_box;
 
-/* Table entries: the bank above, the word below; or TD_NO_WORD, which no box reaches. */
-#define TD_TABLE_BANK_SHIFT 48
-#define TD_TABLE_WORD(entry) ((entry) & (((uint64_t)1 << TD_TABLE_BANK_SHIFT) - 1))
-#define TD_TABLE_BANK(entry) ((entry) >> TD_TABLE_BANK_SHIFT)
-#define TD_NO_WORD UINT64_MAX
+/* Words that a load fills before it writes their data, because some of their bits are no data: padding, or outside of
+ * all lanes. They become plan.fill_value with the bits of plan.fill_keep as they were. Where the move of a data box
+ * fills them as it goes (move.h), block by block in the first-level cache, `moved` says so; the others are filled
+ * before all data. */
+typedef struct td_fill {
+    td_box box;  /* one step per vector, as in td_plan.words */
+    size_t data; /* the first data box that writes into these words, or TD_NO_BOX: all of them are padding */
+    bool pads;   /* some lanes of theirs are padding */
+    bool apart;  /* data boxes that begin in other words write into none of these */
+    bool moved;
+} td_fill;
+#define TD_NO_BOX SIZE_MAX
+
 #define TD_MAX_BANKS ((uint64_t)1 << 15)
+
+/* Places of words, as narrow as the memories allow: the bank above, the word below. Entries of words that are never
+ * written mean nothing, and no box reaches them. */
+typedef struct td_table {
+    void *entry; /* NULL: there is none */
+    uint64_t count;
+    uint8_t entry_bytes; /* 2, 4 or 8 */
+    uint8_t bank_shift;
+} td_table;
+
+static inline uint64_t td_table_get(const td_table *table, uint64_t i)
+{
+    return table->entry_bytes == 2   ? ((const uint16_t *)table->entry)[i]
+           : table->entry_bytes == 4 ? ((const uint32_t *)table->entry)[i]
+                                     : ((const uint64_t *)table->entry)[i];
+}
+
+static inline uint64_t td_table_word(const td_table *table, uint64_t entry)
+{
+    return entry & ~(~(uint64_t)0 << table->bank_shift);
+}
+
+struct td_gather;
 
 typedef struct td_plan {
     atomic_int users;
     td_geometry geometry;
     td_dtype tensor_dtype, memory_dtype;
     uint64_t beats;
-    bool in_order;  /* alias=last: words are written one by one, in order of their number */
-    bool repeats;   /* some node has tensor stride 0 and more than one step: copies */
-    bool slides;    /* elements have copies that no single node shows */
+    bool in_order;        /* alias=last: words are written one by one, in order of their number */
+    struct td_plan *last; /* alias=last: what a load runs instead, the words that no later one overwrites; or NULL */
+    bool repeats;         /* some node has tensor stride 0 and more than one step: copies */
+    bool slides;          /* elements have copies, and `copies` could not be found */
+    bool windows;         /* some dimension has windows: elements may have copies, or be left out */
     bool skewed;    /* lanes have addresses of their own: a word that several vectors write is in `words` as often */
     bool tune;      /* the order of loops is timed */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
@@ -74,12 +107,25 @@ typedef struct td_plan {
 
     struct td_move *move;            /* of the data boxes: load and dump in turn (move.h) */
     struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (move.h) */
+    struct td_words_move *gather;    /* of the data boxes: load and dump in turn; NULL where none has selectors */
+    struct td_stage **stage;         /* of the data boxes that are staged (stage.h); NULL where none is */
+    bool covered; /* a load writes every bit of its words by stages, so that none is cleared before */
 
-    uint64_t *table;
-    uint64_t table_count;
+    struct td_copies *copies; /* of the data boxes (copies.h); NULL: no element has any, or `slides` */
+
+    td_table table;
 
     unsigned char *lane_mask; /* beats words: the bits that belong to lanes; NULL when a load keeps the other bits */
     uint64_t elems;           /* of the tensor */
+
+    /* Instead of pads, words and lane_mask, where fills_pads says so: what a load does before the data. */
+    bool fills_pads;
+    td_fill *fill;
+    size_t fill_count;
+    unsigned char *fill_value; /* beats words: the padding in every lane */
+    unsigned char *fill_keep;  /* beats words, or NULL: a word keeps nothing */
+    void (*fill_scatter)(
+        const struct td_gather *); /* of words by table that keep nothing, or NULL (kernels/gather.h) */
 
     /* Of a load and a dump, without and with a conversion: the paths that the data boxes take, as a set of
      * 1 << td_path,
@@ -94,8 +140,7 @@ typedef struct td_plan {
     size_t place_count;
     uint64_t first_place; /* the word of step 0 */
     uint64_t dense_words; /* of the staging buffer */
-    uint64_t *place_table;
-    uint64_t place_table_count;
+    td_table place_table;
 } td_plan;
 
 /* What a plan is compiled from; the key of the cache. */
@@ -109,6 +154,8 @@ typedef struct td_plan_request {
      * plan says apart from them where each belongs in the memory. Addresses are checked as always. Only for layouts
      * of one bank that write every word once: no bank expression, tail=clip or alias=last. */
     bool dense;
+    /* compile.c alone: the part of a layout with alias=last that td_plan.last is. */
+    bool last;
 } td_plan_request;
 
 /* Compiles and checks; every refusal of a layout comes from here or from bind.c. */
@@ -127,8 +174,12 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *
  *   contiguous .. of N bytes   runs of N bytes that are contiguous on both sides
  *   transpose interleave deinterleave pick    the kernel, with the bits of its element
+ *   shuffle                    short blocks by a list of byte shuffles, with the bits of its vectors
  *   packed cells loose         bit rows: without gaps, in whole bytes, one by one
  *   gather of N bytes          one run per entry of the table, or per bank
+ *   padded ..                  whole words are filled first, a block at a time: padding, bits outside of lanes; or, in
+ *                              pad_runs and short transposes, together with their data
+ *   staged N-bit               batches of words, packed in a scratch and placed whole
  *   converted ..               the two dtypes differ, so values are converted on the way
  *   walk                       the plain walker, element by element */
 td_status td_plan_paths(const td_plan *plan, bool dump, char **text);

@@ -38,6 +38,21 @@ td_place td_place_of(const td_plan *plan, td_at at, unsigned bits)
         .bank = ground.bank, .address = ground.word + (uint64_t)at.memory / word_bits, .lsb = bit, .msb = end - 1};
 }
 
+uint64_t td_plan_count(const td_plan *plan)
+{
+    uint64_t all = 0;
+    for (size_t b = 0; b < plan->data_count; b++) {
+        const td_box *box = &plan->data[b];
+        uint64_t elems = box->piece_count ? 0 : 1;
+        for (size_t k = 0; k < box->piece_count; k++)
+            elems += plan->piece[box->first_piece + k].elem_bit == 0;
+        for (size_t i = 0; i < box->node_count; i++)
+            elems *= plan->node[box->first_node + i].extent;
+        all += elems;
+    }
+    return all;
+}
+
 /* -- words --------------------------------------------------------------------------------------------------------- */
 
 static void set_run(td_word_walk *w)

@@ -91,10 +91,10 @@ typedef struct td_ground {
 
 static inline td_ground td_ground_of(const td_plan *plan, int64_t select)
 {
-    if (!plan->table)
+    if (!plan->table.entry)
         return (td_ground){.bank = (uint64_t)select};
-    const uint64_t entry = plan->table[select];
-    return (td_ground){.bank = TD_TABLE_BANK(entry), .word = TD_TABLE_WORD(entry)};
+    const uint64_t entry = td_table_get(&plan->table, (uint64_t)select);
+    return (td_ground){.bank = entry >> plan->table.bank_shift, .word = td_table_word(&plan->table, entry)};
 }
 
 /* Its first byte, in the storage of the banks. */
@@ -108,6 +108,9 @@ static inline unsigned char *td_ground_at(const td_plan *plan, unsigned char *co
 typedef struct td_place {
     uint64_t bank, address, lsb, msb;
 } td_place;
+
+/* The elements of the data boxes, copies counted. */
+uint64_t td_plan_count(const td_plan *plan);
 
 td_place td_place_of(const td_plan *plan, td_at at, unsigned bits);
 

@@ -42,6 +42,16 @@ static bool is_in_one(const td_tally *t, size_t *where)
     return used == 1 && t->count > 1;
 }
 
+/* All in one step of an axis, one lane, or one bank, which has a name too. */
+static void say_place(td_report *r, const td_tally *t, size_t where)
+{
+    const char *bank = t->dim == -1 ? td_report_bank_name(r, where) : "";
+    if (*bank)
+        td_report_say(r, "all mismatches in %s %zu \"%s\"", t->name, where, bank);
+    else
+        td_report_say(r, t->dim < 0 ? "all mismatches in %s %zu" : "all mismatches at %s = %zu", t->name, where);
+}
+
 static void guess_places(td_report *r)
 {
     size_t where = 0;
@@ -53,7 +63,7 @@ static void guess_places(td_report *r)
             td_report_say(r, "all mismatches in %s %" PRIu64 " to %" PRIu64, t->name, where * t->bucket,
                           (where + 1) * t->bucket - 1);
         else
-            td_report_say(r, t->dim < 0 ? "all mismatches in %s %zu" : "all mismatches at %s = %zu", t->name, where);
+            say_place(r, t, where);
     }
 }
 

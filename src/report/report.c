@@ -117,6 +117,7 @@ static void make_grid(td_report *r)
 static void make_ready(td_report *r, const td_report_source *source)
 {
     r->ready = true;
+    memset(&r->last_at, 0, sizeof r->last_at);
     r->tally = calloc(TD_MAX_BOUND + 2, sizeof *r->tally);
     r->first = calloc(r->judge.policy.max + 1, sizeof *r->first);
     r->sample = calloc(TD_REPORT_SAMPLES, sizeof *r->sample);
@@ -296,9 +297,10 @@ td_report *td_report_new(const char *memory, const td_layout *layout, const td_t
     size_t bytes[TEXTS], all = sizeof(td_report);
     for (int i = 0; i < TEXTS; i++)
         all += bytes[i] = text[i] ? strlen(text[i]) + 1 : 0;
-    td_report *r = calloc(1, all);
+    td_report *r = malloc(all);
     if (!r)
         return NULL;
+    memset(r, 0, offsetof(td_report, last_at));
     const char **const place[TEXTS] = {&r->memory, &r->pattern, &r->options, &r->address, &r->golden};
     char *next = (char *)(r + 1);
     for (int i = 0; i < TEXTS; i++)

@@ -74,11 +74,9 @@ struct td_report {
     td_entry first_pad;
     bool has_snapshot;
     uint64_t outside_bits, outside_words;
-    td_outside outside[TD_REPORT_OUTSIDE];
 
     bool ready, failed; /* what follows has been made; an allocation was refused */
-    uint64_t last_elem; /* the last mismatch and its coordinates: the next is often its neighbour */
-    td_shape last_at;
+    uint64_t last_elem; /* the last mismatch; its coordinates are last_at */
     td_entry *first;
     size_t first_count;
     td_tally *tally;
@@ -94,6 +92,10 @@ struct td_report {
     char *guess[TD_REPORT_GUESSES];
     size_t guess_count;
     _Atomic(char *) line; /* made by the first td_report_line */
+
+    /* td_report_new does not clear what follows: a third of the report, which most never need. */
+    td_shape last_at;                      /* the next mismatch is often its neighbour; cleared with `ready` */
+    td_outside outside[TD_REPORT_OUTSIDE]; /* as many as outside_words says */
 };
 
 /* Where the axes come from: a layout with its tensor, or (layout NULL) the tensor's dimensions. */

@@ -83,7 +83,10 @@ static void add_head(const td_report *r, td_text *out)
 {
     char shape[TD_SHAPE_TEXT_BYTES], dtype[TD_DTYPE_NAME_BYTES];
     td_dtype_print(r->dtype, dtype);
-    if (r->memory)
+    if (r->memory && r->geometry.banks > 1)
+        td_text_add(out, "compare \"%s\" and %" PRIu64 " more bank%s with", r->memory, r->geometry.banks - 1,
+                    td_text_s(r->geometry.banks - 1));
+    else if (r->memory)
         td_text_add(out, "compare \"%s\" with", r->memory);
     else
         td_text_add(out, "compare a tensor with");

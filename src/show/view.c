@@ -108,7 +108,7 @@ static td_status open_view(td_view *s, const td_layout *layout, const td_scene *
     if (!status)
         status = place_lanes(s);
     if (!status)
-        status = td_words_find(&s->bound, s->request.geometry.width_bits, &s->words);
+        status = td_words_find(&s->bound, s->request.geometry.width_bits, !s->bound.layout->alias_last, &s->words);
     if (!status)
         status = td_cache_plan(&s->request, &s->plan);
     if (!status)

@@ -176,7 +176,8 @@ static bool print_lines(int simulator, const places *at)
     default:
         if (!put_xvlog(at))
             return false;
-        printf("\nxelab -R -sv_root");
+        /* -dpi_absolute (UG900): without it xsim looks for lib*.so in LD_LIBRARY_PATH alone. */
+        printf("\nxelab -R -dpi_absolute -sv_root");
         put("", at->lib, "");
         printf(" -sv_lib libtensordoor");
     }

@@ -1,6 +1,6 @@
 /* See convert.h. Three paths give the same bits: the exact one of convert_exact.c, for everything; a decoder and an
  * encoder through f32, where every value of the source is an f32, only nearest even is wanted, and the work
- * precision is f32; and convert_double.c between the two. */
+ * precision is f32; and the lanes of convert_cast.c for the rest. */
 #include "values/convert_choose.h"
 
 #include "base/fp_mode.h"
@@ -17,6 +17,7 @@
 #define SCRATCH_ELEMS 1024
 #define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
 #define LINE 64
+#define FEW_ELEMS 3        /* fewer are not worth the steps through lanes */
 #define LONG_ROW_BYTES 512 /* off the lines, but worth streaming between its ends */
 
 static td_status check_axis(const td_as *as, const td_convert *c)
@@ -88,6 +89,7 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
         return status;
     const unsigned mode = td_mode_enter();
     td_convert_choose(c);
+    td_convert_find_safe(c, as->over == TD_OVER_ERROR);
     td_mode_leave(mode);
     return TD_OK;
 }
@@ -185,36 +187,26 @@ static size_t same_coordinate(const td_convert *c, uint64_t first, int64_t step,
     return count < n ? (size_t)count : n;
 }
 
-/* Coordinates that change every few elements: the quotients or products are made one by one and the rest in runs. */
+/* Coordinates that change every few elements: every element has its scale beside it. */
 static void run_each(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
     const bool forward = c->direction == TD_TO_MEMORY;
+    /* Between f32 and f32 there is only the scale. */
+    const bool decodes = c->decode && (c->src.bytes < 4 || c->src.kind != TD_KIND_FLOAT);
+    const bool encodes = c->encode && (c->dst.bytes < 4 || c->dst.kind != TD_KIND_FLOAT);
     td_convert_params decode = c->decode_params;
     td_convert_params encode = c->encode_params;
     td_convert_aim_one(c, &decode, &encode);
-    float scratch[SCRATCH_ELEMS];
+    float scratch[SCRATCH_ELEMS], scale[SCRATCH_ELEMS];
+    td_cast_params by = {.scale_way = forward ? TD_CAST_DIVIDE : TD_CAST_MULTIPLY, .scales32 = scale};
     while (n) {
         const size_t part = n < SCRATCH_ELEMS ? n : SCRATCH_ELEMS;
-        if (c->decode && c->src.bytes < 4)
+        td_convert_scales_f32(c, first, step, part, scale);
+        if (decodes)
             c->decode(scratch, 0, src, 0, 1, part, &decode);
-        else
-            memcpy(scratch, src, part * sizeof scratch[0]);
-        uint64_t within = first % c->axis.inner;
-        uint64_t k = td_convert_index(c, first);
-        for (size_t i = 0; i < part; i++) {
-            const float scale = (float)c->axis.scale[k];
-            scratch[i] = forward ? scratch[i] / scale : scratch[i] * scale;
-            if (step != 1) {
-                k = td_convert_index(c, first + (uint64_t)step * (i + 1));
-            } else if (++within == c->axis.inner) { /* no division where elements follow each other */
-                within = 0;
-                k = k + 1 == c->axis.extent ? 0 : k + 1;
-            }
-        }
-        if (c->encode && c->dst.bytes < 4)
+        c->scale_each(encodes ? scratch : dst, decodes ? scratch : src, part, &by);
+        if (encodes)
             c->encode(dst, 0, scratch, 0, 1, part, &encode);
-        else
-            memcpy(dst, scratch, part * sizeof scratch[0]);
         dst = (char *)dst + part * c->dst.bytes;
         src = (const char *)src + part * c->src.bytes;
         first += (uint64_t)step * part;
@@ -249,12 +241,12 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
 
 static void run_row(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
-    if (c->in_double)
-        td_convert_double_run(c, dst, src, n, first, step);
-    else if (!c->decode && !c->encode)
-        run_exact(c, dst, src, n, first, step);
-    else
+    if (c->decode || c->encode)
         run_axis(c, dst, src, n, first, step);
+    else if (n >= FEW_ELEMS || !c->lane_bytes)
+        td_convert_cast_run(c, dst, src, n, first, step);
+    else
+        run_exact(c, dst, src, n, first, step);
 }
 
 void td_convert_rows(const td_convert *c, const td_convert_block *block)

@@ -14,6 +14,7 @@
 #ifndef TD_CONVERT_H
 #define TD_CONVERT_H
 
+#include "kernels/cast.h"
 #include "kernels/convert.h"
 #include "values/as.h"
 
@@ -33,24 +34,39 @@ typedef struct td_convert {
     uint8_t work_bits; /* 32 or 64 */
     bool copy;         /* bits move unchanged */
     bool scaled;
-    bool check;   /* td_convert_check may refuse */
+    bool check; /* td_convert_check may refuse: what does not fit the target (in_target), or what a scale takes past */
+    bool in_target;
     bool numbers; /* an element's number matters: it gives its scale or its random bits */
     bool ftz;
     td_rounding rounding; /* of the target; the zero point here is 0 on the way back */
     uint64_t seed;
     double scale; /* a float when work_bits is 32 */
     int64_t zero;
+    uint64_t safe; /* with check: no magnitude up to this one is scaled past the work precision; UINT64_MAX: none */
     td_scale_axis axis; /* extent 0: one scale for all */
     void *owned[2];     /* arrays of the axis that td_convert_free frees; td_scales_give puts them here */
     char as_text[48];   /* the memory's dtype and its words in short, for messages */
 
     /* The fast path: decode to f32, encode from f32; one is NULL where its side is f32 already, both on other paths. */
     td_convert_fn decode, encode;
-    bool in_double;      /* no fast path, but doubles have the same bits: convert_double.c */
-    td_convert_fn widen; /* the source to f32, or NULL */
-    double steps;        /* integers: of the target in a value of 1; 2^n in fixed point */
     td_convert_params decode_params, encode_params;
-    float table[256]; /* every value of an 8-bit source float */
+
+    /* The other: steps in this order, those that are not NULL, run by convert_cast.c; the look of `error` too. */
+    td_convert_fn widen;     /* the source to f32 */
+    td_cast_fn narrow;       /* an integer to f32, in the place of widen */
+    td_cast_fn scale_narrow; /* in f32 */
+    td_cast_fn take;         /* into lanes of 64 bits */
+    td_cast_fn scale_wide;   /* there */
+    td_cast_fn put;          /* out of lanes */
+    td_cast_fn random;       /* for stochastic rounding */
+    td_cast_fn scale_each;   /* f32 by scales of their own, on the fast path */
+    uint8_t lane_bytes;      /* of put: 4 or 8; 0: from container to container at once */
+    bool back_to_f32;        /* scale_wide gives f32 */
+    bool hands_back;         /* integers past 2^52 go the exact way */
+
+    float table[256];           /* every value of an 8-bit source float */
+    td_convert_params widening; /* of widen */
+    td_cast_params cast;
 } td_convert;
 
 /* Not to be copied: it points into itself. TD_OPTION when the scale is 0 or infinite in the work precision, or a

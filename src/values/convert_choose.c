@@ -46,6 +46,8 @@ static td_convert_fn encoder_of(const td_convert_kernels *k, td_dtype t, uint8_t
         return t.kind == TD_KIND_INT ? k->f32_s8 : k->f32_u8;
     if (t.bytes == 2)
         return t.kind == TD_KIND_INT ? k->f32_s16 : k->f32_u16;
+    if (t.bits == 32)
+        return t.kind == TD_KIND_INT ? k->f32_s32 : k->f32_u32;
     return NULL;
 }
 
@@ -171,6 +173,28 @@ static void prove(bool (*proves)(const td_convert_params *p), td_convert_params 
         p->divide = TD_DIVIDE_PROVEN;
 }
 
+/* Integers to integers that hold them, and those of 32 bits to f32, at once. */
+static bool choose_wider(td_convert *c, const td_convert_kernels *k)
+{
+    const td_convert_fn from8[2][2] = {{k->u8_u16, k->u8_u32}, {k->s8_s16, k->s8_s32}};
+    const bool is_signed = c->src.kind == TD_KIND_INT, to_f32 = td_dtype_equal(c->dst, dtype_f32);
+    if (c->scaled || c->zero || c->axis.extent)
+        return false;
+    if (to_f32)
+        c->decode = is_signed ? k->s32_f32 : k->u32_f32;
+    else if (c->src.frac_bits != c->dst.frac_bits || !td_convert_holds(c->src, c->dst) || c->dst.bytes > 4)
+        return false;
+    else if (c->src.bytes == 1 && c->dst.bytes > 1)
+        c->decode = from8[is_signed][c->dst.bytes == 4];
+    else if (c->src.bytes == 2 && c->dst.bytes == 4)
+        c->decode = is_signed ? k->s16_s32 : k->u16_u32;
+    else
+        return false;
+    set_own_bits(&c->decode_params, c->src);
+    set_scale(&c->decode_params, with_point(1, c->src));
+    return true;
+}
+
 /* Decoder and encoder through f32, where that is exact; false where it is not. */
 static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
 {
@@ -179,8 +203,14 @@ static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
     const uint8_t over = c->rounding.over;
     if (c->work_bits != 32 || c->ftz || c->rounding.round != TD_ROUND_EVEN)
         return false;
+    if (c->src.kind != TD_KIND_FLOAT && c->dst.kind != TD_KIND_FLOAT && !c->scaled)
+        return choose_wider(c, kernels); /* integers stay integers */
+    if (to_f32 && c->src.kind != TD_KIND_FLOAT && c->src.bytes == 4)
+        return choose_wider(c, kernels);
     td_convert_fn decode = from_f32 ? NULL : decoder_of(kernels, c->src);
     td_convert_fn encode = to_f32 ? NULL : encoder_of(kernels, c->dst, over);
+    if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 4 && c->direction == TD_TO_MEMORY && (c->zero || c->axis.zero))
+        return false; /* those kernels know no zero point */
     if ((!from_f32 && !decode) || (!to_f32 && !encode) || (to_f32 && over == TD_OVER_SAT))
         return false;
     if (from_f32 && to_f32) {
@@ -215,15 +245,18 @@ void td_convert_choose(td_convert *c)
     if (c->copy)
         return;
     td_convert_init(&kernels, td_cpu_flags());
-    if (choose_fast(c, &kernels))
+    td_convert_simplify(c);
+    const bool fast = choose_fast(c, &kernels);
+    if (fast && !c->check && !c->axis.extent)
         return;
-    c->widen = decoder_of(&kernels, c->src);
-    c->in_double = td_convert_double_can(c);
-    c->steps = ldexp(1, c->dst.frac_bits);
-    set_scale(&c->decode_params, 1);
-    c->decode_params.quotient = false;
-    c->decode_params.zero = 0;
-    set_own_bits(&c->decode_params, c->src);
-    if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)
-        fill_table(c);
+    td_convert_fn widen = decoder_of(&kernels, c->src);
+    memset(&c->widening, 0, sizeof c->widening);
+    set_own_bits(&c->widening, c->src);
+    set_scale(&c->widening, with_point(1, c->src));
+    if (widen && c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1) {
+        if (!c->decode_params.table)
+            fill_table(c);
+        c->widening.table = c->table;
+    }
+    td_convert_choose_cast(c, widen);
 }

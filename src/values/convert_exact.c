@@ -1,11 +1,13 @@
 /* The rule itself: one element by integer arithmetic, whatever the two types, the scale and the rounding; and the look
  * at all elements before a call in `error` mode. convert.c runs it where no faster path has the same bits, and
  * the tests compare the other paths with it. */
+#include "base/fp_mode.h"
 #include "base/random.h"
 #include "kernels/bits.h"
 #include "values/convert_choose.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,8 +61,90 @@ static bool is_subnormal(td_dtype dtype, uint64_t bits)
     return magnitude && magnitude >> dtype.man_bits == 0;
 }
 
+/* Quotient or product in the work precision. */
+static td_num scale_by(const td_convert *c, const td_num *num, double scale)
+{
+    const td_num factor = td_num_from_real(scale);
+    return c->direction == TD_TO_MEMORY ? td_num_div(num, &factor, c->work_bits)
+                                        : td_num_mul(num, &factor, c->work_bits);
+}
+
+/* The scale that takes numbers furthest. */
+static double furthest_scale(const td_convert *c)
+{
+    double far = 0;
+    for (uint64_t k = 0; k < (c->axis.extent ? c->axis.extent : 1); k++) {
+        const double scale = fabs(td_convert_scale_at(c, k));
+        if (k == 0 || (c->direction == TD_TO_MEMORY ? scale < far : scale > far))
+            far = scale;
+    }
+    return far;
+}
+
+/* A finite number that the scale makes infinite is out of every range, though infinity itself may fit the target. */
+void td_convert_find_safe(td_convert *c, bool refuses)
+{
+    c->in_target = c->check;
+    c->safe = UINT64_MAX;
+    if (!refuses || !c->scaled || (c->in_target && c->dst.kind != TD_KIND_FLOAT)) /* infinity fits no integer */
+        return;
+    const double scale = furthest_scale(c);
+    const bool ordered = c->src.kind == TD_KIND_FLOAT && c->src.flavor != TD_FLAVOR_SCALE;
+    const td_num any_integer = {.class = TD_NUM_FINITE, .sig = UINT64_MAX, .exp = 1};
+    uint64_t low = 0, high = ordered ? td_dtype_max_bits(c->src) : 0;
+    td_num num = c->src.kind == TD_KIND_FLOAT ? td_num_from_bits(c->src, td_dtype_max_bits(c->src)) : any_integer;
+    if (scale_by(c, &num, scale).class != TD_NUM_INF)
+        return;
+    while (high - low > 1) { /* between them the first that overflows; the bits of floats are in their order */
+        const uint64_t middle = low + (high - low) / 2;
+        num = td_num_from_bits(c->src, middle);
+        if (scale_by(c, &num, scale).class == TD_NUM_INF)
+            high = middle;
+        else
+            low = middle;
+    }
+    c->safe = low;
+    c->check = true;
+}
+
+/* Magnitudes without the sign, as `safe` counts, in elements of one size. */
+#define FIND_MOST(type)                                                                                                \
+    do {                                                                                                               \
+        type most_ = 0;                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            type value_;                                                                                               \
+            memcpy(&value_, src + i * sizeof value_, sizeof value_);                                                   \
+            value_ &= (type)mask;                                                                                      \
+            most_ = value_ > most_ ? value_ : most_;                                                                   \
+        }                                                                                                              \
+        most = most_;                                                                                                  \
+    } while (0)
+
+static bool all_safe(const td_convert *c, const unsigned char *src, size_t n)
+{
+    const uint64_t mask = td_dtype_mask(c->src) >> 1;
+    uint64_t most = 0;
+    if (c->safe == UINT64_MAX || !c->safe)
+        return c->safe != 0;
+    switch (c->src.bytes) {
+    case 1:
+        FIND_MOST(uint8_t);
+        break;
+    case 2:
+        FIND_MOST(uint16_t);
+        break;
+    case 4:
+        FIND_MOST(uint32_t);
+        break;
+    default:
+        FIND_MOST(uint64_t);
+    }
+    return most <= c->safe;
+}
+
 uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool *in_range)
 {
+    bool overflows = false;
     if (in_range)
         *in_range = true;
     if (c->copy)
@@ -75,39 +159,57 @@ uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool 
     td_num num = td_num_from_bits(c->src, bits);
     if (c->ftz && is_subnormal(c->src, bits))
         num.class = TD_NUM_ZERO;
-    const td_num factor = td_num_from_real(scale);
-    if (c->direction == TD_TO_MEMORY) {
-        if (c->scaled)
-            num = td_num_div(&num, &factor, c->work_bits);
+    if (c->direction == TD_TO_MEMORY)
         rounding.zero = zero;
-    } else {
+    else
         num = minus_zero(num, zero);
-        if (c->scaled)
-            num = td_num_mul(&num, &factor, c->work_bits);
+    if (c->scaled) {
+        const bool finite = num.class == TD_NUM_FINITE;
+        num = scale_by(c, &num, scale);
+        overflows = finite && num.class == TD_NUM_INF;
     }
-    return td_dtype_extend(c->dst, td_num_to_bits(&num, c->dst, &rounding, in_range));
+    const uint64_t stored = td_num_to_bits(&num, c->dst, &rounding, in_range);
+    if (in_range && overflows)
+        *in_range = false;
+    return td_dtype_extend(c->dst, stored);
 }
+
+#define LOOK_ELEMS 4096
 
 td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad)
 {
     if (!c->check)
         return TD_OK;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t elem = first + (uint64_t)step * i;
-        const uint64_t bits =
-            td_get_elem((const unsigned char *)src + i * c->src.bytes, c->src.bytes) & td_dtype_mask(c->src);
+    const unsigned mode = td_mode_enter();
+    size_t i = 0, settled = 0;
+    for (; i < n; i++) {
+        if (i == settled && (c->put || !c->in_target)) { /* many at once; one by one where some does not fit */
+            const size_t part = n - i < LOOK_ELEMS ? n - i : LOOK_ELEMS;
+            const unsigned char *at = (const unsigned char *)src + i * c->src.bytes;
+            settled += part;
+            if (all_safe(c, at, part) &&
+                (!c->in_target || td_convert_cast_fits(c, at, part, first + (uint64_t)step * i, step))) {
+                i += part - 1;
+                continue;
+            }
+        }
         bool in_range = true;
-        (void)td_convert_one(c, bits, elem, &in_range);
-        if (in_range)
-            continue;
-        char to[TD_DTYPE_NAME_BYTES];
-        td_dtype_print(c->dst, to);
-        *bad = i;
-        return td_fail(TD_RANGE,
-                       "element %" PRIu64 " is %.9g (0x%0*" PRIx64
-                       "), which does not fit %s (as \"%s\"); change the scale, or "
-                       "pass sat in place of error",
-                       elem, td_dtype_to_real(c->src, bits), (c->src.bits + 3) / 4, bits, to, c->as_text);
+        (void)td_convert_one(c, td_get_elem((const unsigned char *)src + i * c->src.bytes, c->src.bytes),
+                             first + (uint64_t)step * i, &in_range);
+        if (!in_range)
+            break;
     }
-    return TD_OK;
+    td_mode_leave(mode);
+    if (i == n)
+        return TD_OK;
+    const uint64_t bits =
+        td_get_elem((const unsigned char *)src + i * c->src.bytes, c->src.bytes) & td_dtype_mask(c->src);
+    char to[TD_DTYPE_NAME_BYTES];
+    td_dtype_print(c->dst, to);
+    *bad = i;
+    return td_fail(
+        TD_RANGE,
+        "element %" PRIu64 " is %.9g (0x%0*" PRIx64 "), which does not fit %s (as \"%s\"); change the scale, or "
+        "pass sat in place of error",
+        first + (uint64_t)step * i, td_dtype_to_real(c->src, bits), (c->src.bits + 3) / 4, bits, to, c->as_text);
 }

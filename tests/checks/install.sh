@@ -40,7 +40,7 @@ cd "$1/clone"
 sed -n 's/^    \(meson setup\|export PATH\)/\1/p' README.md >"$1/screen"
 test "$(wc -l <"$1/screen")" = 2 || { echo "README.md has another first screen:"; cat "$1/screen"; exit 1; }
 . "$1/screen" >"$1/install.log" 2>&1 || { cat "$1/install.log"; exit 1; }
-prefix=$HOME/tensordoor
+prefix=$HOME/.local
 for file in include/tensordoor.h include/tensordoor_bridge.h share/tensordoor/sv/td.f share/tensordoor/sv/td_pkg.sv \
   bin/tensordoor; do
   test -e "$prefix/$file" || { echo "not installed: $file"; exit 1; }
@@ -65,6 +65,6 @@ if test "$(id -u)" = 0; then
 else
   bash "$out/reader.sh" "$out"
 fi
-lib=$(find "$out/home/tensordoor" -name libtensordoor.so)
+lib=$(find "$out/home/.local" -name libtensordoor.so)
 found=$(readelf -d "$lib" | grep -E 'R(UN)?PATH' || true)
 test -z "$found" || { echo "the library has a path in it:" $found; exit 1; }

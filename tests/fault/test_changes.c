@@ -1,5 +1,6 @@
 /* Files that change after a tensor was opened from them: cut short, emptied, replaced, removed. A call on the tensor
- * gives its values or a status with a message, and never SIGBUS. */
+ * gives its values or a status with a message, and never SIGBUS. Images, layout files and ELF files change while a call
+ * reads them: the linker leads the library's reads here (--wrap). */
 #include "../unit/support.h"
 #include "tensordoor_bridge.h"
 
@@ -246,6 +247,96 @@ static void replaced_removed_and_grown(void **state)
     close_world(&w);
 }
 
+/* -- in the middle of a read -- */
+
+static const char *cut_file; /* NULL: reads are left alone */
+static off_t cut_to;
+
+ssize_t __real_read(int fd, void *bytes, size_t count);
+ssize_t __wrap_read(int fd, void *bytes, size_t count);
+
+/* The first read gives half of what was asked for, then the file is cut. */
+ssize_t __wrap_read(int fd, void *bytes, size_t count)
+{
+    const char *file = cut_file;
+    const ssize_t got = __real_read(fd, bytes, file ? count / 2 : count);
+    cut_file = NULL;
+    if (file)
+        assert_int_equal(truncate(file, cut_to), 0);
+    return got;
+}
+
+#define IMAGE_BYTES ((size_t)3 << 20)
+
+static void write_bytes(const char *path, size_t bytes)
+{
+    unsigned char *text = malloc(bytes);
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = i % 3 == 2 ? '\n' : 'a'; /* readmemh: a word of 8 bits per line */
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+    free(text);
+}
+
+static void images_cut_while_they_are_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.hex", "raw:a.hex"};
+    static const off_t sizes[] = {0, 4096, IMAGE_BYTES / 2, IMAGE_BYTES - 1};
+    td_memory *memory = NULL;
+    ASSERT_OK(td_memory_create("m", 8, IMAGE_BYTES, &memory));
+    unsigned char *data = td_memory_data(memory);
+    for (size_t n = 0; n < 2; n++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            char want[512];
+            td_span *spans = NULL;
+            size_t count = 0;
+            for (int call = 0; call < 2; call++) {
+                write_bytes("a.hex", IMAGE_BYTES);
+                memset(data, 0x55, IMAGE_BYTES);
+                cut_file = "a.hex";
+                cut_to = sizes[s];
+                const td_status status =
+                    call ? td_image_spans(names[n], 8, &spans, &count) : td_memory_load_file(memory, names[n]);
+                snprintf(want, sizeof want,
+                         "%s \"%s\": the file had %zu bytes when it was opened and has %lld now; wait until it is "
+                         "written, and replace files by renaming new ones",
+                         call ? "image_spans" : "memory_load_file", names[n], IMAGE_BYTES, (long long)sizes[s]);
+                assert_string_equal(td_last_error(), want);
+                assert_int_equal(status, TD_FILE);
+                for (size_t i = 0; i < IMAGE_BYTES; i++)
+                    assert_int_equal(data[i], 0x55);
+            }
+        }
+    write_bytes("a.hex", IMAGE_BYTES);
+    ASSERT_OK(td_memory_load_file(memory, "a.hex"));
+    assert_int_equal(data[IMAGE_BYTES / 3 - 1], 0xaa);
+    assert_int_equal(data[IMAGE_BYTES / 3], 0x55);
+    td_memory_destroy(&memory);
+}
+
+static void layout_files_cut_while_they_are_read(void **state)
+{
+    (void)state;
+    td_layout *layout = NULL;
+    write_bytes("a.layouts", IMAGE_BYTES);
+    cut_file = "a.layouts";
+    cut_to = 100;
+    ASSERT_REFUSED(
+        td_layout_open("a.layouts", "w", &layout), TD_FILE,
+        "layout_open \"a.layouts\": the file had 3145728 bytes when it was opened and has 100 now; wait until "
+        "it is written, and replace files by renaming new ones");
+#if defined(TD_HAVE_ELF)
+    write_bytes("fw.elf", IMAGE_BYTES);
+    cut_file = "fw.elf";
+    ASSERT_REFUSED(td_layout_create("r c -> r c", "elf=fw.elf", "@sym(x)", &layout), TD_FILE,
+                   "layout_create: option elf=fw.elf: the file had 3145728 bytes when it was opened and has 100 now; "
+                   "wait until it is written, and replace files by renaming new ones");
+#endif
+}
+
 /* The name was relative, and the program goes elsewhere. */
 static void after_a_change_of_folder(void **state)
 {
@@ -269,6 +360,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(small_files_are_kept, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(replaced_removed_and_grown, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(after_a_change_of_folder, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(images_cut_while_they_are_read, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(layout_files_cut_while_they_are_read, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define GUARD 0xA5
 
-typedef enum rule { RULE_transpose, RULE_interleave, RULE_deinterleave, RULE_copy } rule;
+typedef enum rule { RULE_transpose, RULE_odd, RULE_interleave, RULE_deinterleave, RULE_copy } rule;
 
 typedef struct kernel {
     const char *name, *isa;
@@ -107,6 +107,7 @@ static void check_kernel(const kernel *k)
 {
     switch (k->rule) {
     case RULE_transpose:
+    case RULE_odd:
         check_transposes(k);
         break;
     case RULE_interleave:
@@ -163,6 +164,7 @@ static void bench_run(const kernel *k)
         edge *= 2;
     switch (k->rule) {
     case RULE_transpose:
+    case RULE_odd:
         k->fn(dst, (ptrdiff_t)(edge * k->size), src, (ptrdiff_t)(elems / edge * k->size), edge, elems / edge, false);
         break;
     case RULE_interleave:

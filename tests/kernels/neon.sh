@@ -8,7 +8,7 @@ for tool in $cc $run; do
   command -v $tool >/dev/null || { echo "1..0 # SKIP no $tool"; exit 0; }
 done
 mkdir -p "$out"
-checks=(check_convert check_equal check_move check_pack check_pick check_tolerance)
+checks=(check_agree check_convert check_equal check_move check_pack check_pick check_tolerance)
 for check in "${checks[@]}"; do
   $cc -static -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror \
     -I "$root/tests/kernels/cross" -I "$root/src" "$root/tests/kernels/$check.c" \

@@ -323,6 +323,13 @@ static void write_number(draft *d, uint64_t value)
     ADD(address, random_chance(d->r, 25) ? "0x%llx" : "%llu", (unsigned long long)value);
 }
 
+/* Now and then a number whose products do not fit in 64 bits, in place of this one. */
+static uint64_t or_huge(draft *d, uint64_t value)
+{
+    const uint64_t huge = ((uint64_t)INT64_MAX >> random_below(d->r, 24)) - random_below(d->r, 3);
+    return random_chance(d->r, 2) ? huge : value;
+}
+
 static const char *time_name(draft *d, size_t i)
 {
     return d->name[d->order[d->banks + i]];
@@ -350,13 +357,13 @@ static void write_strides(draft *d, bool careless)
     }
     for (size_t i = 0; i < d->times; i++) {
         size_t axis = rank[i];
-        strides[axis] = careless ? random_below(r, 12) : stride;
+        strides[axis] = careless ? or_huge(d, random_below(r, 12)) : stride;
         stride = stride * time_size(d, axis) + (random_chance(r, 20) ? random_below(r, 4) : 0);
         down[axis] = random_chance(r, 15);
         if (down[axis])
             base += strides[axis] * (time_size(d, axis) - 1);
     }
-    write_number(d, base);
+    write_number(d, or_huge(d, base & INT64_MAX));
     for (size_t i = 0; i < d->times; i++) {
         ADD(address, down[i] ? " - " : " + ");
         if (random_chance(r, 50)) {
@@ -441,7 +448,7 @@ static void write_address(draft *d)
     uint64_t kind = random_below(r, 100);
     if (d->flat) {
         if (random_chance(r, 60))
-            write_number(d, random_below(r, 40));
+            write_number(d, or_huge(d, random_below(r, 40)));
         if (random_chance(r, 2))
             ADD(address, "%sindex", d->g->address[0] ? " + " : "");
         if (random_chance(r, 20) && d->g->in.width % 8 == 0)
@@ -461,8 +468,8 @@ static void write_address(draft *d)
     if (kind < 30)
         return;
     if (kind < 40) {
-        write_number(d, random_below(r, 40));
-        ADD(address, " + %llu*index", (unsigned long long)(1 + random_below(r, 7)));
+        write_number(d, or_huge(d, random_below(r, 40)));
+        ADD(address, " + %llu*index", (unsigned long long)or_huge(d, 1 + random_below(r, 7)));
     } else if (kind < 72) {
         write_strides(d, kind < 45);
     } else if (kind < 88) {
@@ -518,12 +525,16 @@ void generate(random_state *r, generated *g)
     draft d = {.r = r, .g = g};
     bool grow = random_chance(r, 35);
     bool clip = grow && random_chance(r, 40);
-    choose_dtype(&d);
-    choose_axes(&d);
-    write_left(&d, grow);
-    write_right(&d);
-    write_options(&d, grow && !clip, clip);
-    write_address(&d);
+    if (random_chance(r, 3))
+        generate_copies(r, g);
+    else {
+        choose_dtype(&d);
+        choose_axes(&d);
+        write_left(&d, grow);
+        write_right(&d);
+        write_options(&d, grow && !clip, clip);
+        write_address(&d);
+    }
     g->in.pattern = g->pattern;
     g->in.options = g->options;
     g->in.address = g->address;

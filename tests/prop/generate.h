@@ -16,4 +16,7 @@ typedef struct generated {
 
 void generate(random_state *r, generated *g);
 
+/* One of them in thirty: elements with copies. Leaves the depth and the banks to generate(). */
+void generate_copies(random_state *r, generated *g);
+
 #endif

@@ -39,7 +39,7 @@ def xsim_gets_the_files_themselves():
     first, second = succeed("flags", "--xsim").splitlines()
     assert shlex.split(first) == ["xvlog", "-sv"] + listed(SV, "td.f"), first
     assert len(listed(SV, "td.f")) > 3
-    assert second == f"xelab -R -sv_root {BUILD} -sv_lib libtensordoor", second
+    assert second == f"xelab -R -dpi_absolute -sv_root {BUILD} -sv_lib libtensordoor", second
 
 
 def uvm_comes_from_its_sources():

@@ -17,11 +17,12 @@ static const way ways[] = {
     {"i8", "2 4 300", "n c h -> (n h) c", "", "", "", 32, TD_PATH_INTERLEAVED, TD_PATH_INTERLEAVED},
     {"i8", "3 8 8", "c h w -> (c h) w", "", "index ^ 5", "", 64, TD_PATH_GATHERED, TD_PATH_GATHERED},
     {"u4", "3 8 8", "c h w -> (c h) w", "", "", "", 32, TD_PATH_PACKED, TD_PATH_PACKED},
-    {"u4", "3 8 8", "c h w -> (c h) w", "", "index ^ 5", "", 32, TD_PATH_PACKED, TD_PATH_PACKED},
+    {"u4", "3 8 8", "c h w -> (c h) w", "", "index ^ 5", "", 32, TD_PATH_STAGED, TD_PATH_STAGED},
     {"f32", "3 8 8", "c h w -> (c h) w", "", "", "i8 scale=0.05", 64, TD_PATH_CONVERTED, TD_PATH_CONVERTED},
     {"i8", "3 8 8", "c h w -> (c h) w", "", "", "u5", 40, TD_PATH_CONVERTED, TD_PATH_CONVERTED},
     {"u12", "2 8", "r c -> r c", "beats=3", "", "", 32, TD_PATH_PLAIN, TD_PATH_PLAIN}, /* lanes straddle words */
-    {"i8", "3 8 8", "c h w -> (c h) w", "alias=last", "", "", 64, TD_PATH_PLAIN, TD_PATH_PACKED},
+    {"u12", "9 8", "r c -> r c", "beats=3", "", "", 32, TD_PATH_STAGED, TD_PATH_STAGED},
+    {"i8", "3 8 8", "c h w -> (c h) w", "alias=last", "c + h", "", 64, TD_PATH_PLAIN, TD_PATH_PACKED},
     {"i8", "8 8", "h w -> (r h) w", "r=2", "", "", 64, TD_PATH_CONTIGUOUS, TD_PATH_CONTIGUOUS}, /* copies count once */
 };
 

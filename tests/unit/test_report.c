@@ -358,8 +358,9 @@ static void in_one_bank(void **state)
     for (int w = 0; w < 32; w++)
         ((uint64_t *)td_memory_data(bank[3]))[w] ^= (uint64_t)0x9d3b << w % 48;
     ASSERT_OK(td_backdoor_compare_tensor_banks(bank, 8, golden, layout, NULL, NULL, &r));
-    assert_string_equal(td_report_guess(r, 0), "all mismatches in bank 3");
-    assert_non_null(strstr(td_report_line(r), " of bank 3 \"act[3]\"; all mismatches in bank 3"));
+    assert_string_equal(td_report_guess(r, 0), "all mismatches in bank 3 \"act[3]\"");
+    assert_memory_equal(td_report_line(r), "compare \"act[0]\" and 7 more banks with golden i8 (16, 16, 8), ", 62);
+    assert_non_null(strstr(td_report_line(r), " of bank 3 \"act[3]\"; all mismatches in bank 3 \"act[3]\""));
     ASSERT_OK(td_report_text(r, &text));
     assert_non_null(strstr(text, " 3 act[3]  "));
     td_free(text);

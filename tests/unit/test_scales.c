@@ -257,6 +257,70 @@ static void stochastic_rounding_out_of_the_range(void **state)
     assert_true(refused > 120 && accepted > 60); /* both happen */
 }
 
+/* A finite number that the scale makes infinite does not fit, whatever the target; infinity itself does. */
+static void scaled_past_the_work_precision(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tensor, *memory, *words;
+        double value; /* of the source */
+        bool load, fits;
+    } rows[] = {
+        {"u16", "e10m31", "scale=1e-35 round=stochastic", 65535, true, false},
+        {"u16", "e10m31", "scale=1e-35 round=stochastic", 3402, true, true},
+        {"u16", "e10m31", "scale=1e-35", 3403, true, false},
+        {"u16", "e10m31", "scale=1e-30 round=stochastic", 65535, true, true},
+        {"f32", "bf16", "scale=1e-5", 1e38, true, false},
+        {"f32", "bf16", "scale=1e-5", -1e38, true, false},
+        {"f32", "bf16", "scale=1e-5", 3e33, true, true},
+        {"f32", "f32", "scale=0.5", 0x1.fffffep127, true, false},
+        {"f32", "f32", "scale=0.5", 0x1.fffffep126, true, true},
+        {"f32", "f32", "scale=0.5", -0x1p127, true, false},
+        {"f32", "f32", "scale=0.5", INFINITY, true, true},
+        {"f32", "f32", "scale=0.5", NAN, true, true},
+        {"f32", "e10m31", "scale=-0.5", 0x1p127, true, false},
+        {"f32", "e4m3", "scale=1e-5", 1e38, true, false},
+        {"f64", "f64", "scale=0.5", 0x1p1023, true, false},
+        {"f64", "f64", "scale=0.5", 0x1p1022, true, true},
+        {"f32", "i8", "scale=3e38", 2, false, false},
+        {"f32", "i8", "scale=3e38", 1, false, true},
+        {"f16", "i8", "scale=3e38", 2, false, false},
+        {"f32", "f32", "scale=2", 0x1p127, false, false},
+        {"f32", "f32", "scale=2", 0x1p126, false, true},
+        {"f32", "bf16", "scale=2", -INFINITY, false, true},
+        {"f64", "i8", "scale=1e308", 2, false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t n = 1; n <= 9000; n += 8999) {
+            td_tensor *from = NULL, *to = NULL;
+            td_memory *m = NULL;
+            td_layout *l = NULL;
+            char as[64];
+            const size_t last = n - 1;
+            ASSERT_OK(td_tensor_create(rows[i].load ? rows[i].tensor : rows[i].memory, TD_SHAPE(n), &from));
+            ASSERT_OK(td_tensor_create(rows[i].tensor, TD_SHAPE(n), &to));
+            ASSERT_OK(td_memory_create("m", 64, n, &m));
+            ASSERT_OK(td_layout_create("a -> a ()", NULL, NULL, &l));
+            ASSERT_OK(td_tensor_set_real(from, last, rows[i].value)); /* the others are 0 */
+            if (!rows[i].load)
+                ASSERT_OK(td_backdoor_load_tensor(m, from, l, NULL));
+            snprintf(as, sizeof as, "%s %s error", rows[i].memory, rows[i].words);
+            const td_status status =
+                rows[i].load ? td_backdoor_load_tensor(m, from, l, as) : td_backdoor_dump_tensor(m, to, l, as);
+            if (status != (rows[i].fits ? TD_OK : TD_RANGE))
+                fail_msg("%s %s %g as \"%s\": %s", rows[i].load ? "load of" : "dump into", rows[i].tensor,
+                         rows[i].value, as, td_status_name(status));
+            if (i == 0 && n == 9000)
+                assert_string_equal(td_last_error(),
+                                    "backdoor_load_tensor \"m\": element 8999 is 65535 (0xffff), which does not fit "
+                                    "e10m31 (as \"e10m31 error\"); change the scale, or pass sat in place of error");
+            td_tensor_destroy(&from);
+            td_tensor_destroy(&to);
+            td_memory_destroy(&m);
+            td_layout_destroy(&l);
+        }
+}
+
 /* What rounds to 2^-127, the smallest number of e8m0, has a place in it. */
 static void the_lower_end_of_e8m0(void **state)
 {
@@ -376,6 +440,7 @@ int main(void)
         cmocka_unit_test(elements_as_numbers),
         cmocka_unit_test(the_lower_end_of_e8m0),
         cmocka_unit_test(stochastic_rounding_out_of_the_range),
+        cmocka_unit_test(scaled_past_the_work_precision),
         cmocka_unit_test(a_tensor_in_another_dtype),
         cmocka_unit_test(tensors_in_text),
     };

@@ -123,7 +123,10 @@ static void test_refused(void **state)
         assert_null(layout);
     }
     td_layout *layout = NULL;
-    assert_int_equal(td_layout_create("r c -> r c", "elf=none.elf", "@sym(bias)", &layout), TD_FILE);
+    ASSERT_REFUSED(
+        td_layout_create("r c -> r c", "elf=none.elf", "@sym(bias)", &layout), TD_FILE,
+        "layout_create: option elf=none.elf: cannot open the file: No such file or directory; check the path "
+        "and its permissions");
     ASSERT_OK(td_layout_create("r c -> r c", "elf=fw.elf", "@sym(bias) + r", &layout));
     assert_string_equal(td_layout_address(layout), "64 + r");
     td_layout_destroy(&layout);

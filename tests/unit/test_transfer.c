@@ -300,7 +300,8 @@ static void test_staged(void **state)
     }
 }
 
-/* An array as C has it, between two neighbours: its words go out, of which only the first and the last come in. */
+/* An array as C has it, between two neighbours: its words go out, of which only the first and the last come in. The
+ * words between them are the tensor's own bytes, and never in the copy. */
 static void test_flat(void **state)
 {
     (void)state;
@@ -331,6 +332,20 @@ static void test_flat(void **state)
         assert_int_equal(s.d.words, rows[i].out);
         for (size_t w = 0; w < DEPTH; w++)
             assert_int_equal(s.d.aval[w][0], expected[w]);
+        assert_int_equal(s.borrowed, 1);
+        assert_int_equal(((const uint32_t *)td_memory_data(s.m))[6], 0);
+
+        td_tensor *before = NULL;
+        ASSERT_OK(td_tensor_convert(s.t, "i8", &before));
+        ASSERT_OK(td_tensor_fill_ramp(s.t, 0, 0));
+        ASSERT_OK(td_transfer_tensor(s.m, s.t, s.l, NULL, TD_TRANSFER_DUMP_KNOWN, &s.partial, &s.borrowed));
+        s.d.words = 0;
+        collect(&s.d, s.m);
+        assert_int_equal(s.d.words, rows[i].out);
+        ASSERT_OK(td_transfer_dump(s.m, s.t, s.l, NULL));
+        assert_memory_equal(td_tensor_data_const(s.t), td_tensor_data_const(before), 105);
+        assert_int_equal(((const uint32_t *)td_memory_data(s.m))[6], 0);
+        td_tensor_destroy(&before);
         close_scene(&s);
     }
 }
@@ -363,7 +378,11 @@ static void test_borrowed(void **state)
         {"... -> (...)", NULL, NULL, 1},
         {"... -> (...)", NULL, "7", 1},
         {"... -> (...)", "lsb=64", "7", 1},
-        {"... -> (...)", "lsb=16", "7", 0},
+        {"... -> (...)", "lsb=16", "7", 1},
+        {"... -> (...)", "lsb=8", "7", 1},
+        {"... -> (...)", "addr_unit=byte", "31", 1},
+        {"... -> (...)", "lsb=4", "7", 0},
+        {"... -> (...)", "slot=24", "7", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         scene one, other;

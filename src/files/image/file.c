@@ -12,7 +12,7 @@ static const td_image_format *const image_formats[TD_FILE_FORMATS] = {
     [TD_FILE_SREC] = &td_format_srec,         [TD_FILE_ELF] = &td_format_elf,
 };
 
-/* An image on its way in: the name is read and the file mapped, and `format` scans it. */
+/* An image on its way in: the name is parsed and the file read, and `format` scans it. */
 typedef struct source {
     td_file_name name;
     td_file_map file;
@@ -26,7 +26,7 @@ static td_status open_image(const char *path, source *out)
     if (status != TD_OK)
         return status;
     s.format = image_formats[s.name.format];
-    status = td_file_map_open(s.name.path, &s.file);
+    status = td_file_copy_open(s.name.path, &s.file);
     if (status != TD_OK) {
         td_file_name_free(&s.name);
         return status;

@@ -1,4 +1,4 @@
-/* The loop of the bench (tensordoor bench, td-bench): times every case whose name holds a text. Our load, memcpy and
+/* The loop of the bench (tensordoor bench, td-bench): times every case whose name holds a text. Our call, memcpy and
  * the peers take turns in one run, so that a noisy neighbour hits them all. Figures are medians; the spread goes from
  * the 10th to the 90th percentile. It measures and prints; it judges nothing. */
 #include "tool/bench/bench.h"
@@ -123,10 +123,10 @@ static int run_case(const options *o, const bench_case *c)
     if (!code) {
         bool runs[RUNNERS] = {[OURS] = true, [MEMCPY] = true, [LOOPS] = !o->no_peers};
         runs[NUMPY] = !o->no_peers && bench_numpy_case(&job);
-        runs[DNNL] = !o->no_peers && bench_dnnl_case(&job);
         for (unsigned threads = 1; threads <= (c->numbers ? 2u : 1u); threads++) {
             result r = {0};
             td_speed_threads(threads);
+            runs[DNNL] = !o->no_peers && bench_dnnl_case(&job, threads);
             measure(&job, runs, &r);
             print_result(o, &job, threads, &r);
         }
@@ -139,9 +139,10 @@ static int run_case(const options *o, const bench_case *c)
 static int show_usage(void)
 {
     printf("usage: td-bench [--json] [--no-peers] [--tune] [--list] [TEXT]\n\n"
-           "Times every case whose name holds TEXT: a load through a layout, memcpy of the same bytes, plain loops in "
-           "C, and\n"
-           "NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to the 90th "
+           "Times every case whose name holds TEXT: a load (dump_: a dump) through a layout, memcpy of the same bytes, "
+           "plain loops\n"
+           "in C, and NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to "
+           "the 90th "
            "percentile\n"
            "by the median. TD_CPU=c or avx2 takes older instructions, TD_THREADS and TD_PARALLEL_BYTES steer the "
            "threads.\n\n"

@@ -1,6 +1,6 @@
 /* The bench: cases, and the peers that they are timed against. A case is a tensor of `dims` whose axes come out in the
- * order `perm`, the last `lanes` of them in one word. The layout, the plain loops and NumPy's call are all made from
- * that one line. */
+ * order `perm`, the last `lanes` of them in one word. The layout, the plain loops, oneDNN's reorder and NumPy's call
+ * are all made from that one line, and all do its whole work: a peer that cannot is left out of the case. */
 #ifndef TD_BENCH_H
 #define TD_BENCH_H
 
@@ -15,18 +15,22 @@
 typedef struct bench_case {
     const char *name;
     const char *dtype;
-    const char *dims;    /* "8 256 3136" */
-    const char *perm;    /* "021": output axis i is axis perm[i] */
-    long lanes;          /* trailing output axes that form a word */
-    const char *as;      /* NULL: bits move unchanged */
-    long numbers;        /* also with two threads */
-    const char *address; /* NULL: words in order. The plain loops leave it out, NumPy does not */
+    const char *dims;                 /* "8 256 3136" */
+    const char *perm;                 /* "021": output axis i is axis perm[i] */
+    long lanes;                       /* trailing output axes that form a word */
+    const char *as;                   /* NULL: bits move unchanged */
+    long numbers;                     /* also with two threads */
+    const char *address;              /* NULL: words in order */
+    uint64_t (*place)(uint64_t word); /* the same for the plain loops */
+    long dump;                        /* the other way: from the memory into a tensor */
+    size_t offset_bytes;              /* the tensor is mapped from a file, so many bytes behind a page */
 } bench_case;
 
 extern const bench_case bench_cases[];
 extern const size_t bench_case_count;
 
-/* One case made ready: both sides, and what the peers need. */
+/* One case made ready: both sides, and what the peers need. A dump is for them a move from `src` to `other` like any
+ * other: `dim` and `perm` are those of the side that is read. */
 typedef struct bench_job {
     const bench_case *of;
     int rank, perm[BENCH_MAX_DIMS];
@@ -34,7 +38,11 @@ typedef struct bench_job {
     td_tensor *tensor;
     td_memory *memory;
     td_layout *layout;
+    const void *src; /* the elements of the tensor, or the words of the memory in a dump */
+    void *dst;       /* the other of the two */
     size_t src_bytes, dst_bytes, elem_bytes;
+    uint64_t lanes;       /* elements in a word */
+    uint32_t *table;      /* where the words of a case with an address lie, for the loops; NULL: in order */
     unsigned char *other; /* the destination of the peers: as big as the larger side */
 } bench_job;
 
@@ -53,8 +61,8 @@ bool bench_numpy_case(const bench_job *job);
 double bench_numpy_time(uint64_t repetitions);
 void bench_numpy_stop(void);
 
-/* oneDNN, where it was there at build time. */
-bool bench_dnnl_case(const bench_job *job);
+/* oneDNN, where it was there at build time, on as many threads as ours. */
+bool bench_dnnl_case(const bench_job *job, unsigned threads);
 double bench_dnnl_time(uint64_t repetitions);
 void bench_dnnl_stop(void);
 

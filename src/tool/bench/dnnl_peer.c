@@ -1,7 +1,9 @@
-/* oneDNN as a peer, where the build found it: a reorder between two strided descriptions of the same axes. */
+/* oneDNN as a peer, where the build found it: a reorder between two strided descriptions of the same axes, on as many
+ * threads as ours. It refuses what a reorder cannot say: conversions with rounding rules, words by table, bits. */
 #include "tool/bench/bench.h"
 
 #ifdef BENCH_DNNL
+#include <dlfcn.h>
 #include <dnnl.h>
 #include <string.h>
 
@@ -51,18 +53,30 @@ static bool make_reorder(void)
     return made;
 }
 
-bool bench_dnnl_case(const bench_job *job)
+/* A primitive is made for the threads that OpenMP has at that time. Whose OpenMP it is, is for the library to say. */
+static bool set_threads(unsigned threads)
+{
+    void (*set)(int) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+    memcpy(&set, &symbol, sizeof set);
+    if (set)
+        set((int)threads);
+    return set != NULL;
+}
+
+bool bench_dnnl_case(const bench_job *job, unsigned threads)
 {
     int in_order[BENCH_MAX_DIMS];
     dnnl_data_type_t type;
-    if (job->of->as || !find_type(job->of->dtype, &type))
+    bench_dnnl_stop();
+    if (job->of->as || job->of->address || !find_type(job->of->dtype, &type) || !set_threads(threads))
         return false;
     if (!engine && (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success ||
                     dnnl_stream_create(&stream, engine, dnnl_stream_default_flags) != dnnl_success))
         return false;
     for (int i = 0; i < job->rank; i++)
         in_order[i] = i;
-    return make_memory(job, in_order, type, td_tensor_data(job->tensor), &src_memory) &&
+    return make_memory(job, in_order, type, (void *)job->src, &src_memory) &&
            make_memory(job, job->perm, type, job->other, &dst_memory) && make_reorder();
 }
 
@@ -89,9 +103,10 @@ void bench_dnnl_stop(void)
     src_memory = dst_memory = NULL;
 }
 #else
-bool bench_dnnl_case(const bench_job *job)
+bool bench_dnnl_case(const bench_job *job, unsigned threads)
 {
     (void)job;
+    (void)threads;
     return false;
 }
 

@@ -62,7 +62,7 @@ bool bench_numpy_start(void)
 
 bool bench_numpy_case(const bench_job *job)
 {
-    if (!ask)
+    if (!ask || (job->of->dump && (job->of->as || job->of->address || td_tensor_elem_bits(job->tensor) % 8)))
         return false;
     if (job->of->address)
         fprintf(ask, "words %zu ", job->elem_bytes);

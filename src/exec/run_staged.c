@@ -1,0 +1,310 @@
+/* Runs stages (plan/stage.h): batch by batch, the elements of some units are gathered, converted, packed and placed, or
+ * the reverse. Called by exec.c. The scratch is on the stack and is as large as the first-level cache, so that what one
+ * step writes the next finds there. */
+#include "exec/run_staged.h"
+
+#include "base/pool.h"
+#include "plan/move.h"
+
+#include <string.h>
+
+#define SHORT_RUN 8 /* units that are not worth a call of a kernel */
+
+typedef struct scratch {
+    _Alignas(64) unsigned char tensor[TD_STAGE_MOST], memory[TD_STAGE_MOST], words[TD_STAGE_MOST];
+} scratch;
+
+typedef struct job {
+    const td_stage *stage;
+    const td_run *run;
+    bool dump;
+    td_at at;
+    uint64_t steps[TD_WALK_NODES], batches;
+    unsigned parts;
+} job;
+
+/* One batch: so many steps of every node, from a place on. */
+typedef struct batch {
+    td_at at;
+    td_node unit[TD_WALK_NODES]; /* as far as the run */
+    size_t count;                /* of those before the run */
+    uint64_t units;
+    size_t variant;
+} batch;
+
+/* -- units and their places ---------------------------------------------------------------------------------------- */
+
+static unsigned char *place_of(const job *j, td_at at)
+{
+    return td_ground_at(j->run->plan, j->run->bank, at.select) + at.memory / 8;
+}
+
+/* The units of a run between a table's places and a dense scratch. */
+static void copy_by_table(const job *j, const td_node *run, bool to_memory, td_at at, unsigned char *words)
+{
+    const td_plan *plan = j->run->plan;
+    const td_table *table = &plan->table;
+    td_gather g = {.elem_step = (ptrdiff_t)j->stage->code.bytes,
+                   .bank = j->run->bank,
+                   .one_bank = plan->geometry.banks == 1,
+                   .far = j->stage->far,
+                   .entry_bytes = table->entry_bytes,
+                   .bank_shift = table->bank_shift,
+                   .entry = (const unsigned char *)table->entry + at.select * table->entry_bytes,
+                   .entry_step = run->select,
+                   .word_bytes = plan->geometry.word_bytes,
+                   .offset = at.memory / 8,
+                   .offset_step = run->memory / 8,
+                   .bytes = j->stage->code.bytes,
+                   .count = run->extent};
+    g.elems = words;
+    (to_memory ? j->stage->scatter : j->stage->gather)(&g);
+}
+
+/* The same by strides, or over banks. */
+static inline __attribute__((always_inline)) void copy_run(const job *j, const td_node *of, bool to_memory, td_at at,
+                                                           unsigned char *words, size_t bytes)
+{
+    const td_node node = *of;
+    unsigned char *const *const bank = j->run->bank;
+    unsigned char *place = place_of(j, at);
+    for (uint64_t i = 0; i < node.extent; i++, words += bytes, place += node.memory / 8) {
+        if (node.select)
+            place = bank[at.select + (int64_t)i * node.select] + at.memory / 8 + (int64_t)i * node.memory / 8;
+        memcpy(to_memory ? place : words, to_memory ? words : place, bytes);
+    }
+}
+
+#define COPY(size)                                                                                                     \
+    case size:                                                                                                         \
+        copy_run(j, run, to_memory, w.at, words, size);                                                                \
+        break;
+
+static void copy_units(const job *j, const batch *b, bool to_memory, unsigned char *words)
+{
+    const size_t bytes = j->stage->code.bytes;
+    const td_node *run = &b->unit[b->count];
+    const bool by_table = j->run->plan->table.entry && run->select;
+    td_walk w;
+    for (td_walk_begin(&w, b->unit, b->count, b->at); w.more; td_walk_next(&w), words += run->extent * bytes)
+        switch (by_table ? 0 : bytes) {
+        case 0:
+            copy_by_table(j, run, to_memory, w.at, words);
+            break;
+            COPY(1)
+            COPY(2)
+            COPY(4)
+            COPY(8)
+            COPY(16)
+            COPY(32)
+            COPY(64)
+        default:
+            copy_run(j, run, to_memory, w.at, words, bytes);
+        }
+}
+
+/* Units go through a scratch where their places have no stride, or too few of them have, or where they are packed as
+ * one row and lie apart. */
+static bool needs_words(const job *j, const batch *b)
+{
+    const td_node *run = &b->unit[b->count];
+    if (j->stage->dense && run->extent > 1 && run->memory != 8 * (int64_t)j->stage->code.bytes)
+        return true;
+    return (run->select && run->extent > 1) ||
+           (run->extent < SHORT_RUN && b->units > run->extent && !j->stage->overlaps);
+}
+
+/* Units without gaps, side by side, are one long row. */
+static void pack_run(const td_stage *s, unsigned char *memory, ptrdiff_t stride, const unsigned char *elems,
+                     uint64_t units)
+{
+    if (s->dense)
+        s->pack_row(memory, 0, elems, units * s->code.lanes, s->code.bits);
+    else
+        s->pack(memory, stride, elems, units, &s->code);
+}
+
+static void unpack_run(const td_stage *s, unsigned char *elems, const unsigned char *memory, ptrdiff_t stride,
+                       uint64_t units)
+{
+    if (s->dense)
+        s->unpack_row(elems, memory, 0, units * s->code.lanes, s->code.bits, s->code.sign);
+    else
+        s->unpack(elems, memory, stride, units, &s->code);
+}
+
+static void put_units(const job *j, const batch *b, const unsigned char *elems, unsigned char *words)
+{
+    const td_stage *s = j->stage;
+    const td_node *run = &b->unit[b->count];
+    const size_t run_bytes = (size_t)run->extent * s->code.lanes * s->code.size;
+    td_walk w;
+    if (needs_words(j, b)) {
+        if (!s->whole)
+            copy_units(j, b, false, words);
+        pack_run(s, words, (ptrdiff_t)s->code.bytes, elems, b->units);
+        copy_units(j, b, true, words);
+        return;
+    }
+    for (td_walk_begin(&w, b->unit, b->count, b->at); w.more; td_walk_next(&w), elems += run_bytes)
+        pack_run(s, place_of(j, w.at), (ptrdiff_t)(run->memory / 8), elems, run->extent);
+}
+
+static void get_units(const job *j, const batch *b, unsigned char *elems, unsigned char *words)
+{
+    const td_stage *s = j->stage;
+    const td_node *run = &b->unit[b->count];
+    const size_t run_bytes = (size_t)run->extent * s->code.lanes * s->code.size;
+    td_walk w;
+    if (needs_words(j, b)) {
+        copy_units(j, b, false, words);
+        unpack_run(s, elems, words, (ptrdiff_t)s->code.bytes, b->units);
+        return;
+    }
+    for (td_walk_begin(&w, b->unit, b->count, b->at); w.more; td_walk_next(&w), elems += run_bytes)
+        unpack_run(s, elems, place_of(j, w.at), (ptrdiff_t)(run->memory / 8), run->extent);
+}
+
+/* -- batches ------------------------------------------------------------------------------------------------------- */
+
+/* Dense containers; the first is that of element `first`. */
+static void convert(const job *j, const batch *b, unsigned char *dst, const unsigned char *src, int64_t first)
+{
+    const td_convert *c = j->run->convert;
+    const td_plan *permute = &j->stage->permute;
+    const td_box *box = &permute->data[b->variant];
+    const td_node *node = permute->node + box->first_node;
+    if (!c->numbers) {
+        td_convert_run(c, dst, src, b->units * j->stage->code.lanes, 0, 1);
+        return;
+    }
+    static const td_node single = {.extent = 1};
+    const size_t count = box->node_count;
+    const td_node *row = count ? &node[count - 1] : &single, *rows = count > 1 ? &node[count - 2] : &single;
+    const size_t n = row->extent * rows->extent;
+    td_walk w;
+    for (td_walk_begin(&w, node, count > 2 ? count - 2 : 0, (td_at){.tensor = first}); w.more; td_walk_next(&w)) {
+        td_convert_rows(c, &(td_convert_block){.dst = dst,
+                                               .src = src,
+                                               .dst_stride = (ptrdiff_t)row->extent * c->dst.bytes,
+                                               .src_stride = (ptrdiff_t)row->extent * c->src.bytes,
+                                               .rows = rows->extent,
+                                               .n = row->extent,
+                                               .first = (uint64_t)w.at.tensor,
+                                               .row_step = rows->tensor,
+                                               .step = row->tensor});
+        dst += n * c->dst.bytes;
+        src += n * c->src.bytes;
+    }
+}
+
+static void load_batch(const job *j, const batch *b, scratch *x)
+{
+    const td_stage *s = j->stage;
+    const int64_t first = b->at.tensor + s->tensor;
+    const unsigned char *elems = j->run->tensor + first * j->run->plan->tensor_dtype.bytes;
+    if (!s->direct[b->variant]) {
+        td_move_run(&s->permute.move[2 * b->variant], NULL, true, x->tensor, elems);
+        elems = x->tensor;
+    }
+    if (j->run->convert) {
+        convert(j, b, x->memory, elems, first);
+        elems = x->memory;
+    }
+    put_units(j, b, elems, x->words);
+}
+
+static void dump_batch(const job *j, const batch *b, scratch *x)
+{
+    const td_stage *s = j->stage;
+    const int64_t first = b->at.tensor + s->tensor;
+    unsigned char *const elems = j->run->tensor + first * j->run->plan->tensor_dtype.bytes, *const dense =
+                                                                                                s->direct[b->variant]
+                                                                                                    ? elems
+                                                                                                    : x->tensor;
+    get_units(j, b, j->run->convert ? x->memory : dense, x->words);
+    if (j->run->convert)
+        convert(j, b, dense, x->memory, first);
+    if (!s->direct[b->variant])
+        td_move_run(&s->permute.move[2 * b->variant + 1], NULL, true, elems, x->tensor);
+}
+
+/* Runs that follow one another in memory are one run. */
+static void join_runs(batch *b)
+{
+    for (; b->count > 0; b->count--) {
+        const td_node run = b->unit[b->count];
+        td_node *outer = &b->unit[b->count - 1];
+        const int64_t steps = (int64_t)run.extent;
+        if (outer->extent > 1 && run.extent > 1 &&
+            (outer->memory != run.memory * steps || outer->select != run.select * steps))
+            return;
+        const uint64_t extent = outer->extent * run.extent;
+        if (run.extent > 1)
+            *outer = run;
+        outer->extent = extent;
+    }
+}
+
+/* Batch `step` of every node. */
+static void run_batch(const job *j, const uint64_t *step, scratch *x)
+{
+    const td_stage *s = j->stage;
+    batch b = {.at = j->at, .count = s->unit_count ? s->run : 0, .units = 1};
+    b.unit[0] = (td_node){.extent = 1};
+    for (size_t i = 0; i < s->unit_count; i++) {
+        const uint64_t done = step[i] * s->chunk[i], left = s->unit[i].extent - done;
+        td_node node = s->unit[i];
+        b.at = td_at_step(b.at, &node, done);
+        node.extent = left < s->chunk[i] ? left : s->chunk[i];
+        b.units *= node.extent;
+        if (i <= s->run)
+            b.unit[i] = node;
+    }
+    join_runs(&b);
+    for (size_t c = 0; c < s->cuts && c < TD_STAGE_CUTS; c++) /* the bound for the compiler */
+        b.variant |= (size_t)(step[s->cut[c]] + 1 == j->steps[s->cut[c]]) << c;
+    if (j->dump)
+        dump_batch(j, &b, x);
+    else
+        load_batch(j, &b, x);
+}
+
+static void run_parts(void *context, unsigned begin, unsigned end)
+{
+    const job *j = context;
+    const uint64_t first = j->batches * begin / j->parts, last = j->batches * end / j->parts;
+    uint64_t step[TD_WALK_NODES];
+    scratch x;
+    uint64_t rest = first;
+    for (size_t i = j->stage->unit_count; i-- > 0; rest /= j->steps[i])
+        step[i] = rest % j->steps[i];
+    for (uint64_t n = first; n < last; n++) {
+        run_batch(j, step, &x);
+        for (size_t i = j->stage->unit_count; i-- > 0;) {
+            if (++step[i] < j->steps[i])
+                break;
+            step[i] = 0;
+        }
+    }
+}
+
+void td_stage_run(const td_stage *s, const td_run *run, const td_box *box, bool dump)
+{
+    const td_plan *plan = run->plan;
+    job j = {.stage = s, .run = run, .dump = dump, .at = td_box_at(box), .batches = 1, .parts = 1};
+    uint64_t bytes = plan->tensor_dtype.bytes * (uint64_t)s->code.lanes;
+    j.at.memory -= (int64_t)s->phase;
+    for (size_t i = 0; i < s->unit_count; i++) {
+        /* A dump reads one copy of each element. */
+        j.steps[i] = dump && s->unit[i].tensor == 0 ? 1 : (s->unit[i].extent + s->chunk[i] - 1) / s->chunk[i];
+        j.batches *= j.steps[i];
+        bytes *= s->unit[i].extent;
+    }
+    if (!plan->slides && !plan->skewed && !s->overlaps)
+        j.parts = td_pool_parts(bytes, j.batches);
+    if (j.parts > 1)
+        td_pool_run(j.parts, run_parts, &j);
+    else
+        run_parts(&j, 0, 1);
+}

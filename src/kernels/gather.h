@@ -1,0 +1,58 @@
+/* Kernels that move words between consecutive runs of a tensor and places that a table names. exec/gather.c calls
+ * them; they refuse nothing and know no layout. Nothing outside the named runs is read or written.
+ *
+ *   scatter    place(i)[0 .. bytes) = elems + i * elem_step      for i < count
+ *   gather     the other way
+ *
+ * where place(i) = bank[e >> bank_shift] + (e & mask) * word_bytes + offset + i * offset_step, e = entry[i *
+ * entry_step]. Entries have 2, 4 or 8 bytes. `far`: the places are not in the caches, so they are prefetched. */
+#ifndef TD_KERNELS_GATHER_H
+#define TD_KERNELS_GATHER_H
+
+#include "kernels/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TD_GATHER_KERNELS(X)                                                                                           \
+    X(scatter)                                                                                                         \
+    X(gather)
+
+typedef struct td_gather {
+    unsigned char *elems; /* a scatter only reads them */
+    ptrdiff_t elem_step;  /* bytes */
+    unsigned char *const *bank;
+    bool one_bank; /* bank[0] has every place */
+    bool far;
+    uint8_t entry_bytes, bank_shift;
+    const void *entry; /* of i = 0 */
+    ptrdiff_t entry_step;
+    size_t word_bytes;
+    ptrdiff_t offset, offset_step; /* bytes */
+    size_t bytes, count;
+} td_gather;
+
+typedef void (*td_gather_fn)(const td_gather *g);
+
+#define TD_GATHER_KERNEL(name, isa) void td_##name##_##isa(const td_gather *g)
+
+typedef struct td_gather_kernels {
+#define X(name) td_gather_fn name;
+    TD_GATHER_KERNELS(X)
+#undef X
+} td_gather_kernels;
+
+#define X(name) TD_PROTOTYPES(TD_GATHER_KERNEL, name)
+TD_GATHER_KERNELS(X)
+#undef X
+
+/* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
+void td_gather_init(td_gather_kernels *kernels, unsigned cpu_flags);
+
+#define TD_GATHER_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X)
+#define X(isa, flag) void td_gather_init_##isa(td_gather_kernels *kernels);
+TD_GATHER_ISAS(X)
+#undef X
+
+#endif

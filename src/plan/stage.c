@@ -1,0 +1,312 @@
+/* Chooses the data boxes that are staged, and compiles their stages (stage.h): what a unit is, which units are a batch,
+ * and the moves between the tensor and a batch. Called by compile.c after moves and bit rows are chosen, for boxes that
+ * neither serves well. Refuses nothing: a box that has no units stays as it is. */
+#include "plan/stage.h"
+
+#include "kernels/bits.h"
+#include "plan/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE 64
+#define FAR_BYTES ((uint64_t)1 << 20) /* of words by table: more than the second-level cache keeps beside the rest */
+#define FROM_ELEMS 32                 /* fewer are done before a stage has begun */
+#define SHORT_ROW 64                  /* elements that bit rows pack slower than a stage does */
+
+/* -- batches ------------------------------------------------------------------------------------------------------- */
+
+/* About `room` steps of `extent`, if possible so that all chunks are equal. */
+static uint64_t fit(uint64_t extent, uint64_t room)
+{
+    if (extent <= room)
+        return extent;
+    const uint64_t parts = (extent + room - 1) / room;
+    for (uint64_t p = parts; p < parts + 16; p++)
+        if (extent % p == 0)
+            return extent / p;
+    return (extent + parts - 1) / parts;
+}
+
+static uint64_t magnitude(int64_t step)
+{
+    return step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+}
+
+/* The node over units that continues the runs of the lanes in the tensor, where those are shorter than a line; or
+ * unit_count. */
+static size_t find_line(const td_stage_draft *d, uint64_t *steps)
+{
+    const td_stage *s = d->stage;
+    const uint64_t bytes = d->plan->tensor_dtype.bytes;
+    uint64_t run = 1;
+    for (size_t i = d->lane_count; i-- > 0;)
+        if (d->lane[i].tensor == (int64_t)run) {
+            run *= d->lane[i].extent;
+            i = d->lane_count;
+        }
+    size_t best = s->unit_count;
+    for (size_t i = 0; i < s->unit_count; i++) {
+        const uint64_t step = magnitude(s->unit[i].tensor);
+        if (step && step * bytes < LINE && run * bytes < LINE &&
+            (best == s->unit_count || step < magnitude(s->unit[best].tensor)))
+            best = i;
+    }
+    if (best < s->unit_count)
+        *steps = 2 * LINE / (magnitude(s->unit[best].tensor) * bytes);
+    return best;
+}
+
+/* False where not even one unit fits. */
+static bool choose_batch(td_stage_draft *d)
+{
+    td_stage *s = d->stage;
+    const unsigned bytes = d->plan->tensor_dtype.bytes > d->plan->memory_dtype.bytes ? d->plan->tensor_dtype.bytes
+                                                                                     : d->plan->memory_dtype.bytes;
+    const uint64_t unit = d->lanes * bytes > s->code.bytes ? d->lanes * bytes : s->code.bytes;
+    uint64_t room = TD_STAGE_BYTES / unit, most = TD_STAGE_MOST / unit, steps = 1;
+    if (most == 0)
+        return false;
+    for (size_t i = 0; i < s->unit_count; i++)
+        s->chunk[i] = 1;
+    const size_t line = find_line(d, &steps);
+    if (line < s->unit_count) {
+        s->chunk[line] = fit(s->unit[line].extent, steps < most ? steps : most);
+        room = room > s->chunk[line] ? room / s->chunk[line] : 1;
+    }
+    for (size_t i = s->unit_count; i-- > 0 && room > 1;) {
+        if (s->unit[i].tensor == 0) /* copies: a dump leaves them out */
+            continue;
+        const uint64_t left = s->unit[i].extent / s->chunk[i];
+        const uint64_t chunk = i == line ? fit(s->unit[i].extent, s->chunk[i] * room) : fit(left, room);
+        room /= i == line ? (chunk + s->chunk[i] - 1) / s->chunk[i] : chunk;
+        s->chunk[i] = chunk;
+        if (chunk < s->unit[i].extent)
+            break;
+    }
+    for (size_t i = 0; i < s->unit_count; i++) {
+        if (s->chunk[i] > 1)
+            s->run = i;
+        if (s->unit[i].extent % s->chunk[i])
+            s->cut[s->cuts++] = i;
+    }
+    return true;
+}
+
+/* -- the moves between the tensor and the containers --------------------------------------------------------------- */
+
+static td_dtype container_of(td_dtype dtype)
+{
+    return (td_dtype){.kind = TD_KIND_UINT, .bits = (uint8_t)(8 * dtype.bytes), .bytes = dtype.bytes};
+}
+
+static td_status make_permute(td_stage_draft *d)
+{
+    td_stage *s = d->stage;
+    td_plan *p = &s->permute;
+    const size_t boxes = (size_t)1 << s->cuts, most = s->unit_count + d->lane_count;
+    const td_dtype container = container_of(d->plan->tensor_dtype);
+    *p = (td_plan){.geometry = {.width_bits = container.bits, .banks = 1, .word_bytes = container.bytes},
+                   .tensor_dtype = container,
+                   .memory_dtype = container,
+                   .beats = 1,
+                   .cell_bits = container.bits};
+    p->node = calloc(boxes * most + 1, sizeof *p->node);
+    p->data = calloc(boxes, sizeof *p->data);
+    if (!p->node || !p->data)
+        return td_fail_alloc(boxes * (most * sizeof *p->node + sizeof *p->data));
+    for (size_t v = 0; v < boxes; v++) {
+        td_box *box = &p->data[p->data_count++];
+        *box = (td_box){.first_node = v * most};
+        td_node *node = p->node + box->first_node + most;
+        int64_t dense = container.bits;
+        for (size_t i = d->lane_count; i-- > 0; dense *= (int64_t)node->extent)
+            *--node = (td_node){.extent = d->lane[i].extent, .tensor = d->lane[i].tensor, .memory = dense};
+        for (size_t i = s->unit_count; i-- > 0; dense *= (int64_t)node->extent) {
+            uint64_t extent = s->chunk[i];
+            for (size_t c = 0; c < s->cuts; c++)
+                if (s->cut[c] == i && v >> c & 1)
+                    extent = s->unit[i].extent % s->chunk[i];
+            *--node = (td_node){.extent = extent, .tensor = s->unit[i].tensor, .memory = dense};
+        }
+        box->node_count = most;
+        td_box_fold(p->node, box, false);
+        node = p->node + box->first_node;
+        s->direct[v] =
+            box->node_count == 0 || (box->node_count == 1 && node->tensor == 1 && node->memory == container.bits);
+    }
+    p->node_count = boxes * most;
+    return td_moves_create(p);
+}
+
+/* False where a box has more loops than moves take. */
+static bool is_moved(const td_plan *permute)
+{
+    bool moved = true;
+    for (size_t i = 0; i < 2 * permute->data_count; i++)
+        moved &= permute->move[i].kind != TD_MOVE_NONE;
+    return moved;
+}
+
+/* -- a stage ------------------------------------------------------------------------------------------------------- */
+
+static void free_stage(td_stage *s)
+{
+    if (!s)
+        return;
+    td_word_code_free(&s->code);
+    td_moves_free(&s->permute);
+    free(s->permute.node);
+    free(s->permute.data);
+    free(s);
+}
+
+static void choose_kernels(const td_kernels *k, td_stage *s)
+{
+    s->scatter = k->gather.scatter;
+    s->gather = k->gather.gather;
+    switch (s->code.size) {
+#define X(container)                                                                                                   \
+    case (container) / 8:                                                                                              \
+        s->pack = k->pack_words.pack_words_x##container;                                                               \
+        s->unpack = k->pack_words.unpack_words_x##container;                                                           \
+        s->pack_row = k->pack.pack_x##container;                                                                       \
+        s->unpack_row = k->pack.unpack_x##container;                                                                   \
+        break;
+        TD_PACK_WORDS_KERNELS(X)
+#undef X
+    default:
+        break;
+    }
+}
+
+/* The bits that a word has at all, or those of its lanes where a load clears the others. */
+static td_status make_code(td_stage_draft *d)
+{
+    const td_geometry *g = &d->plan->geometry;
+    td_stage *s = d->stage;
+    unsigned char *full = NULL;
+    size_t full_bytes = g->word_bytes * d->plan->beats;
+    if (!d->plan->lane_mask) {
+        full_bytes = g->word_bytes;
+        full = calloc(1, full_bytes);
+        if (!full)
+            return td_fail_alloc(full_bytes);
+        for (uint64_t bit = 0; bit < g->width_bits; bit += 8)
+            full[bit / 8] =
+                (unsigned char)(g->width_bits - bit < 8 ? td_low_bits((unsigned)(g->width_bits - bit)) : 255);
+    }
+    const td_status status =
+        td_word_code_make(d->place, d->place_count, full ? full : d->plan->lane_mask, full_bytes, &s->code);
+    s->whole = !s->code.keep;
+    free(full);
+    return status;
+}
+
+/* Neighbouring units that share bytes are written one by one, with all that the others have kept. */
+static bool units_overlap(const td_stage *s)
+{
+    for (size_t i = 0; i < s->unit_count; i++)
+        if (s->unit[i].memory && magnitude(s->unit[i].memory) < 8 * (uint64_t)s->code.bytes)
+            return true;
+    return false;
+}
+
+/* *out is NULL where the box has no units. */
+static td_status make_stage(const td_plan *plan, const td_box *box, const td_kernels *k, td_stage **out)
+{
+    td_stage *s = calloc(1, sizeof *s);
+    td_stage_draft d = {.plan = plan, .box = box, .stage = s};
+    td_status status = TD_OK;
+    bool found = false;
+    *out = NULL;
+    if (!s)
+        return td_fail_alloc(sizeof *s);
+    status = td_stage_units(&d, &found);
+    if (status || !found || d.lane_count + s->unit_count > TD_WALK_NODES || d.lane_count > TD_MOVE_LOOPS - 4 ||
+        !choose_batch(&d))
+        goto done;
+    s->code.size = plan->memory_dtype.bytes;
+    s->code.bits = plan->memory_dtype.bits;
+    s->code.sign = plan->memory_dtype.kind == TD_KIND_INT;
+    status = make_code(&d);
+    if (status)
+        goto done;
+    s->dense = !s->code.reversed && (uint64_t)s->code.lanes * s->code.bits == 8 * (uint64_t)s->code.bytes;
+    s->overlaps = units_overlap(s);
+    if (s->overlaps && s->whole)
+        goto done;
+    choose_kernels(k, s);
+    s->far = plan->table.count * plan->geometry.word_bytes >= FAR_BYTES;
+    status = make_permute(&d);
+    if (status || !is_moved(&s->permute))
+        goto done;
+    *out = s;
+    s = NULL;
+done:
+    free(d.place);
+    free_stage(s);
+    return status;
+}
+
+static uint64_t box_elems(const td_plan *plan, const td_box *box)
+{
+    uint64_t elems = box->piece_count ? box->piece_count : 1;
+    for (size_t i = 0; i < box->node_count; i++)
+        elems *= plan->node[box->first_node + i].extent;
+    return elems;
+}
+
+/* True where neither a move nor a bit row is as good. */
+static bool wants_stage(const td_plan *plan, size_t b)
+{
+    const td_box *box = &plan->data[b];
+    const td_rows *r = &plan->rows[b];
+    if (box_elems(plan, box) < FROM_ELEMS || plan->move[2 * b].kind != TD_MOVE_NONE || plan->in_order || plan->skewed)
+        return false;
+    if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
+        return true;
+    return r->way == TD_ROWS_PACKED && box->node_count > 1 &&
+           (r->row.extent < SHORT_ROW || (r->gathers && r->across.extent == 1));
+}
+
+/* A vector in pieces may end before its last beat, in bits that no element has. */
+static bool covers_beats(const td_plan *plan, const td_box *box, const td_stage *s)
+{
+    return box->piece_count == 0 || s->code.bytes == plan->beats * plan->geometry.word_bytes;
+}
+
+td_status td_stages_choose(td_plan *plan, const td_kernels *k)
+{
+    td_status status = TD_OK;
+    bool any = false;
+    plan->covered = plan->pads_count == 0;
+    for (size_t i = 0; i < plan->fill_count; i++)
+        plan->covered &= !plan->fill[i].pads;
+    for (size_t b = 0; b < plan->data_count && !status; b++) {
+        td_stage *stage = NULL;
+        if (wants_stage(plan, b))
+            status = make_stage(plan, &plan->data[b], k, &stage);
+        if (stage && !any) {
+            any = true;
+            plan->stage = calloc(plan->data_count, sizeof(td_stage *));
+            if (!plan->stage) {
+                status = td_fail_alloc(plan->data_count * sizeof(td_stage *));
+                free_stage(stage);
+                break;
+            }
+        }
+        if (stage)
+            plan->stage[b] = stage;
+        plan->covered &= stage && stage->whole && covers_beats(plan, &plan->data[b], stage);
+    }
+    return status;
+}
+
+void td_stages_free(td_plan *plan)
+{
+    for (size_t b = 0; plan->stage && b < plan->data_count; b++)
+        free_stage(plan->stage[b]);
+    free(plan->stage);
+    plan->stage = NULL;
+}

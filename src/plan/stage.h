@@ -1,0 +1,86 @@
+/* Stages: data boxes whose elements lie at odd bits, ready to run in batches that stay in the first-level cache. A
+ * batch is a few units, a unit one word, or the words of a vector whose elements continue from one to the next:
+ *
+ *   1. the tensor's elements of the batch are moved into a dense scratch of containers, in the order in which the lanes
+ *      lie in memory (`permute`, with the kernels of plan/choose.c);
+ *   2. they are converted there, if they have to be;
+ *   3. they are packed into units (`code`, kernels/pack_words.h), with the bits that are kept;
+ *   4. the units go to their places, by strides, by table or by bank.
+ *
+ * A dump runs backwards. compile.c has stages made where neither a move nor a bit row serves a box well; exec runs them
+ * (exec/run_staged.c). Nothing here fails at run time. Not to be confused with staging, which is about words on their
+ * way to a design (design/staging.c). */
+#ifndef TD_STAGE_H
+#define TD_STAGE_H
+
+#include "kernels/gather.h"
+#include "kernels/pack.h"
+#include "kernels/pack_words.h"
+#include "plan/walk.h"
+
+/* Of each scratch: what a batch takes, and the most that it takes where a single unit or a line of the tensor needs
+ * more. */
+#define TD_STAGE_BYTES 16384
+#define TD_STAGE_MOST 24576
+
+#define TD_STAGE_CUTS 2
+
+typedef struct td_stage {
+    td_word_code code;
+    td_pack_words_fn pack;
+    td_unpack_words_fn unpack;
+    bool dense;          /* no unit has a bit but those of its elements, which are in the order of their containers */
+    td_pack_fn pack_row; /* for units that follow one another, where they are dense */
+    td_unpack_fn unpack_row;
+    td_gather_fn scatter, gather; /* of units by table */
+    bool far;                     /* their places are not in the caches */
+    bool whole;                   /* the words have no bits but those of the code: what else they hold is cleared */
+    bool overlaps;                /* neighbouring units share bytes, so that they go one by one */
+
+    uint64_t align_bits; /* units begin at multiples of this many bits above the ground */
+    uint64_t phase;      /* the place of the box is this many bits above the first unit */
+    int64_t tensor;      /* elements from the box's place to the first container of its first unit */
+
+    size_t unit_count, run; /* run: the innermost node of which a batch has more than one step */
+    td_node unit[TD_WALK_NODES];
+    uint64_t chunk[TD_WALK_NODES]; /* so many steps of each node are a batch; the last batch may be shorter */
+
+    /* The nodes whose last chunk is shorter. Data box v of `permute` moves the batches in which those in the set v of
+     * them are at their last chunk; its memory is the scratch. */
+    size_t cuts;
+    size_t cut[TD_STAGE_CUTS];
+    td_plan permute;
+    bool direct[1 << TD_STAGE_CUTS]; /* the containers are dense in the tensor already */
+} td_stage;
+
+/* What is known of a box on its way to a stage. */
+typedef struct td_stage_draft {
+    const td_plan *plan;
+    const td_box *box;
+    td_node lane[TD_WALK_NODES]; /* outermost first; tensor and memory as in the box */
+    size_t lane_count;
+    td_piece *place; /* of the elements of a unit, by their place in memory */
+    size_t place_count, lanes;
+    td_stage *stage;
+} td_stage_draft;
+
+/* Divides a box into units: gives the draft's lanes and places, and of its stage the units, the phase, the bytes of a
+ * unit and the order of its containers. *found is false where a box has none. Fails only with TD_NO_MEMORY. */
+td_status td_stage_units(td_stage_draft *draft, bool *found);
+
+/* Compiles the places of one unit. `place` has `count` elements by their place in memory, in pieces that are each at
+ * bit `memory` of the unit; one with elem_bit 0 begins the next lane. `full` has the bits that a word or a unit has at
+ * all, `full_bytes` of them, over and over. Fails only with TD_NO_MEMORY. */
+td_status td_word_code_make(const td_piece *place, size_t count, const unsigned char *full, size_t full_bytes,
+                            td_word_code *code);
+void td_word_code_free(td_word_code *code);
+
+void td_stages_free(td_plan *plan);
+
+/* The box may lie elsewhere than where it was compiled for, as those of slabs do; true when the stage still fits. */
+static inline bool td_stage_fits(const td_stage *s, const td_box *box)
+{
+    return (uint64_t)box->memory % s->align_bits == s->phase;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* From which size on a move stores past the caches. That depends on the machine in a way that its cache sizes alone do
+ * not say: some write to memory faster than to a large last level, others write to that level twice as fast as past it.
+ * So the first plan of a large move times both on two buffers of twice the second-level cache, which takes a few
+ * milliseconds; the process keeps the answer. Called by choose.c; it fails nowhere, a machine without the pages is
+ * taken to be of the second kind. */
+#include "base/caches.h"
+#include "base/clock.h"
+#include "base/pages.h"
+#include "plan/passes.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define ROUNDS 6
+#define LEAST_BYTES ((uint64_t)1 << 20) /* a second level smaller than this does not bring the bound down */
+#define MOST_BYTES ((uint64_t)4 << 20)  /* nor a larger one the buffers up */
+#define MOST_LAST ((uint64_t)128 << 20) /* a last level that claims more is shared by a whole host */
+
+typedef enum answer { UNKNOWN, PAST_CACHES, INTO_CACHES } answer;
+
+static uint64_t time_copy(td_move_fn copy, unsigned char *dst, const unsigned char *src, size_t bytes, bool stream)
+{
+    const uint64_t start = td_now_ns();
+    copy(dst, (ptrdiff_t)bytes, src, (ptrdiff_t)bytes, 1, bytes, stream);
+    td_move_fence();
+    return td_now_ns() - start;
+}
+
+/* The fastest of a few rounds, in turns; ordinary stores have to win by more than noise. */
+static answer ask_machine(td_move_fn copy, uint64_t bytes)
+{
+    size_t mapped = (size_t)(2 * bytes);
+    unsigned char *pages = td_pages_map(&mapped, false);
+    uint64_t past = UINT64_MAX, into = UINT64_MAX;
+    if (!pages)
+        return INTO_CACHES;
+    memset(pages, 1, (size_t)(2 * bytes));
+    for (int i = 0; i < ROUNDS; i++) {
+        const uint64_t ordinary = time_copy(copy, pages, pages + bytes, (size_t)bytes, false),
+                       streamed = time_copy(copy, pages, pages + bytes, (size_t)bytes, true);
+        into = ordinary < into ? ordinary : into;
+        past = streamed < past ? streamed : past;
+    }
+    td_pages_unmap(pages, mapped);
+    return past < into + into / 8 ? PAST_CACHES : INTO_CACHES;
+}
+
+static answer find_answer(td_move_fn copy, uint64_t second)
+{
+    static atomic_int known = UNKNOWN;
+    answer is = (answer)atomic_load_explicit(&known, memory_order_relaxed);
+    if (is == UNKNOWN) { /* two threads may both ask */
+        is = ask_machine(copy, 2 * second);
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is;
+}
+
+bool td_stream_pays(const td_kernels *k, const td_move *m)
+{
+    const td_caches caches = td_caches_find();
+    const uint64_t bounded = caches.second_bytes < MOST_BYTES ? caches.second_bytes : MOST_BYTES;
+    const uint64_t second = bounded > LEAST_BYTES ? bounded : LEAST_BYTES;
+    const uint64_t last = caches.last_bytes < MOST_LAST ? caches.last_bytes : MOST_LAST;
+    if (m->bytes < second || m->bytes < 2 * LEAST_BYTES)
+        return false;
+    /* Rows of a transpose that share lines are put together in a buffer first, which pays later. */
+    if (find_answer(k->move.copy, second) == PAST_CACHES)
+        return m->lines || m->kind != TD_MOVE_TRANSPOSE || m->bytes >= 4 * second;
+    /* Ordinary stores of a transpose come back to lines that were evicted meanwhile; lines that are not whole are never
+     * worth it. */
+    if (!m->lines)
+        return false;
+    return m->bytes >= (m->kind == TD_MOVE_TRANSPOSE || m->kind == TD_MOVE_PICKS ? 4 * second : last / 8 * 3);
+}

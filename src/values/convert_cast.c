@@ -1,0 +1,204 @@
+/* Conversion through lanes: runs the steps that convert_choose_cast.c chose over a scratch that stays in the
+ * first-level cache, and looks with the same steps whether values fit. convert.c and convert_exact.c call it; what the
+ * lanes cannot hold it leaves to the exact path. */
+#include "kernels/bits.h"
+#include "values/convert_choose.h"
+
+#include <string.h>
+
+#define SCRATCH_ELEMS TD_CAST_LOW_HALVES
+#define SHORT_STRETCH 16
+
+typedef struct lanes {
+    _Alignas(64) double wide[SCRATCH_ELEMS];
+    _Alignas(64) double scale[SCRATCH_ELEMS];
+    _Alignas(64) uint64_t random[SCRATCH_ELEMS];
+    _Alignas(64) float narrow[SCRATCH_ELEMS];
+} lanes;
+
+/* One step of an element's number, kept as a coordinate of the axis and a place within it: no division per element. */
+typedef struct along {
+    uint64_t within, k, within_step, k_step;
+} along;
+
+static along along_of(const td_convert *c, uint64_t first, int64_t step)
+{
+    const uint64_t whole = c->axis.inner * c->axis.extent;
+    const uint64_t size = (step < 0 ? (uint64_t)0 - (uint64_t)step : (uint64_t)step) % whole;
+    const uint64_t forward = step < 0 && size ? whole - size : size;
+    return (along){first % c->axis.inner, td_convert_index(c, first), forward % c->axis.inner, forward / c->axis.inner};
+}
+
+static void along_next(const td_convert *c, along *a)
+{
+    a->within += a->within_step;
+    a->k += a->k_step;
+    if (a->within >= c->axis.inner) {
+        a->within -= c->axis.inner;
+        a->k++;
+    }
+    a->k -= a->k >= c->axis.extent ? c->axis.extent : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void td_convert_scales_f32(const td_convert *c, uint64_t first, int64_t step, size_t n, float *out)
+{
+    const double *scale = c->axis.scale;
+    along a = along_of(c, first, step);
+    if (step != 1) {
+        for (size_t i = 0; i < n; i++, along_next(c, &a))
+            out[i] = (float)scale[a.k];
+        return;
+    }
+    for (size_t i = 0; i < n;) {
+        if (c->axis.inner == 1) {
+            const size_t part = least(n - i, c->axis.extent - a.k);
+            for (size_t j = 0; j < part; j++)
+                out[i + j] = (float)scale[a.k + j];
+            i += part;
+            a.k = 0;
+            continue;
+        }
+        const size_t part = least(n - i, c->axis.inner - a.within);
+        for (size_t j = 0; j < part; j++)
+            out[i + j] = (float)scale[a.k];
+        i += part;
+        a.within = 0;
+        a.k = a.k + 1 == c->axis.extent ? 0 : a.k + 1;
+    }
+}
+
+static void scales_f64(const td_convert *c, uint64_t first, int64_t step, size_t n, double *out)
+{
+    along a = along_of(c, first, step);
+    for (size_t i = 0; i < n; i++, along_next(c, &a))
+        out[i] = td_convert_scale_at(c, a.k);
+}
+
+/* Integers that are not doubles: each again, by the rule. In a look, which has no destination, they count as
+ * not fitting. */
+static bool hand_back(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
+    const unsigned bytes = c->src.bytes, shift = 64U - c->src.bits;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = td_get_elem((const unsigned char *)src + i * bytes, bytes) << shift;
+        const int64_t value = (int64_t)bits >> shift;
+        const bool small = c->src.kind == TD_KIND_INT ? value >= -((int64_t)1 << 52) && value <= (int64_t)1 << 52
+                                                      : bits >> shift <= (uint64_t)1 << 52;
+        if (small)
+            continue;
+        if (!dst)
+            return true;
+        td_put_elem((unsigned char *)dst + i * c->dst.bytes, c->dst.bytes,
+                    td_convert_one(c, bits >> shift, first + (uint64_t)step * i, NULL));
+    }
+    return false;
+}
+
+/* At most a scratch of elements that share their zero point, and their scale too unless p->scales says otherwise. */
+static bool run_part(const td_convert *c, const td_cast_params *p, lanes *s, void *dst, const void *src, size_t n,
+                     uint64_t first, int64_t step)
+{
+    const void *in = src;
+    if (c->widen) {
+        td_convert_params widening = c->widening;
+        if (c->direction == TD_TO_TENSOR)
+            widening.zero = (int32_t)p->minus;
+        c->widen(s->narrow, 0, in, 0, 1, n, &widening);
+        in = s->narrow;
+    }
+    if (c->narrow) {
+        c->narrow(s->narrow, in, n, p);
+        in = s->narrow;
+    }
+    if (c->scale_narrow) {
+        c->scale_narrow(s->narrow, in, n, p);
+        in = s->narrow;
+    }
+    if (c->take) {
+        c->take(s->wide, in, n, p);
+        in = s->wide;
+    }
+    if (c->scale_wide) {
+        void *out = c->back_to_f32 ? (void *)s->narrow : (void *)s->wide;
+        c->scale_wide(out, in, n, p);
+        in = out;
+    }
+    bool bad = c->put(dst, in, n, p);
+    if (c->hands_back && (!p->look || !bad))
+        bad = hand_back(c, dst, src, n, first, step);
+    return bad;
+}
+
+/* Elements from `first` on that share its coordinate on the axis, at most n. */
+static size_t same_coordinate(const td_convert *c, uint64_t first, int64_t step, size_t n)
+{
+    if (step == 0)
+        return n;
+    const uint64_t within = first % c->axis.inner;
+    const uint64_t stride = step > 0 ? (uint64_t)step : (uint64_t)0 - (uint64_t)step;
+    const uint64_t room = step > 0 ? c->axis.inner - 1 - within : within;
+    return least(room / stride + 1, n);
+}
+
+static bool run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step, bool look)
+{
+    td_cast_params p = c->cast;
+    p.look = look;
+    const bool steps = c->widen || c->narrow || c->scale_narrow || c->take || c->scale_wide || c->random;
+    if (!steps && !c->axis.extent) /* nothing to keep on the way */
+        return c->put(dst, src, n, &p);
+    lanes s;
+    const uint64_t stride = step > 0 ? (uint64_t)step : (uint64_t)0 - (uint64_t)step;
+    const bool each = c->axis.extent && c->axis.scale && !c->axis.zero && c->axis.inner < stride * SHORT_STRETCH;
+    const uint8_t way = c->direction == TD_TO_MEMORY ? TD_CAST_DIVIDE : TD_CAST_MULTIPLY;
+    char *out = dst;
+    const char *in = src;
+    bool bad = false;
+    while (n) {
+        size_t part = least(n, SCRATCH_ELEMS);
+        if (each && c->scale_narrow) {
+            td_convert_scales_f32(c, first, step, part, (float *)(void *)s.scale);
+            p.scales32 = (const float *)(const void *)s.scale;
+            p.scale_way = way;
+        } else if (each) {
+            scales_f64(c, first, step, part, s.scale);
+            p.scales = s.scale;
+            p.scale_way = way;
+        } else if (c->axis.extent) {
+            const uint64_t k = td_convert_index(c, first);
+            part = same_coordinate(c, first, step, part);
+            td_convert_cast_scale(c, &p, td_convert_scale_at(c, k));
+            td_convert_cast_zero(c, &p, td_convert_zero_at(c, k));
+        }
+        if (c->random) {
+            p.seed = c->seed;
+            p.first = first;
+            p.step = (uint64_t)step;
+            c->random(s.random, NULL, part, &p);
+            p.random = s.random;
+            p.random_low = (const uint32_t *)(const void *)s.random + TD_CAST_LOW_HALVES;
+        }
+        bad |= run_part(c, &p, &s, out, in, part, first, step);
+        if (out)
+            out += part * c->dst.bytes;
+        in += part * c->src.bytes;
+        first += (uint64_t)step * part;
+        n -= part;
+    }
+    return bad;
+}
+
+void td_convert_cast_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+{
+    (void)run(c, dst, src, n, first, step, false);
+}
+
+bool td_convert_cast_fits(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step)
+{
+    return !run(c, NULL, src, n, first, step, true);
+}
