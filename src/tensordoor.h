@@ -685,7 +685,105 @@ TD_API td_status td_report_text(const td_report *report, char **text);
 TD_API td_status td_report_json(const td_report *report, char **json);
 TD_API td_status td_report_html(const td_report *report, const char *path);
 
-/* -- 11. Speed -----------------------------------------------------------------------------------------------------
+/* -- 11. Parts -------------------------------------------------------------------------------------------------------
+ *
+ * A block-scaled tensor is several: elements, and a scale for every block of neighbours. A packing says how one tensor
+ * becomes its parts; each part is a tensor like any other, with its own layout in its own memory.
+ *
+ *     mxfp4 rule=rceil axis=1 block=32
+ *
+ * The name comes first, and words behind it replace what the name says:
+ *
+ *     mxfp8 mxfp8_e5m2 mxfp6 mxfp6_e2m3 mxfp4 mxint8    OCP MX: blocks of 32, scales e8m0, rule=floor
+ *     nvfp4 nvfp4_2d                                    blocks of 16 (of 16x16), scales e4m3, one f32 for the tensor
+ *     bfp8 bfp4                                         block floating point: 16 elements share an exponent (u8)
+ *     int8 int4 int3 int2                               signed groups of 128, scales f16, codes -max to max
+ *     uint8 uint4 uint3 uint2                           groups of 128 with zero points, scales f16, rule=gptq
+ *     blocks                                            elem=i8 scale=f32 block=32 rule=absmax, to be replaced
+ *
+ *     elem=DTYPE, scale=DTYPE    of the elements and of the scales
+ *     axis=N                     the dimension that blocks extend along, from 0 or, negative, from the last: -1 is the
+ *                                default. axis=0,1 with block=16x16: along two
+ *     block=N                    elements of a block; `all` is the whole dimension
+ *     rule=                      how a scale is made of amax, the largest magnitude of its block. Powers of two (e8m0),
+ *                                with emax the exponent of the largest element: floor 2^(floor(log2 amax) - emax); even
+ *                                the same, with amax rounded to the element's mantissa first; ceil the next power of
+ *                                two above; rceil the smallest at which nothing is clipped; nearest. Others: te and
+ *                                torchao (NVFP4 as TransformerEngine and torchao calculate it, bit for bit), absmax
+ *                                (amax / largest element), gptq and awq ((max - min) / codes, with zero points), shared
+ *                                (block floating point: the largest exponent)
+ *     round=even                 of the elements; or away, zero, floor, ceil. They saturate
+ *     inf=nan                    a block with an infinity, or a scale that would pass the largest: NaN; inf=max takes
+ *                                the largest. A block with a NaN has the scale NaN and elements that are NaN, or the
+ *                                code of the largest number where the dtype has none, or 0 in integers
+ *     low=full                   signed integers and fixed point: low=symmetric leaves the lowest code out
+ *     zero=DTYPE                 of the zero points, for rule=gptq and rule=awq; zero=none
+ *     global=amax                te, torchao: a scale of the whole tensor from its amax; global=none; global=0.5
+ *     codes=stored               absmax, gptq, awq: elements are divided by the stored scale; codes=exact: by the one
+ *                                before it was rounded to its dtype
+ *     tail=short                 a dimension that does not fill its blocks ends with a shorter one; tail=error refuses
+ *
+ * Values are f32 on the way: those of wider tensors are rounded to it first.
+ *
+ * A sparse tensor is its values that are not zero, in their own dtype and row-major order, and where they were:
+ *
+ *     2:4, any N:M    of every M neighbours along the last dimension N are kept. Parts: values; meta, words of groups
+ *                     from the lowest bit on, a group N places from the lowest bit on (1:2 has the codes 4 and 0xe).
+ *                     index=u16 or u32; order=ampere is CUTLASS's; a group with more values is refused, or loses its
+ *                     least with prune=magnitude; one with fewer names spare places as torch.sparse does (spare=torch),
+ *                     or its first or last free ones
+ *     mask            values; mask, a u1 for every element; with chunk=N pointers, the values before every N elements
+ *     csr, csc        of a matrix. values; columns (csc: rows) of each; rows (csc: columns), where each begins, and
+ *                     the end
+ *     coo             values; rows; columns
+ *     runs            values; runs, the zeros before each. A run that index= (u8) does not hold ends with a value 0
+ *
+ * index=u32 is the dtype of numbers, base=0 the first of them. How bits lie in memory is a matter of the layout: a mask
+ * with its first bit on top is lanes=msb. Parts of zeros (td_parts_create) also need elem=DTYPE and count=N of the
+ * values. */
+
+typedef struct td_parts td_parts;
+
+/* The parts of a tensor. TD_OPTION or TD_DTYPE for a packing that is not understood or does not go with the shape,
+ * TD_RANGE for a tensor that is not as sparse as it says, or whose numbers do not fit index=. */
+TD_API td_status td_parts_pack(const td_tensor *tensor, const char *packing, td_parts **out);
+
+/* Parts of zeros for a tensor of this shape, to dump memories into. */
+TD_API td_status td_parts_create(const char *packing, td_shape shape, td_parts **out);
+
+/* Parts that the caller has, as from files: tensors in the order of td_parts_name, which live as long as the parts and
+ * stay the caller's. TD_SHAPE where one has another dtype or number of elements than the packing says. */
+TD_API td_status td_parts_join(const char *packing, td_shape shape, td_tensor *const *tensors, size_t count,
+                               td_parts **out);
+TD_API void td_parts_destroy(td_parts **parts);
+
+/* The packing with every word that matters, and the shape of the tensor; the text lives as long as the parts. */
+TD_API const char *td_parts_packing(const td_parts *parts);
+TD_API td_shape td_parts_shape(const td_parts *parts);
+
+/* The parts by number and by name: elems; scales, one for every block, so their shape is that of the tensor with blocks
+ * in place of elements; zeros, likewise; global, a scalar. The tensor belongs to the parts: it is read, loaded, dumped
+ * into and reshaped, and not destroyed. TD_OPTION for a name that this packing does not have. */
+TD_API size_t td_parts_count(const td_parts *parts);
+TD_API const char *td_parts_name(const td_parts *parts, size_t number); /* NULL past the last */
+TD_API td_status td_parts_part(td_parts *parts, const char *name, td_tensor **out);
+
+/* The same, but the tensor is the caller's from here on, and the parts have it no more. */
+TD_API td_status td_parts_take(td_parts *parts, const char *name, td_tensor **out);
+
+/* The values that the parts stand for, in any dtype (NULL or "": f32, sparse: that of the values): element * scale,
+ * (element - zero point) * scale, times the tensor's scale, each product rounded once in f32. TD_RANGE where sparse
+ * parts name places that a tensor of this shape does not have. */
+TD_API td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **out);
+
+/* Which packing would have made these parts of that tensor, in one line for a reader; free it with td_free. Every rule
+ * and option that goes with the packing is tried, one word at a time, then orders of elements (swapped nibbles, ggml,
+ * AWQ) and zero points that are one less (GPTQ v1):
+ *
+ *     64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil */
+TD_API td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **text);
+
+/* -- 12. Speed -----------------------------------------------------------------------------------------------------
  *
  * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
  * only for work that gains by them: a call times its first piece, and what waking a thread costs is measured once. With

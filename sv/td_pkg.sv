@@ -1,5 +1,5 @@
 // Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor,
-// td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments
+// td_parts, td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments
 // (src/tensordoor.h is the manual).
 // No delays here, so that any `timescale around it will do, and none:
 // verilator lint_off TIMESCALEMOD
@@ -9,6 +9,7 @@ package td_pkg;
   `include "td_list.svh"
   `include "td_report.svh"
   `include "td_tensor.svh"
+  `include "td_parts.svh"
   `include "td_layout.svh"
   `include "td_snapshot.svh"
   `include "td_comparison.svh"

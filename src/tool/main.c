@@ -20,6 +20,7 @@ static const struct {
     {"explain", tool_explain, "what a layout does to a tensor, in text and as a picture"},
     {"presets", tool_presets, "the layouts that have a name"},
     {"convert", tool_convert, "a tensor file or a memory image into another format"},
+    {"parts", tool_parts, "a tensor into the parts of a block-scaled format, and back"},
     {"fill", tool_fill, "a tensor of random values, from a distribution and a seed"},
     {"show", tool_show, "what a tensor file holds: shape, dtype, range and elements"},
     {"flags", tool_flags, "the command lines of a simulator for this installation"},

@@ -10,6 +10,7 @@ BELOW = {
     "kernels": ["base"],
     "values": ["kernels", "base"],
     "tensor": ["values", "kernels", "base"],
+    "parts": ["tensor", "values", "kernels", "base"],
     "memory": ["values", "kernels", "base"],
     "layout": ["tensor", "memory", "values", "kernels", "base"],
     "plan": ["layout", "tensor", "memory", "values", "kernels", "base"],

@@ -297,6 +297,32 @@ static td_status open_safetensors(world *w)
 }
 #endif
 
+static td_status pack_parts(world *w)
+{
+    td_parts *parts = NULL;
+    td_tensor *back = NULL;
+    td_status status = td_parts_pack(w->golden, "uint4 block=32", &parts);
+    assert_true((status == TD_OK) == (parts != NULL));
+    if (!status)
+        status = td_parts_unpack(parts, "bf16", &back);
+    td_tensor_destroy(&back);
+    td_parts_destroy(&parts);
+    return status;
+}
+
+static td_status fit_parts(world *w)
+{
+    td_parts *parts = NULL;
+    char *text = NULL;
+    td_status status = td_parts_pack(w->golden, "mxfp4", &parts);
+    if (!status)
+        status = td_parts_fit(parts, w->golden, &text);
+    assert_true((status == TD_OK) == (text != NULL));
+    td_free(text);
+    td_parts_destroy(&parts);
+    return status;
+}
+
 static td_status load_image(world *w)
 {
     return td_memory_load_file(w->memory, "there.hex");
@@ -319,6 +345,8 @@ static const call calls[] = {
     {"say", say, NULL},
     {"explain", explain, NULL},
     {"convert", convert, NULL},
+    {"pack parts", pack_parts, NULL},
+    {"fit parts", fit_parts, NULL},
     {"save page", save_page, "saved.html"},
     {"save", save, "saved.npy"},
     {"open", open_npy, NULL},

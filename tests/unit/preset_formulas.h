@@ -211,6 +211,21 @@ static inline u64 scale_128x4(const u64 *x, const u64 *d, u64 *bank)
     return tile * 512 + m % 32 * 16 + m / 32 * 4 + x[1] % 4;
 }
 
+/* FlashInfer's layout_8x4. */
+static inline u64 scale_8x4(const u64 *x, const u64 *d, u64 *bank)
+{
+    (void)bank;
+    return (x[0] / 8 * up(d[1], 4) + x[1] / 4) * 32 + x[0] % 8 * 4 + x[1] % 4;
+}
+
+/* AMD's e8m0_shuffle: padded to 256 x 8, seen as (R / 32, 2, 16, C / 8, 2, 4), permuted (0, 3, 5, 2, 4, 1). */
+static inline u64 scale_32x8(const u64 *x, const u64 *d, u64 *bank)
+{
+    (void)bank;
+    const u64 r = x[0], c = x[1], tile = (r / 32 * up(d[1], 8) + c / 8) * 4 + c % 4;
+    return (tile * 16 + r % 16) * 4 + c / 4 % 2 * 2 + r / 16 % 2;
+}
+
 static inline u64 sparse_rows(const u64 *x, const u64 *d, u64 *bank)
 {
     (void)bank;

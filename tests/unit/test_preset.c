@@ -47,6 +47,8 @@ static const struct {
     {"preset:int4_onnx", "", "i4", {1, {13}}, 2, 16, 1, identity},
     {"preset:int4_ggml", "", "i4", {1, {96}}, 2, 64, 1, int4_ggml},
     {"preset:scale_128x4", "", "e4m3", {2, {200, 7}}, 16, 256, 1, scale_128x4},
+    {"preset:scale_8x4", "", "e4m3", {2, {20, 7}}, 32, 16, 1, scale_8x4},
+    {"preset:scale_32x8", "", "e8m0", {2, {300, 13}}, 4, 2048, 1, scale_32x8},
     {"preset:sparse24_values g=4", "", "i8", {2, {5, 12}}, 8, 16, 1, sparse_rows},
     {"preset:sparse24_index", "", "u2", {2, {5, 12}}, 8, 16, 1, sparse_rows},
     {"preset:xor_swizzle b=3 s=3 cs=8", "", "f16", {2, {16, 64}}, 8, 128, 1, swizzle},
@@ -250,7 +252,7 @@ static const struct {
 } refused[] = {
     {"preset:nc1hwco", "", "", "layout_create: unknown preset nc1hwco; did you mean nc1hwc0?"},
     {"preset:", "", "",
-     "layout_create: unknown preset \"\"; td_preset_at and the command `tensordoor presets` list the 30 that there "
+     "layout_create: unknown preset \"\"; td_preset_at and the command `tensordoor presets` list the 32 that there "
      "are"},
     {"preset:nc1hwc0 co=32", "", "", "layout_create: preset nc1hwc0 has no parameter co; did you mean c0?"},
     {"preset:nc1hwc0 blocking=32", "", "",

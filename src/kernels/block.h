@@ -1,0 +1,59 @@
+/* Kernels of block-scaled tensors: a row of f32 in blocks of neighbours, each with one number of its own.
+ * parts/blocks.c and parts/scale.c call them; they refuse nothing and know no format. Every version gives the bits of
+ * plain C, for every number that f32 has: magnitudes are compared as bits, so that a NaN is above infinity.
+ *
+ * Rows of `blocks` blocks of `block` elements, j < blocks, i < block:
+ *   amax     amax[j] = the largest of amax[j] and |row[j * block + i]|, as bits
+ *   range    min[j] and max[j] = the least and the largest of themselves and row[j * block + i]; a NaN is passed over
+ *   mul      dst[j * block + i] = row[j * block + i] * by[j]
+ *   div      dst[j * block + i] = row[j * block + i] / by[j]
+ *   add      dst[j * block + i] = row[j * block + i], rounded to a whole number, to nearest even, + by[j]
+ *   share    dst[j * block + i] = the code of row[j * block + i] at the exponent of[j]: a sign over `bits` - 1 bits of
+ *            magnitude with its leading 1, rounded to nearest even, and not carried into the exponent; 0 has no sign
+ * Numbers one by one, j < blocks:
+ *   power    code[j] = the e8m0 scale of a block whose amax is amax[j], by a rule; by[j] = 1 / scale */
+#ifndef TD_KERNELS_BLOCK_H
+#define TD_KERNELS_BLOCK_H
+
+#include "kernels/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a power of two comes from amax; parts/packing.h says what each is, and has the same order. */
+typedef enum td_power_rule {
+    TD_POWER_FLOOR,
+    TD_POWER_EVEN,
+    TD_POWER_CEIL,
+    TD_POWER_RCEIL,
+    TD_POWER_NEAREST
+} td_power_rule;
+
+typedef struct td_power {
+    td_power_rule rule;
+    int32_t emax;      /* of the largest element: its exponent */
+    unsigned man_bits; /* of an element */
+    float inverse;     /* of the largest element */
+    bool inf_is_max;   /* an infinity, and a scale past the largest, are the largest; else NaN */
+} td_power;
+
+typedef struct td_block_kernels {
+    void (*amax)(uint32_t *amax, const float *row, size_t blocks, size_t block);
+    void (*range)(float *min, float *max, const float *row, size_t blocks, size_t block);
+    void (*mul)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
+    void (*div)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
+    void (*add)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
+    void (*share)(uint32_t *dst, const float *row, const uint32_t *of, unsigned bits, size_t blocks, size_t block);
+    void (*power)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p);
+} td_block_kernels;
+
+/* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
+void td_block_init(td_block_kernels *kernels, unsigned cpu_flags);
+
+#define TD_BLOCK_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X)
+#define X(isa, flag) void td_block_init_##isa(td_block_kernels *kernels);
+TD_BLOCK_ISAS(X)
+#undef X
+
+#endif

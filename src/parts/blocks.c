@@ -1,0 +1,452 @@
+/* See blocks.h. The tensor is cut into bands: all rows along the last dimension that share their scales. A band is read
+ * in strips of whole blocks that stay in the first-level cache: once for the largest magnitudes, then, with the scales
+ * known, once more for the elements. Bands are independent, so threads share them. */
+#include "parts/blocks.h"
+
+#include "base/cpu.h"
+#include "base/fp_mode.h"
+#include "base/pool.h"
+#include "parts/scale.h"
+#include "values/convert.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define STRIP TD_STRIP /* elements, and blocks, of a strip */
+
+typedef struct work {
+    const td_packing *packing;
+    td_shape shape, block, count;
+    const td_tensor *tensor; /* what is packed */
+    td_tensor *unpacked;
+    td_block_parts parts;
+    td_scaler scaler;
+    td_convert source, elems; /* of the tensor to f32; of elements from f32, or to it */
+    bool convert_source;      /* the tensor is no f32 */
+    uint64_t bands;
+    unsigned pieces;
+} work;
+
+/* Where the rows of a band begin: `rows` of them, each `row_elems` long. */
+typedef struct band {
+    uint64_t first_scale; /* its number */
+    td_shape start, extent;
+    uint64_t rows, row_elems, block;
+} band;
+
+/* What a strip holds while it is worked on. */
+typedef struct strip {
+    float in[STRIP], scaled[STRIP];
+    uint32_t codes[STRIP];
+    td_block_scales scales;
+    bool any_nan; /* among the scales */
+} strip;
+
+static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
+
+/* -- geometry -- */
+
+td_status td_blocks_bind(const td_packing *packing, const td_shape *shape, td_shape *block)
+{
+    char text[TD_SHAPE_TEXT_BYTES];
+    td_shape out = {.rank = shape->rank};
+    bool seen[TD_MAX_RANK] = {false};
+    for (size_t d = 0; d < shape->rank; d++)
+        out.dim[d] = 1;
+    for (size_t i = 0; i < packing->axis_count; i++) {
+        const int rank = (int)shape->rank, at = packing->axis[i] < 0 ? packing->axis[i] + rank : packing->axis[i];
+        if (rank == 0)
+            return td_fail(TD_OPTION,
+                           "axis=%d of packing \"%s\" in a tensor of shape (); it has no axis to cut into blocks",
+                           packing->axis[i], packing->name);
+        if (at < 0 || at >= rank)
+            return td_fail(TD_OPTION, "axis=%d of packing \"%s\" in a tensor of shape %s; its axes are -%d to %d",
+                           packing->axis[i], packing->name, td_shape_print(shape, text), rank, rank - 1);
+        if (seen[at])
+            return td_fail(TD_OPTION, "packing \"%s\" names dimension %d of shape %s twice; pass each axis once",
+                           packing->name, at, td_shape_print(shape, text));
+        seen[at] = true;
+        const uint64_t size = packing->block[i] == TD_BLOCK_ALL ? shape->dim[at] : packing->block[i];
+        if (packing->whole_blocks && shape->dim[at] % size)
+            return td_fail(TD_SHAPE,
+                           "dimension %d of shape %s does not fill blocks of %" PRIu64
+                           " (packing \"%s\", tail=error); pass another block=, or tail=short",
+                           at, td_shape_print(shape, text), size, packing->name);
+        out.dim[at] = size < shape->dim[at] ? size : shape->dim[at];
+    }
+    *block = out;
+    return TD_OK;
+}
+
+td_shape td_blocks_count(const td_shape *shape, const td_shape *block)
+{
+    td_shape out = {.rank = shape->rank};
+    for (size_t d = 0; d < shape->rank; d++)
+        out.dim[d] = (shape->dim[d] - 1) / block->dim[d] + 1;
+    return out;
+}
+
+void td_blocks_forms(const td_packing *packing, const td_shape *shape, const td_shape *block, td_part_form *forms)
+{
+    const td_shape blocks = td_blocks_count(shape, block);
+    forms[0] = (td_part_form){"elems", packing->elem, *shape};
+    forms[1] = (td_part_form){"scales", packing->scale, blocks};
+    if (packing->zeros)
+        forms[2] = (td_part_form){"zeros", packing->zero, blocks};
+    if (packing->global != TD_GLOBAL_NONE)
+        forms[3] = (td_part_form){.name = "global", .dtype = dtype_f32};
+}
+
+static band band_at(const work *w, uint64_t number)
+{
+    const size_t last = w->shape.rank - 1;
+    band b = {.first_scale = number * w->count.dim[last],
+              .rows = 1,
+              .row_elems = w->shape.dim[last],
+              .block = w->block.dim[last]};
+    for (size_t d = last; d-- > 0; number /= w->count.dim[d]) {
+        b.start.dim[d] = number % w->count.dim[d] * w->block.dim[d];
+        const uint64_t left = w->shape.dim[d] - b.start.dim[d];
+        b.extent.dim[d] = left < w->block.dim[d] ? left : w->block.dim[d];
+        b.rows *= b.extent.dim[d];
+    }
+    return b;
+}
+
+/* The number of the first element of a row. */
+static uint64_t row_at(const work *w, const band *b, uint64_t row)
+{
+    uint64_t elem = 0, stride = b->row_elems;
+    for (size_t d = w->shape.rank - 1; d-- > 0;) {
+        elem += (b->start.dim[d] + row % b->extent.dim[d]) * stride;
+        row /= b->extent.dim[d];
+        stride *= w->shape.dim[d];
+    }
+    return elem;
+}
+
+/* -- one strip of one row -- */
+
+/* `n` values of the tensor from element `elem` on, as f32. */
+static const float *fetch(const work *w, uint64_t elem, size_t n, float *scratch)
+{
+    const unsigned char *src = w->tensor->data + elem * w->tensor->dtype.bytes;
+    if (w->convert_source)
+        td_convert_run(&w->source, scratch, src, n, elem, 1);
+    else if ((uintptr_t)src % sizeof(float))
+        memcpy(scratch, src, n * sizeof(float)); /* mapped files begin anywhere */
+    else
+        return (const float *)(const void *)src;
+    return scratch;
+}
+
+/* Codes in containers of the dtype. */
+static void put_codes(td_tensor *t, uint64_t elem, const uint32_t *codes, size_t n)
+{
+    unsigned char *dst = t->data + elem * t->dtype.bytes;
+    switch (t->dtype.bytes) {
+    case 1:
+        for (size_t i = 0; i < n; i++)
+            dst[i] = (unsigned char)codes[i];
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++) {
+            const uint16_t code = (uint16_t)codes[i];
+            memcpy(dst + 2 * i, &code, sizeof code);
+        }
+        break;
+    default:
+        memcpy(dst, codes, n * sizeof *codes);
+    }
+}
+
+static void get_codes(const td_tensor *t, uint64_t elem, uint32_t *codes, size_t n)
+{
+    const unsigned char *src = t->data + elem * t->dtype.bytes;
+    const uint32_t own = (uint32_t)td_dtype_mask(t->dtype);
+    switch (t->dtype.bytes) {
+    case 1:
+        for (size_t i = 0; i < n; i++)
+            codes[i] = src[i] & own;
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++) {
+            uint16_t code = 0;
+            memcpy(&code, src + 2 * i, sizeof code);
+            codes[i] = code & own;
+        }
+        break;
+    default:
+        memcpy(codes, src, n * sizeof *codes);
+        for (size_t i = 0; i < n; i++)
+            codes[i] &= own;
+    }
+}
+
+/* Blocks whose scale is NaN: what their elements hold is fixed, so that equal tensors have equal parts. */
+static void void_blocks(const work *w, const strip *s, uint64_t elem, size_t n, size_t block)
+{
+    const td_dtype t = w->packing->elem;
+    const uint32_t code = t.kind == TD_KIND_FLOAT ? (uint32_t)td_dtype_nan_bits(t) : 0;
+    for (size_t i = 0; i < n; i += block)
+        if (isnan(s->scales.by[i / block]))
+            for (size_t k = i; k < n && k < i + block; k++)
+                put_codes(w->parts.elems, elem + k, &code, 1);
+}
+
+/* A quotient by a power of two is exact, but for those that an f32 is too coarse for. They are smaller than anything
+ * that an element holds, and rounding up or down has to see no more than their sign. */
+static void keep_small(float *scaled, const float *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (row[i] != 0 && fabsf(scaled[i]) < 0x1p-120F)
+            scaled[i] = copysignf(0x1p-120F, row[i]);
+}
+
+/* `blocks` blocks of `size` elements of a row, to codes in s->codes, to values with their zero points in s->in, or to
+ * values in s->scaled. */
+static void scale_blocks(const work *w, strip *s, const float *row, size_t first, size_t at, size_t blocks, size_t size)
+{
+    const td_packing *k = w->packing;
+    const td_block_kernels *kernels = &w->scaler.kernels;
+    float *scaled = s->scaled + at;
+    if (k->rule == TD_RULE_SHARED) {
+        kernels->share(s->codes + at, row + at, s->scales.code + first, k->elem.bits, blocks, size);
+        return;
+    }
+    (td_scaler_divides(k) ? kernels->div : kernels->mul)(scaled, row + at, s->scales.by + first, blocks, size);
+    if (k->zeros)
+        kernels->add(s->in + at, scaled, s->scales.zero + first, blocks, size); /* the row is not needed any more */
+}
+
+static void encode_row(const work *w, strip *s, const float *row, uint64_t elem, size_t n, size_t block)
+{
+    const td_packing *k = w->packing;
+    const size_t whole = n / block, rest = n % block;
+    scale_blocks(w, s, row, 0, 0, whole, block);
+    if (rest)
+        scale_blocks(w, s, row, whole, whole * block, 1, rest);
+    if (k->rule == TD_RULE_SHARED) {
+        put_codes(w->parts.elems, elem, s->codes, n);
+        return;
+    }
+    if (k->rule <= TD_RULE_NEAREST && k->round >= TD_ROUND_ZERO)
+        keep_small(s->scaled, row, n);
+    for (size_t i = 0; i < n && k->symmetric; i++)
+        s->scaled[i] = s->scaled[i] < -w->scaler.largest ? -w->scaler.largest : s->scaled[i];
+    td_convert_run(&w->elems, w->parts.elems->data + elem * k->elem.bytes, k->zeros ? s->in : s->scaled, n, elem, 1);
+    if (s->any_nan)
+        void_blocks(w, s, elem, n, block);
+}
+
+/* -- a band -- */
+
+/* Columns of a row that are worked on at once: whole blocks, or one block in pieces where it is larger than a strip. */
+typedef struct columns {
+    uint64_t at, count;
+    size_t piece, block; /* elements of a piece, and of a block within it */
+} columns;
+
+static columns columns_at(const band *b, uint64_t at)
+{
+    const bool large = b->block > STRIP;
+    const uint64_t most = large ? b->block : STRIP / b->block * b->block, left = b->row_elems - at;
+    columns c = {.at = at, .count = left < most ? left : most, .piece = STRIP};
+    c.block = large ? STRIP : (size_t)b->block;
+    return c;
+}
+
+static size_t piece_at(const columns *c, uint64_t done)
+{
+    return c->count - done < c->piece ? (size_t)(c->count - done) : c->piece;
+}
+
+/* What the blocks of a piece hold, added to what is known of them. */
+static void scan_row(const work *w, strip *s, const float *row, size_t n, size_t block)
+{
+    const td_block_kernels *k = &w->scaler.kernels;
+    td_block_scales *b = &s->scales;
+    const size_t whole = n / block, rest = n % block;
+    k->amax(b->amax, row, whole, block);
+    if (rest)
+        k->amax(b->amax + whole, row + whole * block, 1, rest);
+    if (!w->packing->zeros)
+        return;
+    k->range(b->min, b->max, row, whole, block);
+    if (rest)
+        k->range(b->min + whole, b->max + whole, row + whole * block, 1, rest);
+}
+
+static void pack_columns(const work *w, strip *s, const band *b, const columns *c)
+{
+    const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
+    const uint64_t first = b->first_scale + c->at / b->block;
+    for (size_t j = 0; j < blocks; j++) {
+        s->scales.amax[j] = 0;
+        s->scales.min[j] = INFINITY;
+        s->scales.max[j] = -INFINITY;
+    }
+    for (uint64_t r = 0; r < b->rows; r++)
+        for (uint64_t done = 0; done < c->count; done += c->piece) {
+            const size_t n = piece_at(c, done);
+            scan_row(w, s, fetch(w, row_at(w, b, r) + c->at + done, n, s->in), n, c->block);
+        }
+    td_scaler_find(&w->scaler, &s->scales, blocks);
+    s->any_nan = false;
+    for (size_t j = 0; j < blocks && w->packing->rule != TD_RULE_SHARED; j++)
+        s->any_nan |= isnan(s->scales.by[j]) != 0;
+    put_codes(w->parts.scales, first, s->scales.code, blocks);
+    for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
+        const uint32_t zero = (uint32_t)s->scales.zero[j];
+        put_codes(w->parts.zeros, first + j, &zero, 1);
+    }
+    for (uint64_t r = 0; r < b->rows; r++)
+        for (uint64_t done = 0; done < c->count; done += c->piece) {
+            const uint64_t elem = row_at(w, b, r) + c->at + done;
+            const size_t n = piece_at(c, done);
+            encode_row(w, s, fetch(w, elem, n, s->in), elem, n, c->block);
+        }
+}
+
+static void read_scales(const work *w, strip *s, uint64_t first, size_t blocks)
+{
+    const td_tensor *scales = w->parts.scales;
+    get_codes(scales, first, s->scales.code, blocks);
+    if (w->packing->rule != TD_RULE_SHARED)
+        td_convert_run(&w->scaler.decode, s->scales.by, scales->data + first * scales->dtype.bytes, blocks, 0, 1);
+    /* The leading 1 of a magnitude is worth 2^(exponent - 127). 2^128 is no f32, and a magnitude of 0 has to stay 0. */
+    for (size_t j = 0; j < blocks && w->packing->rule == TD_RULE_SHARED; j++)
+        s->scales.by[j] = fminf(ldexpf(1, (int)s->scales.code[j] - 125 - w->packing->elem.bits), FLT_MAX);
+    if (w->packing->zeros)
+        get_codes(w->parts.zeros, first, s->scales.amax, blocks);
+    for (size_t j = 0; j < blocks && w->packing->zeros; j++)
+        s->scales.zero[j] = (float)s->scales.amax[j];
+}
+
+/* Signs and magnitudes as numbers. */
+static void shared_values(float *out, const uint32_t *codes, size_t n, unsigned bits)
+{
+    const uint32_t sign = 1U << (bits - 1);
+    for (size_t i = 0; i < n; i++) {
+        const float magnitude = (float)(int32_t)(codes[i] & (sign - 1));
+        out[i] = (codes[i] & sign) ? -magnitude : magnitude;
+    }
+}
+
+/* `n` elements from number `elem` on as values. */
+static void decode_row(const work *w, strip *s, uint64_t elem, size_t n, size_t block, float *out)
+{
+    const td_packing *k = w->packing;
+    const size_t whole = n / block, rest = n % block;
+    if (k->rule == TD_RULE_SHARED) {
+        get_codes(w->parts.elems, elem, s->codes, n);
+        shared_values(s->in, s->codes, n, k->elem.bits);
+    } else
+        td_convert_run(&w->elems, s->in, w->parts.elems->data + elem * k->elem.bytes, n, elem, 1);
+    for (size_t i = 0; i < n && k->zeros; i += block)
+        for (size_t e = i; e < n && e < i + block; e++)
+            s->in[e] -= s->scales.zero[i / block];
+    w->scaler.kernels.mul(out, s->in, s->scales.by, whole, block);
+    if (rest)
+        w->scaler.kernels.mul(out + whole * block, s->in + whole * block, s->scales.by + whole, 1, rest);
+    for (size_t i = 0; i < n && w->parts.global; i++)
+        out[i] *= w->scaler.tensor_scale;
+}
+
+static void unpack_columns(const work *w, strip *s, const band *b, const columns *c)
+{
+    const td_dtype t = w->unpacked->dtype;
+    read_scales(w, s, b->first_scale + c->at / b->block, (size_t)((c->count - 1) / b->block) + 1);
+    for (uint64_t r = 0; r < b->rows; r++)
+        for (uint64_t done = 0; done < c->count; done += c->piece) {
+            const uint64_t elem = row_at(w, b, r) + c->at + done;
+            const size_t n = piece_at(c, done);
+            unsigned char *dst = w->unpacked->data + elem * t.bytes;
+            decode_row(w, s, elem, n, c->block, w->convert_source ? s->scaled : (float *)(void *)dst);
+            if (w->convert_source)
+                td_convert_run(&w->source, dst, s->scaled, n, elem, 1);
+        }
+}
+
+static void run_bands(void *context, unsigned begin, unsigned end)
+{
+    const work *w = context;
+    strip s;
+    const unsigned mode = td_mode_enter();
+    for (uint64_t i = w->bands * begin / w->pieces; i < w->bands * end / w->pieces; i++) {
+        const band b = band_at(w, i);
+        for (uint64_t at = 0; at < b.row_elems;) {
+            const columns c = columns_at(&b, at);
+            if (w->tensor)
+                pack_columns(w, &s, &b, &c);
+            else
+                unpack_columns(w, &s, &b, &c);
+            at += c.count;
+        }
+    }
+    td_mode_leave(mode);
+}
+
+/* -- the whole tensor -- */
+
+/* A conversion without a scale, which cannot be refused. */
+static void bind(td_dtype memory, td_dtype tensor, uint8_t round, td_direction direction, td_convert *out)
+{
+    const td_as as = {.dtype = memory, .round = round, .scale_f32 = 1, .scale_f64 = 1};
+    (void)td_convert_bind(&as, tensor, direction, NULL, out);
+}
+
+static void run(work *w, const td_packing *packing, const td_shape *block, const td_tensor *whole)
+{
+    w->packing = packing;
+    w->shape = whole->shape;
+    w->block = *block;
+    w->count = td_blocks_count(&w->shape, &w->block);
+    w->convert_source = !td_dtype_equal(whole->dtype, dtype_f32);
+    w->bands = 1;
+    for (size_t d = 0; d + 1 < w->shape.rank; d++)
+        w->bands *= w->count.dim[d];
+    w->pieces = td_pool_parts(whole->elems * whole->dtype.bytes, w->bands);
+    td_pool_run(w->pieces, run_bands, w);
+}
+
+static uint32_t amax_of(const work *w)
+{
+    float scratch[STRIP];
+    uint32_t amax = 0;
+    for (uint64_t at = 0; at < w->tensor->elems; at += STRIP) {
+        const uint64_t left = w->tensor->elems - at;
+        const size_t n = left < STRIP ? (size_t)left : STRIP;
+        w->scaler.kernels.amax(&amax, fetch(w, at, n, scratch), 1, n);
+    }
+    return amax;
+}
+
+void td_blocks_pack(const td_packing *packing, const td_shape *block, const td_tensor *tensor,
+                    const td_block_parts *out)
+{
+    work w = {.tensor = tensor, .parts = *out};
+    const unsigned mode = td_mode_enter();
+    w.convert_source = !td_dtype_equal(tensor->dtype, dtype_f32);
+    bind(dtype_f32, tensor->dtype, TD_ROUND_EVEN, TD_TO_MEMORY, &w.source);
+    bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &w.elems);
+    td_block_init(&w.scaler.kernels, td_cpu_flags());
+    td_scaler_make(packing, packing->global == TD_GLOBAL_AMAX ? amax_of(&w) : 0, &w.scaler);
+    if (out->global)
+        memcpy(out->global->data, &w.scaler.tensor_scale, sizeof w.scaler.tensor_scale);
+    run(&w, packing, block, tensor);
+    td_mode_leave(mode);
+}
+
+void td_blocks_unpack(const td_packing *packing, const td_shape *block, const td_block_parts *parts, td_tensor *out)
+{
+    work w = {.unpacked = out, .parts = *parts};
+    bind(packing->elem, dtype_f32, TD_ROUND_EVEN, TD_TO_TENSOR, &w.elems);
+    bind(out->dtype, dtype_f32, TD_ROUND_EVEN, TD_TO_MEMORY, &w.source);
+    td_scaler_make(packing, 0, &w.scaler);
+    if (parts->global)
+        memcpy(&w.scaler.tensor_scale, parts->global->data, sizeof w.scaler.tensor_scale);
+    run(&w, packing, block, out);
+}

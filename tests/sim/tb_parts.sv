@@ -1,0 +1,116 @@
+// Block-scaled tensors from SystemVerilog: a tensor into its parts, each part by its own layout into its own memory,
+// and everything back.
+module tb_parts;
+  import td_pkg::*;
+  import tap_pkg::*;
+
+  recorder seen = new;
+  string message;
+  td_status_e status;
+
+  task automatic round_trip();
+    td_tensor w, back, again;
+    td_parts p, q;
+    td_memory wbuf, sbuf;
+    td_layout tiles, swizzled;
+    td_report report;
+    w = td_tensor::create("f32", "64 128");
+    w.fill("normal seed=7");
+    w.set_name("w");
+    p = td_parts::pack(w, "mxfp4 rule=rceil");
+    equal(64'(p.count()), 2, "two parts");
+    same(p.name(0), "elems", "the first");
+    same(p.name(1), "scales", "the second");
+    same(p.name(2), "", "no third");
+    same(p.packing(), "mxfp4 elem=e2m1 scale=e8m0 axis=-1 block=32 rule=rceil round=even inf=nan tail=short",
+         "the packing, whole");
+    same(p.shape(), "64 128", "the shape of the tensor");
+    same(p.part("scales").dtype(), "e8m0", "the dtype of scales");
+    same(p.part("scales").shape(), "64 4", "one for each block");
+    same(p.part("scales").name(), "w.scales", "its name");
+
+    wbuf     = td_memory::create("wbuf", 128, 1024);
+    sbuf     = td_memory::create("sbuf", 32, 64);
+    tiles    = td_layout::create("(nt ns) (kt ks) -> (nt kt ns) ks", "ns=16 ks=32");
+    swizzled = td_layout::create("n k -> n k");
+    wbuf.backdoor_load_tensor(p.part("elems"), tiles);
+    sbuf.backdoor_load_tensor(p.part("scales"), swizzled);
+    q = td_parts::create("mxfp4", "64 128");
+    wbuf.backdoor_dump_tensor(q.part("elems"), tiles);
+    sbuf.backdoor_dump_tensor(q.part("scales"), swizzled);
+    status = sbuf.try_backdoor_compare_tensor(p.part("scales"), swizzled, "", "", report, message);
+    ok(report.passed(), "the scales lie there");
+    back  = p.unpack();
+    again = q.unpack("f32");
+    status = back.try_compare(again, "", report, message);
+    ok(report.passed(), "the parts that came back stand for the same values");
+    status = w.try_compare(back, "atol=1", report, message);
+    ok(report.passed(), "which are near the tensor's");
+    starts(q.fit(w), "256 of 256 scales and 8192 of 8192 elements are those of rule=rceil", "the rule that fits");
+    ok(back.get_real(5) == p.part("elems").get_real(5) * p.part("scales").get_real(0), "element by scale");
+    p.destroy();
+    q.destroy();
+    equal(64'(p.count()), 0, "no parts are left");
+    w.destroy();
+    back.destroy();
+    again.destroy();
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
+  task automatic more_parts();
+    td_tensor w, values;
+    td_parts p;
+    w = td_tensor::create("bf16", "4 32");
+    w.fill("normal seed=1");
+    p = td_parts::pack(w, "nvfp4");
+    equal(64'(p.count()), 3, "NVFP4 has three");
+    same(p.name(2), "global", "the third");
+    same(p.part("global").shape(), "", "a scalar");
+    p.destroy();
+    p = td_parts::pack(w, "uint4 block=16");
+    same(p.name(2), "zeros", "zero points");
+    values = p.unpack("bf16");
+    same(values.dtype(), "bf16", "back to any dtype");
+    p.destroy();
+    values.destroy();
+    w.destroy();
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
+  task automatic refusals();
+    td_tensor w, part, gone;
+    td_parts p, no_parts;
+    w = td_tensor::create("f32", "4 32");
+    gone = td_tensor::create("f32", "4");
+    gone.destroy();
+    no_parts = td_parts::pack(w, "mxpf4");
+    ok(no_parts == null, "a refused packing is null");
+    starts(seen.take(), {"TD_OPTION: parts_pack: packing \"mxpf4\" begins with \"mxpf4\", which is no packing; did ",
+                         "you mean \"mxfp4\"?"}, "and loud");
+    status = td_parts::try_pack(gone, "mxfp4", no_parts, message);
+    ok(status == TD_HANDLE, "a tensor that was destroyed is stale");
+    status = td_parts::try_create("mxfp4", "4 0", no_parts, message);
+    refused(status, TD_SHAPE, message, "shape \"4 0\": an extent of 0 at dimension 1; every extent is at least 1",
+            "a shape that no tensor has");
+    p = td_parts::pack(w, "mxfp4");
+    part = p.part("scale");
+    ok(part == null, "an unknown part is null");
+    starts(seen.take(), "TD_OPTION: parts_part: \"scale\" is no part of \"mxfp4 elem=e2m1", "and loud");
+    p.part("scales").reshape("2 2");
+    part = p.unpack("f33");
+    ok(part == null, "an unknown dtype is null");
+    starts(seen.take(), "TD_DTYPE: parts_unpack: unknown dtype \"f33\"", "and loud");
+    p.part("scales").destroy();
+    status = p.try_unpack("f32", part, message);
+    ok(status == TD_HANDLE, "a part that was destroyed is stale");
+    w.destroy();
+  endtask
+
+  initial begin
+    seen.install();
+    round_trip();
+    more_parts();
+    refusals();
+    finish();
+  end
+endmodule
