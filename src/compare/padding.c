@@ -145,7 +145,8 @@ void td_compare_padding(const td_run *run, const td_memory *const *bank, td_repo
 /* -- outside ------------------------------------------------------------------------------------------------------- */
 
 /* Ones wherever the layout has an element or padding: a load of ones, which keeps all other bits. The memories are
- * zero, and have pages only where something is written. */
+ * zero, and have pages only where something is written. Words of alias=last may overlap: those are loaded in order here
+ * too, since a batch that keeps the bits between its lanes would put back what they were before it began. */
 static td_status mark(const td_plan *plan, td_memory *const *marks)
 {
     const size_t bytes = (size_t)plan->elems * plan->memory_dtype.bytes;
@@ -154,6 +155,7 @@ static td_status mark(const td_plan *plan, td_memory *const *marks)
                    .tensor_dtype = plan->memory_dtype,
                    .memory_dtype = plan->memory_dtype,
                    .beats = plan->beats,
+                   .in_order = plan->in_order,
                    .slides = plan->slides,
                    .skewed = plan->skewed,
                    .cell_bits = plan->cell_bits,
@@ -166,6 +168,8 @@ static td_status mark(const td_plan *plan, td_memory *const *marks)
                    .data_count = plan->data_count,
                    .pads = plan->pads,
                    .pads_count = plan->pads_count,
+                   .words = plan->words,
+                   .words_count = plan->words_count,
                    .table = plan->table,
                    .elems = plan->elems};
     td_status status = ones && data ? td_moves_create(&all) : td_fail_alloc(bytes);

@@ -224,6 +224,41 @@ static void padding_and_outside(void **state)
     td_memory_destroy(&before);
 }
 
+/* Vectors of six words that begin one word apart: with slots of 39 bits each has its lanes at other bits of a word. */
+static void outside_of_words_that_overlap(void **state)
+{
+    (void)state;
+    td_memory *memory = NULL, *before = NULL;
+    td_tensor *golden = NULL;
+    td_layout *layout = NULL;
+    td_report *report = NULL;
+    ASSERT_OK(td_memory_create("obuf", 104, 18, &memory));
+    ASSERT_OK(td_tensor_create("u32", TD_SHAPE(5, 2, 4), &golden));
+    ASSERT_OK(td_layout_create("a b c -> a (b c rep)", "rep=2 slot=39 beats=6 fill=keep alias=last", "8 + a", &layout));
+    ASSERT_OK(td_backdoor_load_tensor(memory, golden, layout, NULL));
+    ASSERT_OK(td_memory_snapshot(memory, &before));
+    for (uint64_t address = 8; address < 18; address++)
+        for (unsigned bit = 0; bit < 104; bit++)
+            flip(memory, address, bit);
+    const td_comparison what = {
+        .banks = &memory, .bank_count = 1, .golden = golden, .layout = layout, .snapshot = &before};
+    ASSERT_OK(td_compare(&what, &report));
+    uint64_t outside = 0; /* a bit is inside when a lane of some vector has it */
+    for (uint64_t address = 8; address < 18; address++)
+        for (unsigned bit = 0; bit < 104; bit++) {
+            bool inside = false;
+            for (uint64_t a = 0; a < 5; a++)
+                inside |= address >= 8 + a && address < 14 + a && (104 * (address - 8 - a) + bit) % 39 < 32;
+            outside += !inside;
+        }
+    assert_int_equal(td_report_outside_bits(report), outside);
+    td_report_destroy(&report);
+    td_tensor_destroy(&golden);
+    td_layout_destroy(&layout);
+    td_memory_destroy(&memory);
+    td_memory_destroy(&before);
+}
+
 static void every_copy_is_compared(void **state)
 {
     (void)state;
@@ -514,17 +549,12 @@ static void progress_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_that_are_refused),
-        cmocka_unit_test(nothing_to_compare_is_an_error),
-        cmocka_unit_test(a_mask_leaves_elements_out),
-        cmocka_unit_test(padding_and_outside),
-        cmocka_unit_test(every_copy_is_compared),
-        cmocka_unit_test(banks_and_conversion),
-        cmocka_unit_test(wide_integers_are_compared_exactly),
-        cmocka_unit_test(wide_exponents_are_compared),
-        cmocka_unit_test(the_first_are_the_first_in_the_tensor),
-        cmocka_unit_test(rows_are_judged_like_pairs),
-        cmocka_unit_test(progress_is_told),
+        cmocka_unit_test(calls_that_are_refused),        cmocka_unit_test(nothing_to_compare_is_an_error),
+        cmocka_unit_test(a_mask_leaves_elements_out),    cmocka_unit_test(padding_and_outside),
+        cmocka_unit_test(outside_of_words_that_overlap), cmocka_unit_test(every_copy_is_compared),
+        cmocka_unit_test(banks_and_conversion),          cmocka_unit_test(wide_integers_are_compared_exactly),
+        cmocka_unit_test(wide_exponents_are_compared),   cmocka_unit_test(the_first_are_the_first_in_the_tensor),
+        cmocka_unit_test(rows_are_judged_like_pairs),    cmocka_unit_test(progress_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
