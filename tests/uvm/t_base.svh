@@ -26,9 +26,10 @@ class t_base extends uvm_test;
   endfunction
 
   // Texts that several tests look for.
-  function string matched(input string from, input string memory, input string policy = "exact");
-    return $sformatf("UVM_INFO %s [TD/MATCH] compare \"%s\" with golden i16 (4, 8), policy %s: all 32 elements match",
-                     from, memory, policy);
+  function string matched(input string from, input string memory, input string policy = "exact",
+                          input string more = "");
+    return $sformatf("UVM_INFO %s [TD/MATCH] compare \"%s\"%s with golden i16 (4, 8), policy %s: all 32 elements match",
+                     from, memory, more, policy);
   endfunction
 
   function string too_wide(input string from, input string call);

@@ -93,7 +93,7 @@ class t_mem_test extends t_base;
     env.tiles.backdoor_load_tensor(act, banked);
     env.tiles.backdoor_dump_tensor(back, banked);
     report = env.tiles.backdoor_compare_tensor(act, banked);
-    said(matched("uvm_test_top.env.tiles", "tiles[0]"), "banks");
+    said(matched("uvm_test_top.env.tiles", "tiles[0]", .more(" and 3 more banks")), "banks");
     equal(env.tiles.banks().bank(3).get_bits(1), 64'h001f001e001d001c, "have their words");
     addresses = new[1];
     addresses[0] = 3 * 64 + 1;
