@@ -42,33 +42,39 @@ TD_SHUFFLE_KERNELS(X)
 
 /* -- lists -- */
 
-/* Elements in the order of the destination, from the loop `level` inwards; the units are `units` steps. */
+/* Elements in the order of the destination; the units are `units` steps. */
 typedef struct places {
     size_t count, room;
     ptrdiff_t *dst, *src;
 } places;
 
-static bool add_places(const td_shuffle *s, size_t level, size_t units, ptrdiff_t dst, ptrdiff_t src, places *out)
+/* Loop by loop from the innermost: every step of a loop repeats what those inside it gave, some way on. */
+static bool add_places(const td_shuffle *s, size_t units, places *out)
 {
-    if (level == 0) {
-        if (out->count == out->room)
+    ptrdiff_t *dst = out->dst, *src = out->src;
+    size_t count = 1;
+    dst[0] = s->dst_first;
+    src[0] = s->src_first;
+    for (size_t level = 0; level < s->loops; level++) {
+        const td_shuffle_loop *loop = &s->loop[level];
+        const uint64_t steps = level == s->unit ? units : loop->extent;
+        if (steps == 0 || steps > out->room / count)
             return false;
-        out->dst[out->count] = dst;
-        out->src[out->count++] = src;
-        return true;
+        const size_t all = count * (size_t)steps;
+        for (size_t i = count; i < all; i++) {
+            dst[i] = dst[i - count] + loop->dst;
+            src[i] = src[i - count] + loop->src;
+        }
+        count = all;
     }
-    const td_shuffle_loop *loop = &s->loop[level - 1];
-    const size_t steps = level - 1 == s->unit ? units : (size_t)loop->extent;
-    for (size_t i = 0; i < steps; i++, dst += loop->dst, src += loop->src)
-        if (!add_places(s, level - 1, units, dst, src, out))
-            return false;
+    out->count = count;
     return true;
 }
 
 bool td_shuffle_list_unit(td_shuffle *s)
 {
     places unit = {.room = TD_SHUFFLE_ELEMS, .dst = s->dst_at, .src = s->src_at};
-    if (!add_places(s, s->loops, 1, s->dst_first, s->src_first, &unit))
+    if (!add_places(s, 1, &unit))
         return false;
     s->elems = (uint16_t)unit.count;
     return true;
@@ -104,94 +110,112 @@ static size_t units_at_once(const td_shuffle *s, unsigned vector)
     return (size_t)units;
 }
 
-/* The bytes of one list, in the order of the destination; in the source from `src_begin` on. */
+/* The bytes of one list, in the order of the destination; those of the source lie in [src_begin, src_end). */
 typedef struct bytes {
     size_t count;
-    ptrdiff_t dst[TD_SHUFFLE_BYTES], src_begin;
-    int32_t src[TD_SHUFFLE_BYTES], src_end;
+    ptrdiff_t dst[TD_SHUFFLE_BYTES], src[TD_SHUFFLE_BYTES], src_begin, src_end;
 } bytes;
 
 #define FAR_BYTES ((ptrdiff_t)1 << 30)
 
+static void find_source(const td_shuffle *s, size_t units, bytes *b)
+{
+    b->src_begin = s->src_first;
+    b->src_end = s->src_first + s->size;
+    for (size_t i = 0; i < s->loops; i++) {
+        const ptrdiff_t steps = (ptrdiff_t)(i == s->unit ? units : s->loop[i].extent),
+                        all = (steps - 1) * s->loop[i].src;
+        *(all < 0 ? &b->src_begin : &b->src_end) += all;
+    }
+}
+
 /* False where there are too many, or they are too far apart to count from the first. */
 static bool list_bytes(const td_shuffle *s, size_t units, bytes *b)
 {
-    ptrdiff_t dst[TD_SHUFFLE_BYTES], src[TD_SHUFFLE_BYTES], begin = PTRDIFF_MAX, end = PTRDIFF_MIN;
-    places all = {.room = TD_SHUFFLE_BYTES / s->size, .dst = dst, .src = src};
-    if (!add_places(s, s->loops, units, s->dst_first, s->src_first, &all))
+    places all = {.room = TD_SHUFFLE_BYTES / s->size, .dst = b->dst, .src = b->src};
+    if (!add_places(s, units, &all))
         return false;
-    for (size_t e = 0; e < all.count; e++) {
-        begin = src[e] < begin ? src[e] : begin;
-        end = src[e] + s->size > end ? src[e] + s->size : end;
-    }
-    if (end - begin > FAR_BYTES)
-        return false;
-    b->count = 0;
-    for (size_t e = 0; e < all.count; e++)
-        for (ptrdiff_t i = 0; i < s->size; i++, b->count++) {
-            b->dst[b->count] = dst[e] + i;
-            b->src[b->count] = (int32_t)(src[e] + i - begin);
+    find_source(s, units, b);
+    b->count = all.count * s->size;
+    for (size_t e = all.count; s->size > 1 && e-- > 0;) /* from the last on, so that none is overwritten unread */
+        for (ptrdiff_t i = s->size; i-- > 0;) {
+            b->dst[e * s->size + (size_t)i] = b->dst[e] + i;
+            b->src[e * s->size + (size_t)i] = b->src[e] + i;
         }
-    b->src_begin = begin;
-    b->src_end = (int32_t)(end - begin);
-    return true;
+    return b->src_end - b->src_begin <= FAR_BYTES;
 }
 
-/* Bytes of one output that no term has yet. */
-typedef struct missing {
-    size_t count;
-    int32_t src[64];
-    uint8_t at[64];
-} missing;
+/* Bytes of one output in the order of the source: where each comes from, and below that its place in the output. */
+#define PLACE_BITS 8
 
-static size_t count_in(const missing *m, int32_t from, int32_t vector)
+static int32_t source_of(uint64_t byte)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < m->count; i++)
-        count += m->src[i] >= from && m->src[i] < from + vector;
-    return count;
+    return (int32_t)(byte >> PLACE_BITS);
 }
 
-/* A window begins at the lowest byte that is still missing, or on the line before it where that holds as many. */
-static int32_t find_window(const missing *m, const bytes *b, int32_t vector)
+/* Merges runs of 1, 2, 4, ... bytes. */
+static void sort_bytes(uint64_t *byte, size_t count)
 {
-    int32_t from = b->src_end - vector;
-    for (size_t i = 0; i < m->count; i++)
-        from = m->src[i] < from ? m->src[i] : from;
-    const int32_t past = (int32_t)((b->src_begin % vector + from + vector) % vector);
-    return past && past <= from && count_in(m, from - past, vector) == count_in(m, from, vector) ? from - past : from;
+    uint64_t other[64], *from = byte, *to = other;
+    for (size_t run = 1; run < count; run *= 2) {
+        for (size_t first = 0; first < count; first += 2 * run) {
+            const size_t middle = first + run < count ? first + run : count;
+            const size_t end = middle + run < count ? middle + run : count;
+            for (size_t at = first, a = first, b = middle; at < end; at++) {
+                const bool second = a == middle || (b < end && from[b] < from[a]);
+                to[at] = from[second ? b : a];
+                a += !second;
+                b += second;
+            }
+        }
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != byte)
+        memcpy(byte, from, count * sizeof *byte);
 }
 
-/* The terms of bytes [first, end), which lie in one vector of the output; up to `most` in all. */
+/* The first byte of [from, count) that a window which begins at `begin` has not. */
+static size_t end_of_window(const uint64_t *byte, size_t from, size_t count, int32_t begin, int32_t vector)
+{
+    while (from < count && source_of(byte[from]) < begin + vector)
+        from++;
+    return from;
+}
+
+/* The terms of bytes [first, end), which lie in one vector of the output; up to `most` in all. A window begins at the
+ * lowest byte that is still missing, or on the line before it where that holds as many. */
 static bool list_terms(td_shuffle *s, const bytes *b, size_t first, size_t end, int32_t vector, size_t most)
 {
     td_shuffle_output *out = &s->output[s->outputs++];
     const uint8_t mark = vector == 64 ? 0x80 : 0;
-    missing m = {.count = end - first};
+    const size_t count = end - first;
+    uint64_t byte[64];
+    bool sorted = true;
     *out = (td_shuffle_output){.dst = b->dst[first], .first = s->terms};
-    for (size_t i = 0; i < m.count; i++) {
-        m.src[i] = b->src[first + i];
-        m.at[i] = (uint8_t)(b->dst[first + i] - out->dst);
-        out->mask |= (uint64_t)1 << m.at[i];
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t at = (uint64_t)(b->dst[first + i] - out->dst);
+        byte[i] = (uint64_t)(b->src[first + i] - b->src_begin) << PLACE_BITS | at;
+        sorted = sorted && (i == 0 || byte[i - 1] < byte[i]);
+        out->mask |= (uint64_t)1 << at;
     }
-    for (; m.count; out->terms++) {
+    if (!sorted)
+        sort_bytes(byte, count);
+    for (size_t i = 0, next = 0; i < count; i = next, out->terms++) {
         if (s->terms == most)
             return false;
-        const int32_t from = find_window(&m, b, vector);
+        const int32_t last = (int32_t)(b->src_end - b->src_begin) - vector, lowest = source_of(byte[i]);
+        int32_t from = lowest < last ? lowest : last;
+        next = end_of_window(byte, i, count, from, vector);
+        const int32_t past = (int32_t)((b->src_begin % vector + from + vector) % vector);
+        if (past && past <= from && end_of_window(byte, i, count, from - past, vector) == next)
+            from -= past;
         uint8_t *pick = s->pick[s->terms];
-        size_t left = 0;
         memset(pick, vector == 64 ? 0 : 0x80, sizeof s->pick[0]);
         s->from[s->terms++] = b->src_begin + from;
-        for (size_t i = 0; i < m.count; i++) {
-            const int32_t at = m.src[i] - from;
-            if (at < vector)
-                pick[m.at[i]] = (uint8_t)at | mark;
-            else {
-                m.src[left] = m.src[i];
-                m.at[left++] = m.at[i];
-            }
-        }
-        m.count = left;
+        for (; i < next; i++)
+            pick[(uint8_t)byte[i]] = (uint8_t)(source_of(byte[i]) - from) | mark;
     }
     return true;
 }
@@ -203,7 +227,7 @@ static bool list_units(td_shuffle *s, bytes *b, unsigned vector)
         if (!list_bytes(s, units, b))
             return false;
         s->at_once = (uint16_t)units;
-        if (b->src_end >= (int32_t)vector)
+        if (b->src_end - b->src_begin >= (ptrdiff_t)vector)
             return true;
     }
     return false;
@@ -256,6 +280,9 @@ bool td_shuffle_list(td_shuffle *s, unsigned vector)
     for (size_t first = 0, end = 0; first < b.count; first = end) {
         end = end_of_output(&b, first, vector);
         if (s->outputs == TD_SHUFFLE_OUTPUTS || !list_terms(s, &b, first, end, (int32_t)vector, most))
+            return false;
+        /* The outputs are much alike: when an eighth of them tell that all would be too many, the rest is not made. */
+        if (8 * end >= b.count && 16 * s->terms * b.count > 17 * most * end)
             return false;
     }
     size_t gaps = 0;
