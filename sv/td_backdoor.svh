@@ -1,17 +1,20 @@
-// What a td_memory and a td_bank_set have in common: words of `width` bits, `depth` of them, and the back door into
-// them. Never created itself: td_memory::create, the classes of td_macros.svh and td_bank_set::create make the
-// objects. A component, a sequence or a task that takes a td_backdoor takes any of them.
+// What a td_memory and a td_bank_set have in common: `depth` words of `width` bits, and the backdoor calls on them.
+// This class is abstract: the objects come from td_memory::create, from the classes that td_macros.svh makes, and from
+// td_bank_set::create. A component, a sequence or a task with an argument of type td_backdoor accepts any of them.
 //
-// Each call is loud and has a quiet twin `try_` that returns the status and has the message as its last argument.
-// Both call the virtual functions at the end, which are all that an extending class has to write. Those take handles,
-// because passing an object costs more than a small load does.
+// Each call reports its own failures through td_reporter (it is *loud*). Its quiet twin, the same name with `try_` in
+// front, reports nothing; it returns the status, and its last argument is the message. Both call the virtual functions
+// at the end of this class, which are all that a derived class has to implement. Those take handles, because passing an
+// object would cost more than a small load.
 //
-// In lists of words a memory word takes words_per_word() 32-bit words, low word first.
+// In lists of words, one memory word takes words_per_word() words of 32 bits, the low one first.
 virtual class td_backdoor;
   protected string           m_name;
   protected longint unsigned m_width;
   protected longint unsigned m_depth;
-  protected longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
+  // Always 0, for a null object. Assigned a literal 0 instead, Verilator 5.048 takes a variable for constant although
+  // the `if` after it assigns a function's result.
+  protected longint unsigned m_none;
 
   function new(input string name, input longint unsigned width, input longint unsigned depth);
     m_name = name;
@@ -20,27 +23,31 @@ virtual class td_backdoor;
     m_none = 0;
   endfunction
 
-  // ---- questions
+  // ---- geometry
 
+  // The name that stands in messages.
   function string name();
     return m_name;
   endfunction
 
+  // Bits of a word.
   function longint unsigned width();
     return m_width;
   endfunction
 
+  // Number of words.
   function longint unsigned depth();
     return m_depth;
   endfunction
 
+  // How many 32-bit words hold one memory word, in lists of words.
   function int words_per_word();
     return int'((m_width + 31) / 32);
   endfunction
 
   // ---- the operations
 
-  // One memory word per address.
+  // Reads one memory word per address.
   function void backdoor_read(input td_addresses_t addresses, output td_words_t words);
     string      message;
     td_status_e status;
@@ -48,7 +55,7 @@ virtual class td_backdoor;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  // One memory word per address. When an address stands twice, the later word wins.
+  // Writes one memory word per address. When an address occurs twice, the later word wins.
   function void backdoor_write(input td_addresses_t addresses, input td_words_t words);
     string      message;
     td_status_e status;
@@ -62,7 +69,7 @@ virtual class td_backdoor;
     return write_lists(addresses, words, none, 0, message);
   endfunction
 
-  // Only the bits that are 1 in the mask are written; the mask is a list like the words.
+  // Writes only the bits that are 1 in the mask, which is a list of the same form as the words.
   function void backdoor_write_bits(input td_addresses_t addresses, input td_words_t words, input td_words_t bit_mask);
     string      message;
     td_status_e status;
@@ -75,7 +82,7 @@ virtual class td_backdoor;
     return write_lists(addresses, words, bit_mask, 1, message);
   endfunction
 
-  // The same with one mask bit per byte of the word: ceil(bytes / 32) mask words per address.
+  // The same with one mask bit per byte of the word: the mask has ceil(bytes / 32) words of 32 bits per address.
   function void backdoor_write_bytes(input td_addresses_t addresses, input td_words_t words,
                                      input td_words_t byte_mask);
     string      message;
@@ -89,7 +96,8 @@ virtual class td_backdoor;
     return write_lists(addresses, words, byte_mask, 8, message);
   endfunction
 
-  // Row r of a matrix in word first + r, element 0 at the least significant bit; last is one past the last row's word.
+  // Puts row r of a matrix into word first + r, element 0 at the least significant bit; `last` is one past the word of
+  // the last row.
   function void backdoor_load_matrix(input td_tensor tensor, input longint unsigned first, input longint unsigned last);
     longint unsigned tensor_handle;
     string           message;
@@ -108,6 +116,7 @@ virtual class td_backdoor;
     return do_load_matrix(tensor_handle, first, last, message);
   endfunction
 
+  // Reads such rows back into the tensor.
   function void backdoor_dump_matrix(input td_tensor tensor, input longint unsigned first, input longint unsigned last);
     longint unsigned tensor_handle;
     string           message;
@@ -126,7 +135,8 @@ virtual class td_backdoor;
     return do_dump_matrix(tensor_handle, first, last, message);
   endfunction
 
-  // A whole tensor where the layout says; `as` is the dtype that the memory holds, "" for the tensor's own bits.
+  // Writes a whole tensor to where the layout puts it; `as` is the dtype that the memory holds (and how values are
+  // converted to it), "" for the tensor's own bits.
   function void backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
     longint unsigned tensor_handle;
     longint unsigned layout_handle;
@@ -151,7 +161,7 @@ virtual class td_backdoor;
     return do_load_tensor(tensor_handle, layout_handle, as, message);
   endfunction
 
-  // The inverse: fills a tensor, whose dtype and shape say what is there.
+  // The inverse: reads the memory into a tensor, whose dtype and shape say what the memory holds.
   function void backdoor_dump_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
     longint unsigned tensor_handle;
     longint unsigned layout_handle;
@@ -176,8 +186,9 @@ virtual class td_backdoor;
     return do_dump_tensor(tensor_handle, layout_handle, as, message);
   endfunction
 
-  // Every element against a golden tensor, without a dump. The policy says what counts as equal ("ulp=1", "atol=0.1
-  // check_pad"; "" for equal bits). Says one line, an error when something differs; null when it could not compare.
+  // Compares every element in memory with a golden tensor, without a dump. The policy says what counts as equal
+  // ("ulp=1", "atol=0.1 check_pad"; "" for equal bits). Prints one line, which is an error when something differs;
+  // returns null when it could not compare.
   function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
                                              input string as = "");
     td_report   report;
@@ -206,7 +217,7 @@ virtual class td_backdoor;
     return report.learn(message);
   endfunction
 
-  // The same with a mask and a snapshot, as td_comparison says.
+  // The same with everything that a td_comparison can hold, a mask and a snapshot among it.
   function td_report backdoor_compare(input td_comparison what);
     td_report   report;
     string      message;
@@ -228,7 +239,7 @@ virtual class td_backdoor;
     return report.learn(message);
   endfunction
 
-  // All words as they are now, for a td_comparison; null when it is refused.
+  // Copies all words as they are now, for a td_comparison; null when it fails.
   function td_snapshot take_snapshot();
     td_snapshot snapshot;
     string      message;
@@ -254,7 +265,7 @@ virtual class td_backdoor;
 
   // ---- single words
 
-  // A word of up to 64 bits.
+  // Returns one word, of up to 64 bits.
   function longint unsigned get_bits(input longint unsigned address);
     longint unsigned bits;
     string           message;
@@ -269,6 +280,7 @@ virtual class td_backdoor;
     return do_get_bits(address, bits, message);
   endfunction
 
+  // Writes one word, of up to 64 bits.
   function void set_bits(input longint unsigned address, input longint unsigned bits);
     string      message;
     td_status_e status;
@@ -280,7 +292,7 @@ virtual class td_backdoor;
     return do_set_bits(address, bits, message);
   endfunction
 
-  // A word of any width.
+  // Reads one word of any width, as a list of 32-bit words.
   function void read_word(input longint unsigned address, output td_words_t word);
     string      message;
     td_status_e status;
@@ -295,6 +307,7 @@ virtual class td_backdoor;
     return try_backdoor_read(addresses, word, message);
   endfunction
 
+  // Writes one word of any width, from a list of 32-bit words.
   function void write_word(input longint unsigned address, input td_words_t word);
     string      message;
     td_status_e status;
@@ -311,8 +324,9 @@ virtual class td_backdoor;
 
   // ---- all words
 
-  // fill("zero"), "one", "constant=0x5a", "address" (every word its own), "random seed=7": words [first, first +
-  // count); fill(what) is all of them. td_tensor.fill_coordinates, loaded, says of every word what belongs there.
+  // Fills words [first, first + count), or without them all words: "zero", "one", "constant=0x5a", "address" (each word
+  // gets its own address) or "random seed=7". To see what a layout puts into each word, load a tensor that
+  // td_tensor.fill_coordinates has filled.
   function void fill(input string what, input longint unsigned first = 0, input longint unsigned count = 0);
     string      message;
     td_status_e status;
@@ -325,6 +339,7 @@ virtual class td_backdoor;
     return do_fill(what, first, count, message);
   endfunction
 
+  // Sets every word to zero.
   function void clear();
     string      message;
     td_status_e status;
@@ -336,7 +351,8 @@ virtual class td_backdoor;
     return do_clear(message);
   endfunction
 
-  // An image file (.hex, .mem, .vmem, .bin): writes the words that the file names.
+  // Loads an image file (.hex, .mem, .vmem, .bin, .ihex, .srec, .elf): writes the words that the file gives, and no
+  // others.
   function void load_file(input string path);
     string      message;
     td_status_e status;
@@ -348,7 +364,7 @@ virtual class td_backdoor;
     return do_load_file(path, message);
   endfunction
 
-  // Words [first, first + count) to an image file; save_file(path) is all of them.
+  // Saves words [first, first + count), or without them all words, to an image file.
   function void save_file(input string path, input longint unsigned first = 0, input longint unsigned count = 0);
     string      message;
     td_status_e status;
@@ -361,13 +377,13 @@ virtual class td_backdoor;
     return do_save_file(path, first, count, message);
   endfunction
 
-  // ---- what every call above is made of. All but the first two take handles of tensors and layouts.
+  // ---- what a derived class implements. All but the first two take handles of tensors and layouts.
   // verilator lint_off UNDRIVEN
   // verilator lint_off UNUSEDSIGNAL
 
   pure virtual function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
                                                       output string message);
-  // mask_bits is how many bits of a word one bit of the mask is for: 1, 8, or 0 without a mask.
+  // mask_bits is the number of bits of a word that one bit of the mask covers: 1, 8, or 0 without a mask.
   pure virtual function td_status_e write_lists(input td_addresses_t addresses, input td_words_t words,
                                                 input td_words_t mask, input int mask_bits, output string message);
   pure virtual function td_status_e do_load_matrix(input longint unsigned tensor, input longint unsigned first,
@@ -385,7 +401,7 @@ virtual class td_backdoor;
                                                input string policy, input string as, input longint unsigned mask,
                                                input longint unsigned snapshot, output longint unsigned report,
                                                output string message);
-  // The handles of copies, one for each bank.
+  // Gives the handles of the copies, one for each bank.
   pure virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
   pure virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
                                                 output string message);
@@ -398,15 +414,16 @@ virtual class td_backdoor;
   pure virtual function td_status_e do_save_file(input string path, input longint unsigned first,
                                                  input longint unsigned count, output string message);
 
-  // ---- for a set of banks, about each of them
+  // ---- what a td_bank_set asks each of its banks
 
-  // What crosses DPI instead of this object; 0 for a set.
+  // The handle that stands for this object in calls to C; 0 for a set.
   pure virtual function longint unsigned handle();
-  // The words of a transfer, from and to an array of the design.
+  // 1 when the words lie in an array of the design. Then do_bring_in copies the words of a transfer from that array,
+  // and do_take_out copies them back.
   pure virtual function bit lies_elsewhere();
   pure virtual function td_status_e do_bring_in(output string message);
   pure virtual function td_status_e do_take_out(output string message);
-  // Every word from the array of the design.
+  // Copies every word from the array of the design.
   pure virtual function td_status_e do_bring_in_all(output string message);
 
   // verilator lint_on UNUSEDSIGNAL

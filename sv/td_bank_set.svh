@@ -1,28 +1,30 @@
-// Memories of one geometry that a layout sees as one: its bank group, or its `bank = ...`, chooses the memory.
-// Created with create, which makes the memories too, or with new and add for memories that exist already. The set
-// does not own memories that were added; destroy frees those that create made.
+// Several memories of equal width and depth that a layout addresses as one: the layout's bank axes, or its `bank =`
+// expression, choose the memory. `create` makes a set together with its memories; `new` and `add` make one from
+// memories that exist already. `destroy` frees the memories that create made, not those that were added.
 //
-// Where a call takes addresses and no layout (words, fillings, files), the banks lie one after another: word a of
-// bank b is word b * bank(0).depth() + a of the set.
+// Calls that take addresses and no layout (words, fills, files) see the banks one after another: word a of bank b is
+// word b * bank(0).depth() + a of the set.
 class td_bank_set extends td_backdoor;
-  // Of the base's type: Verilator 5.006 has only the base's C++ class complete everywhere in this one.
+  // Declared with the type of the base class: when Verilator 5.006 splits its C++, only the class of the base is
+  // complete in every file.
   local td_backdoor      m_banks[$];
   local longint unsigned m_bank_depth;  // of the first bank
   local bit              m_alike;  // all banks have that depth
   local int              m_own;
   local bit              m_elsewhere;  // some bank lies in the design
-  local longint unsigned m_list;  // the handles as C takes them; 0 while they have not crossed
+  local longint unsigned m_list;  // the banks' handles as a list in C; 0 until stage() has made it
 
-  // Words that a file moves at once.
+  // How many words load_file and save_file move at once.
   localparam int unsigned FilePiece = 65536;
 
-  // The name stands in messages.
+  // The name is used in messages.
   function new(input string name = "banks");
     super.new(name, 0, 0);
     m_alike = 1'b1;
   endfunction
 
-  // td_bank_set::create("abuf", 4, 64, 1024): four memories "abuf[0]" to "abuf[3]"; null when one is refused.
+  // Makes a set with its memories: td_bank_set::create("abuf", 4, 64, 1024) has four, "abuf[0]" to "abuf[3]"; null when
+  // one of them fails.
   static function td_bank_set create(input string name, input int count, input longint unsigned width,
                                      input longint unsigned depth);
     td_bank_set banks;
@@ -53,8 +55,8 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // For TD_BANKS_MODULE: banks 0 to count - 1 of a module that it has made, named "name[0]" and so on; null when one is
-  // refused.
+  // For TD_BANKS_MODULE: banks 0 to count - 1 of a module that the macro has made, named "name[0]" and so on; null when
+  // one of them fails.
   static function td_bank_set from_module(input string module_name, input int count, input string name);
     td_bank_set banks;
     td_bank_set none;
@@ -75,12 +77,12 @@ class td_bank_set extends td_backdoor;
     return none;
   endfunction
 
-  // From now on destroy frees the banks that are there.
+  // Makes the set the owner of its present banks: destroy will free them.
   function void own();
     m_own = m_banks.size();
   endfunction
 
-  // The next bank: a td_memory of any kind, in the design or not.
+  // Adds a td_memory as the next bank; it may lie in the design or in the library.
   function void add(input td_memory memory);
     td_backdoor bank_added;
     bank_added = memory;
@@ -98,18 +100,19 @@ class td_bank_set extends td_backdoor;
     m_list = 0;
   endfunction
 
+  // Number of banks.
   function int size();
     return m_banks.size();
   endfunction
 
-  // A bank by its number; null when there is none.
+  // Returns bank `number`, from 0; null when there is none.
   function td_memory bank(input int number);
     td_memory none;
     if (number < 0 || number >= m_banks.size()) return none;
     return td_memory::cast(m_banks[number]);
   endfunction
 
-  // Frees the memories that create made, and forgets all.
+  // Frees the memories that create made, and leaves the set empty.
   function void destroy();
     for (int i = 0; i < m_own; i++) td_memory::destroy_bank(m_banks[i]);
     m_own = 0;
@@ -190,7 +193,7 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // Rows in consecutive words of the set.
+  // The rows of the matrix lie in consecutive words of the set.
   virtual function td_status_e do_load_matrix(input longint unsigned tensor, input longint unsigned first,
                                               input longint unsigned last, output string message);
     td_layout   rows;
@@ -213,7 +216,7 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // Of what the tensor says, only its shape is looked at:
+  // Only the shape of the tensor is used:
   // verilator lint_off UNUSEDSIGNAL
   local function td_status_e lay_rows(input string call, input longint unsigned tensor, input longint unsigned first,
                                       input longint unsigned last, output td_layout rows, output string message);
@@ -238,7 +241,7 @@ class td_bank_set extends td_backdoor;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // ---- words: those of each bank in one call
+  // ---- lists of words: one call for each bank that has some of them
 
   virtual function td_status_e try_backdoor_read(input td_addresses_t addresses, output td_words_t words,
                                                  output string message);
@@ -299,7 +302,7 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // The addresses in bank b, as the bank counts them.
+  // Gives the addresses that lie in bank b, as addresses within that bank.
   local function void pick(input td_addresses_t addresses, input int b, output td_addresses_t own_at);
     int count;
     count = 0;
@@ -334,9 +337,9 @@ class td_bank_set extends td_backdoor;
     return m_banks[number].do_set_bits(address % m_bank_depth, bits, message);
   endfunction
 
-  // ---- fillings and files
+  // ---- fills and files
 
-  // Each bank gets the filling that a memory of its own would get, with its own addresses.
+  // Each bank is filled as a memory of its own would be, with addresses that begin at 0 in every bank.
   virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
                                        output string message);
     longint unsigned from;
@@ -361,8 +364,8 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // One file for all banks, as one memory after another. It is read twice, over zeros and over ones: the bits in which
-  // the two agree are those that the file writes, and no others are written.
+  // One file holds all banks, one after another. It is loaded twice, into a memory of zeros and into one of ones: the
+  // bits that are equal in both afterwards are those that the file gives, and only those are written to the banks.
   virtual function td_status_e do_load_file(input string path, output string message);
     td_memory      zeros;
     td_memory      ones;
@@ -405,7 +408,7 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // At most FilePiece addresses from `first` on, before `past`.
+  // Gives the addresses from `first` up to `past`, exclusive, but no more than FilePiece of them.
   local function void consecutive(input longint unsigned first, input longint unsigned past,
                                   output td_addresses_t addresses);
     int count;
@@ -415,7 +418,7 @@ class td_bank_set extends td_backdoor;
     for (int i = 0; i < count; i++) addresses[i] = first + 64'(i);
   endfunction
 
-  // Writes, of each word of which a bit is equal in both lists, those bits.
+  // Writes those bits of each word that are equal in both lists; a word without any is left out.
   local function td_status_e write_agreed(input td_addresses_t addresses, input td_words_t low, input td_words_t high,
                                           output string message);
     td_addresses_t at;
@@ -450,7 +453,7 @@ class td_bank_set extends td_backdoor;
     return write_lists(at, words, mask, 1, message);
   endfunction
 
-  // The equal bits of the 32-bit words with number k of two words, up to the width.
+  // A mask of the bits that are equal in two 32-bit words, each the k-th of a memory word; bits past the width are 0.
   local function bit [31:0] agreed(input int k, input bit [31:0] low, input bit [31:0] high);
     bit [31:0] bits;
     bits = '1;
@@ -458,9 +461,9 @@ class td_bank_set extends td_backdoor;
     return ~(low ^ high) & bits;
   endfunction
 
-  // ---- what is refused
+  // ---- checks
 
-  // Words [first, first + count) are in the set, whose banks have one depth.
+  // Are words [first, first + count) in the set, and have all banks the same depth?
   local function td_status_e check_span(input string call, input longint unsigned first, input longint unsigned count,
                                         output string message);
     message = "";
@@ -489,9 +492,10 @@ class td_bank_set extends td_backdoor;
     return TD_ARGUMENT;
   endfunction
 
-  // ---- what crosses
+  // ---- transfers to and from the design
 
-  // The words of banks in the design, which a dump reads all and a load where it leaves bits as they are.
+  // Copies words of banks that lie in the design into the library: for a dump all that it reads, for a load only when
+  // it leaves bits of a word unchanged.
   local function td_status_e bring_in(input bit loads, input longint unsigned tensor, input longint unsigned layout,
                                       input string as, output string message);
     td_status_e status;
@@ -504,7 +508,7 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
-  // The handles cross once and are kept, so that a small load costs one call.
+  // Passes the handles of the banks to C once, and keeps the list, so that a small load costs one call.
   local function td_status_e stage(output string message);
     td_addresses_t handles;
     message = "";
@@ -517,7 +521,7 @@ class td_bank_set extends td_backdoor;
     return td_list::from_addresses(handles, m_list, message);
   endfunction
 
-  // ---- a set is no bank of another
+  // ---- what td_backdoor asks of a bank; a set cannot be a bank of another set
 
   virtual function longint unsigned handle();
     return 0;

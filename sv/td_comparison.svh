@@ -1,5 +1,5 @@
-// Everything that a comparison can be told, for backdoor_compare of a memory or a set of banks. Created with new;
-// what is not set stays out of it:
+// All settings of a comparison, for backdoor_compare of a memory or a bank set. Created with new; only golden and
+// layout are required:
 //
 //   td_comparison what = new;
 //   what.set_golden(golden);
@@ -7,12 +7,13 @@
 //   what.policy = "ulp=1";              what counts as equal; "" for equal bits
 //   what.as = "i8 scale=0.05";          what the memory holds; "" for the tensor's own bits
 //   what.set_mask(valid);               elements where it is 0 are not compared
-//   what.set_snapshot(earlier);         bits outside the layout must be as they were
+//   what.set_snapshot(earlier);         bits outside the layout must not have changed since
 //   report = obuf.backdoor_compare(what);
 //
-// It keeps handles, not objects: an object as a member does not compile on Verilator 5.006 when that splits its C++.
+// Its members are handles, not objects: with an object as a member, Verilator 5.006 makes C++ that does not compile
+// when it is split over files.
 class td_comparison;
-  // td_backdoor reads them, which Verilator 5.006 does not see:
+  // td_backdoor reads these two; Verilator 5.006 warns that nobody does:
   // verilator lint_off UNUSEDSIGNAL
   string policy;
   string as;
@@ -23,27 +24,27 @@ class td_comparison;
   local longint unsigned m_mask;
   local longint unsigned m_snapshot;
 
-  // What is expected.
+  // Sets the expected values.
   function void set_golden(input td_tensor golden);
     m_golden = golden.handle();
   endfunction
 
-  // How it lies in the memory.
+  // Sets how they lie in the memory.
   function void set_layout(input td_layout layout);
     m_layout = layout.handle();
   endfunction
 
-  // A tensor of the golden tensor's shape: elements where it is 0 are not compared.
+  // Sets a mask, a tensor of the golden tensor's shape: elements where it is 0 are not compared.
   function void set_mask(input td_tensor mask);
     m_mask = mask.handle();
   endfunction
 
-  // Bits outside the layout must be as they were when it was taken.
+  // Sets a snapshot: a bit outside the layout that has changed since it was taken makes the comparison fail.
   function void set_snapshot(input td_snapshot snapshot);
     m_snapshot = snapshot.handle();
   endfunction
 
-  // For td_backdoor; 0 is what was not set.
+  // For td_backdoor; 0 stands for what was not set.
   function longint unsigned golden_handle();
     return m_golden;
   endfunction

@@ -1,23 +1,24 @@
-// A memory that is an array in the design. The macros of td_macros.svh make one class of each array from this one;
-// `wbuf_mem::create("wbuf")` of such a class, anywhere in the testbench, makes the object, which is then used as any
-// td_memory. (td_memory itself is a memory of the library's own, and td_uvm_mem a UVM component around a memory of
+// A memory whose words are an array in the design. The macros of td_macros.svh derive one class from this one for each
+// array; `wbuf_mem::create("wbuf")` of such a class, anywhere in the testbench, makes an object that is used like any
+// td_memory. (A plain td_memory keeps its words in the library, and a td_uvm_mem is a UVM component around a memory of
 // either kind.)
 //
-// The library holds a copy: an operation brings in the words that it looks at, works on the copy, and takes out the
-// words that it has changed. No other word of the array is read or written.
+// The library holds a copy of the array: a call copies in the words that it reads, works on the copy, and copies out
+// the words that it has changed. No other word of the array is read or written.
 class td_design_memory extends td_memory;
-  // What crosses DPI at once. Members, so that no call has to clear them.
+  // Buffers for one chunk of words on its way through DPI. They are members because local arrays would be cleared in
+  // every call.
   protected td_dpi_pkg::chunk_t m_chunk;
   protected td_dpi_pkg::chunk_t m_mask;  // 1 for a bit that is x or z
   protected logic [31:0]        m_word[0:td_dpi_pkg::ChunkWords-1];  // one word, in four states
-  local longint unsigned        m_borrowed = 0;  // the tensor whose own words cross, or 0
+  local longint unsigned        m_borrowed = 0;  // the tensor whose storage is transferred directly, or 0
   local longint unsigned        m_found;         // the width of the array's elements
-  local int                     m_per;           // 32-bit words of one word
+  local int                     m_per;           // 32-bit words in one memory word
 
-  // The widest word that a chunk holds.
+  // The widest word that fits in a chunk.
   localparam int unsigned MaxWidth = (td_dpi_pkg::ChunkWords - td_dpi_pkg::ChunkHead) * 32;
 
-  // `width` is what the macro was given, `found` what an element of the array has.
+  // `width` is the width that the macro was given, `found` the width of the array's elements.
   function new(input string name, input longint unsigned width, input longint unsigned found,
                input longint unsigned depth);
     super.new(name, width, depth);
@@ -25,21 +26,20 @@ class td_design_memory extends td_memory;
     m_per = words_per_word();
   endfunction
 
-  // ---- what the macros add, because only there the path is known
+  // ---- implemented by the macros, which alone know the path of the array
 
-  // Words of the array into m_chunk: `count` of them from word `at` on, each `step` after the one before it, from
-  // m_chunk[c] on. With a step of 0 each word has its address in front of it in m_chunk. Returns whether a bit of
-  // them is x or z.
+  // Copies `count` words of the array into m_chunk[c] and up: word `at`, word at + step, and so on. When step is 0,
+  // each word's address stands in front of it in m_chunk. Returns 1 when any of their bits is x or z.
   // verilator lint_off UNUSEDSIGNAL
   virtual function bit collect_run(input int at, input int count, input int step, input int c);
     return 1'b0;
   endfunction
 
-  // The other direction.
+  // Copies words the other way, from m_chunk into the array.
   virtual function void deposit_run(input int at, input int count, input int step, input int c);
   endfunction
 
-  // One word of the array into m_word, and back, where some of its bits are x or z.
+  // Copies one word of the array into m_word, x and z included, and back.
   virtual function void collect_word(input int at);
   endfunction
 
@@ -47,9 +47,9 @@ class td_design_memory extends td_memory;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // ---- for `create` of the macros
+  // ---- called by `create` of the macros
 
-  // Makes the library's copy; `memory` is this object, or null when it is refused.
+  // Makes the library's copy of the array; `memory` is this object, or null when it fails.
   function td_status_e try_open(output td_memory memory, output string message);
     longint unsigned handle;
     td_status_e      status;
@@ -76,7 +76,7 @@ class td_design_memory extends td_memory;
     return status;
   endfunction
 
-  // The same, loud.
+  // The same, but reports a failure itself.
   function td_memory open();
     td_memory   memory;
     string      message;
@@ -86,7 +86,7 @@ class td_design_memory extends td_memory;
     return memory;
   endfunction
 
-  // ---- for TD_BANKS_MODULE: the banks that its modules have found, by the module's name and the bank's number
+  // ---- called by TD_BANKS_MODULE: a table of the banks of its modules, by the module's name and the bank's number
 
   local static td_design_memory m_listed[string];
 
@@ -95,7 +95,7 @@ class td_design_memory extends td_memory;
     return 1'b1;
   endfunction
 
-  // Makes the copy of a bank in the list, under a new name.
+  // Opens a bank of the table under a new name.
   static function td_status_e try_open_bank(input string module_name, input int bank, input string name,
                                             output td_memory memory, output string message);
     td_design_memory found;
@@ -105,7 +105,7 @@ class td_design_memory extends td_memory;
     return found.try_open(memory, message);
   endfunction
 
-  // ---- the two directions, chunk by chunk
+  // ---- transfers in both directions, chunk by chunk
 
   virtual function bit lies_elsewhere();
     return 1'b1;
@@ -155,12 +155,12 @@ class td_design_memory extends td_memory;
     return explain(status != 0 ? status : -runs, message);
   endfunction
 
-  // The next chunk: the number of its runs, or a negative status.
+  // Fetches the next chunk; returns the number of its runs, or a negative status.
   local function int next_chunk(input td_dpi_pkg::transfer_e direction);
     return td_dpi_pkg::td_dpi_transfer_chunk(m_handle, m_borrowed, int'(direction), m_chunk);
   endfunction
 
-  // Where the run after the one at m_chunk[c] begins.
+  // The index of the run after the one at m_chunk[c].
   local function int after_run(input int c);
     return c + int'(td_dpi_pkg::ChunkHead) + int'(m_chunk[c+1]) * (m_chunk[c+2] == 0 ? m_per + 1 : m_per);
   endfunction
@@ -171,7 +171,7 @@ class td_design_memory extends td_memory;
     return td_status_e'(status);
   endfunction
 
-  // The masks of a chunk that has brought in words with x or z.
+  // Tells C which bits are x or z in the chunk that was just collected.
   local function int collect_unknown(input int runs);
     int at;
     int step;
@@ -198,7 +198,7 @@ class td_design_memory extends td_memory;
     return -td_dpi_pkg::td_dpi_transfer_chunk(m_handle, m_borrowed, int'(td_dpi_pkg::UnknownIn), m_mask);
   endfunction
 
-  // A chunk on its way out, some of whose bits stay as they are in the array, because they are x or z there.
+  // Writes a chunk to the array except for the bits that have to stay x or z there.
   local function int deposit_unknown(input int runs);
     int status;
     int at;
@@ -229,7 +229,7 @@ class td_design_memory extends td_memory;
     return 0;
   endfunction
 
-  // ---- the operations of td_backdoor, with the transfers around them
+  // ---- the calls of td_backdoor, with a transfer before or after each
 
   virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words,
                                        output string message);
@@ -284,14 +284,14 @@ class td_design_memory extends td_memory;
     return status;
   endfunction
 
-  // Where the simulator has two states, nothing can be x.
+  // In a two-state simulator no bit can be x, which allows a faster dump.
   local function int dump_use();
     logic probe;
     probe = 1'bx;
     return int'($isunknown(probe) ? td_dpi_pkg::ForDump : td_dpi_pkg::ForDumpKnown);
   endfunction
 
-  // A dump and a comparison bring in every word, whether a load would or not:
+  // Dumps and comparisons copy every word in, so they do not look at `partial`:
   // verilator lint_off UNUSEDSIGNAL
   virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
@@ -321,7 +321,7 @@ class td_design_memory extends td_memory;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // Every word is compared with the snapshot, and otherwise only those of the layout.
+  // A comparison with a snapshot needs every word of the array, one without it only those of the layout.
   // verilator lint_off UNUSEDSIGNAL
   virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
                                           input string policy, input string as, input longint unsigned mask,
@@ -390,7 +390,7 @@ class td_design_memory extends td_memory;
     return status;
   endfunction
 
-  // Files that count bytes may cover a word in part, so that the words come in first.
+  // A file with byte addresses may give only a part of a word, so the words are copied in first.
   virtual function td_status_e do_load_file(input string path, output string message);
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(handle(), path, message));
@@ -424,5 +424,5 @@ class td_design_memory extends td_memory;
   endfunction
 endclass
 
-// The name of this class until 0.1; it goes with the release after.
+// The name of this class before 0.1, which the release after it will remove.
 typedef td_design_memory td_mem;

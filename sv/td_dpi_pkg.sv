@@ -1,21 +1,21 @@
-// The C side, for td_pkg and td_ram only: testbenches use the classes of td_pkg. A handle is 0 or what a create gave;
-// every function that can fail returns a status number and sets `message` ("" on success). What a call leaves behind
-// (objects, named scales, the transfer that a memory in the design has begun) belongs to a handle or is guarded by a
-// lock, and nothing is pure, so any thread of the simulator may make the calls. The shims are in dpi/, one C file per
-// group.
-// No delays here, so that any `timescale around it will do, and none:
+// The DPI imports, private to td_pkg and td_ram: testbenches use the classes of td_pkg. A handle is 0, or the number of
+// an object that a create function made. Every function that can fail returns a status number and sets `message` ("" on
+// success). What a call leaves behind in C (objects, named scales, the state of a transfer) belongs to a handle or is
+// guarded by a lock, and no import is declared pure, so any thread of the simulator may make the calls. The C side is
+// in dpi/, one file per group of functions. There are no delays in here, so a `timescale before or after it does not
+// matter:
 // verilator lint_off TIMESCALEMOD
 package td_dpi_pkg;
 
-  // What crosses at once is bounded: a larger array makes some simulators copy, or generate, far too much. The
-  // elements of a list cross in pieces of ListWords:
+  // Array arguments have a small fixed size, because some simulators copy the whole array in each call, or generate
+  // code for each of its elements. Lists are passed in pieces of this size:
   parameter int unsigned ListWords = 256;
   parameter int unsigned ListAddresses = 128;
   typedef bit [31:0] list_t[0:ListWords-1];
 
-  // A chunk of words of a memory in the design, which has to hold the widest word. Each run in it begins with
-  // ChunkHead words; ChunkUnknown is added to the number of runs when bits of theirs stay x or z. tests/checks
-  // compares these with C.
+  // Words of a memory in the design are passed in chunks, which are large enough for the widest word. A chunk holds
+  // runs of words, each behind a head of ChunkHead words. ChunkUnknown is a flag: it is added to the number of runs
+  // when some of their bits have to stay x or z. tests/checks compares these numbers with those in C.
   parameter int unsigned ChunkWords = 512;
   parameter int unsigned ChunkHead = 3;
   parameter int unsigned ChunkUnknown = 65536;
@@ -159,7 +159,7 @@ package td_dpi_pkg;
     output string           text,
     output string           message
   );
-  // A tensor of 0 takes the name away.
+  // With a tensor handle of 0 the name is forgotten.
   import "DPI-C" function int td_dpi_scales_set(
     input  string           name,
     input  longint unsigned tensor,
@@ -176,7 +176,7 @@ package td_dpi_pkg;
     input  bit [31:0]       chunk  [0:ListWords-1],
     output string           message
   );
-  // inout: words past the count stay as they are.
+  // inout, because words past the count keep their value.
   import "DPI-C" function int td_dpi_tensor_get_chunk(
     input  longint unsigned tensor,
     input  longint unsigned first,
@@ -344,7 +344,7 @@ package td_dpi_pkg;
     input  longint unsigned addresses,
     input  longint unsigned words,
     input  longint unsigned mask,
-    input  int              mask_bits,  // that one bit of the mask is for: 1, 8, or 0 without a mask
+    input  int              mask_bits,  // covered by one bit of the mask: 1, 8, or 0 without a mask
     output string           message
   );
   import "DPI-C" function int td_dpi_backdoor_load_matrix(
@@ -411,7 +411,7 @@ package td_dpi_pkg;
     output string           message
   );
 
-  // A mask of 0 is none; the snapshots are a list of memories, one per bank, or 0.
+  // mask is 0 for none; snapshot is a list of memories, one per bank, or 0 for none.
   import "DPI-C" function int td_dpi_compare(
     input  longint unsigned banks,
     input  longint unsigned golden,
@@ -489,7 +489,7 @@ package td_dpi_pkg;
     output string           message
   );
 
-  // ---- dpi/transfer.c: the words of a memory in the design; the form of a chunk is described with td_transfer_out
+  // ---- dpi/transfer.c: words of a memory in the design; src/tensordoor_bridge.h describes chunks and their runs
 
   import "DPI-C" function int td_dpi_transfer_layout(
     input  longint unsigned memory,
@@ -499,7 +499,7 @@ package td_dpi_pkg;
     output int              partial,
     output string           message
   );
-  // Before td_dpi_transfer_load and td_dpi_transfer_dump, which are the operations on such a memory.
+  // Called first; td_dpi_transfer_load or td_dpi_transfer_dump then does the work on the library's copy.
   import "DPI-C" function int td_dpi_transfer_tensor(
     input  longint unsigned memory,
     input  longint unsigned tensor,
@@ -540,17 +540,18 @@ package td_dpi_pkg;
     input  string           path,
     output string           message
   );
-  // Returns the number of runs, plus ChunkUnknown when bits of theirs stay x or z; a negative number is a status.
+  // Returns the number of runs in the chunk, plus ChunkUnknown when some of their bits have to stay x or z, or a
+  // negative status.
   import "DPI-C" function int td_dpi_transfer_chunk(
     input  longint unsigned memory,
-    input  longint unsigned borrowed,   // the tensor, where the transfer said so, or 0
+    input  longint unsigned borrowed,   // the tensor's handle if td_dpi_transfer_tensor set `borrowed`, else 0
     input  int              direction,  // transfer_e
     inout  bit [31:0]       chunk    [0:ChunkWords-1]
   );
 
-  // ---- dpi/ram.c: no strings, one call per cycle; explain gives the text of a failure
+  // ---- dpi/ram.c: called once per cycle, so without strings; td_dpi_ram_explain gives the text of a failure
 
-  // The ports of a call, and in what it returns those that failed.
+  // Bits for the ports that a call uses, and, in what it returns, for those that failed.
   typedef enum int {
     RamReads  = 1,
     RamWrites = 2

@@ -1,5 +1,6 @@
-// How a tensor lies in a memory: a pattern, options, an address, in the language of src/tensordoor.h section 5. Made
-// with create, or with open out of a layout file; it never changes, and any number of loads and dumps may share it.
+// How a tensor lies in a memory: a pattern, options and an address, as section 5 of src/tensordoor.h describes them.
+// Made with create, or with open from a layout file. A layout never changes, so any number of loads and dumps may share
+// one.
 class td_layout;
   local longint unsigned m_handle;
   local string           m_pattern;
@@ -7,7 +8,7 @@ class td_layout;
   local string           m_address;
   local string           m_as;
 
-  // td_layout::create("b w (ct cs) -> (b w ct) cs", "cs=4", "0x100 + index"); null when it is refused.
+  // Makes a layout: td_layout::create("b w (ct cs) -> (b w ct) cs", "cs=4", "0x100 + index"); null when it fails.
   static function td_layout create(input string pattern, input string options = "", input string address = "");
     td_layout   layout;
     string      message;
@@ -28,7 +29,7 @@ class td_layout;
     return layout.learn(message);
   endfunction
 
-  // td_layout::open("layouts.txt", "weights"): a named layout out of a layout file; null when it is refused.
+  // Reads a named layout from a layout file: td_layout::open("layouts.txt", "weights"); null when it fails.
   static function td_layout open(input string path, input string name);
     td_layout   layout;
     string      message;
@@ -49,12 +50,12 @@ class td_layout;
     return layout.learn(message);
   endfunction
 
-  // For create; a handle from elsewhere is refused when it is used.
+  // Called by create and open. With any other handle, later calls fail with TD_HANDLE.
   function new(input longint unsigned handle);
     m_handle = handle;
   endfunction
 
-  // The strings never change: one call fetches them for good.
+  // Fetches the strings once; they never change.
   local function td_status_e learn(output string message);
     string      pattern;
     string      options;
@@ -69,32 +70,35 @@ class td_layout;
     return status;
   endfunction
 
-  // What crosses DPI instead of this object.
+  // The handle that stands for this object in calls to C.
   function longint unsigned handle();
     return m_handle;
   endfunction
 
-  // The three strings in canonical form.
+  // The pattern in canonical form: equal layouts have equal strings.
   function string pattern();
     return m_pattern;
   endfunction
 
+  // The options in canonical form.
   function string options();
     return m_options;
   endfunction
 
+  // The address in canonical form.
   function string address();
     return m_address;
   endfunction
 
-  // The conversion that came with it out of a layout file, or ""; loads and dumps that say none use it.
+  // The conversion (`as`) that the layout file gives with it, or ""; it is used by loads and dumps whose own `as` is
+  // "".
   function string conversion();
     return m_as;
   endfunction
 
-  // What the layout does to a tensor, in text: axes and steps, the first and last words with the coordinate in every
-  // lane, the bits used and wasted, the plan. A width of 0 is what the lanes need; a depth or a number of banks of 0
-  // is any.
+  // Explains in text what the layout does to a tensor: its axes and their strides, the first and last words with the
+  // tensor coordinate in each lane, the bits used and wasted, the plan. A width of 0 means as wide as the lanes need; a
+  // depth or a number of banks of 0 means unlimited.
   function string explain(input string dtype, input string shape, input longint unsigned width = 0,
                           input longint unsigned depth = 0, input longint unsigned banks = 0, input string as = "");
     string      text;
@@ -112,7 +116,7 @@ class td_layout;
                                                           message));
   endfunction
 
-  // Frees the layout; every later use is TD_HANDLE.
+  // Frees the layout; later calls with it fail with TD_HANDLE.
   function void destroy();
     string      message;
     td_status_e status;

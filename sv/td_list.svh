@@ -1,8 +1,8 @@
-// Dynamic arrays on their way through DPI, which takes none: they cross in chunks into a tensor of u32 (words) or u64
-// (addresses), and C then sees the list as a whole. For td_tensor and td_memory; a list is a handle, 0 for an empty
-// one, and is destroyed by who made it.
+// Passes dynamic arrays to C. Not every simulator passes them through DPI, so they go in fixed chunks into a tensor of
+// u32 (words) or u64 (addresses) in C, called a list. Used by td_tensor, td_memory and td_bank_set. A list is known by
+// its handle, 0 for an empty one; whoever makes a list destroys it.
 class td_list;
-  // A list of zeros.
+  // Makes a list of zeros.
   static function td_status_e create(input int count, output longint unsigned list_handle, output string message);
     list_handle = 0;
     message = "";

@@ -1,34 +1,38 @@
-// Memories inside the design, one line each, where `import td_pkg::*;` holds:
+// One line for each memory inside the design, in a scope that has `import td_pkg::*;`:
 //
 //   `TD_MEM_CLASS(wbuf_mem, tb.dut.u_wbuf.mem, 128)          logic [127:0] mem [0:1023], or any other range
 //   `TD_MEM_CLASS_2D(tile_mem, tb.dut.u_tile.mem, 32)        logic [31:0] mem [4][256]
 //   `TD_MEM_CLASS_AT(way_mem, tb.dut.u_tag.way[at % 2].tag[at / 2], 20, 512)
 //
-// and then `td_memory wbuf = wbuf_mem::create("wbuf");`, which is used as any td_memory. The path begins at a top
-// module: a path that begins elsewhere does not compile, as in a module with several instances it would reach only
-// one of them. The element may be any packed type, of two or four states; the width is that of an element.
+// defines a class; `td_memory wbuf = wbuf_mem::create("wbuf");` then makes an object that is used like any td_memory.
+// The path must begin at a top module. Any other path does not compile, because in a module with several instances it
+// would silently reach only one of them. The element may be any packed type, of two or four states; the last argument
+// is its width in bits.
 //
-// Word 0 is the element with the lowest index, whichever way the range is written: mem[8:15] and mem[15:8] have words
-// 0 to 7, and word 0 is mem[8]. In two dimensions the right one runs fastest. With TD_MEM_CLASS_AT the word with
-// number `at` is any expression that can be assigned to. So a dynamic array or a queue is
+// Word 0 is the element with the lowest index, whichever way the range is written: mem[8:15] and mem[15:8] both have
+// words 0 to 7, and word 0 is mem[8]. Of two dimensions the right one varies fastest. TD_MEM_CLASS_AT takes any
+// expression that can be assigned to as the word with number `at`, and the number of words. With it a dynamic array or
+// a queue is
 //
 //   `TD_MEM_CLASS_AT(list_mem, tb.model.list[at], 32, tb.model.list.size())
 //
-// with the size that it has when the object is made. (TD_MEM_CLASS takes $size of it, which is 0 on Verilator 5.006.)
+// and has the size that the array has when the object is made. (TD_MEM_CLASS would ask for $size, which is 0 for such
+// arrays on Verilator 5.006.)
 //
-// Memories in a generate loop, all of them in two lines: outside of any module
+// All memories of a generate loop take two lines. The first stands outside of any module and defines one:
 //
 //   `TD_BANKS_MODULE(bank_mem, tb.dut.gen_bank[bank].u_sram.mem, 32)
 //
-// makes a module; `bank_mem #(64) u_banks ();` in the testbench is an instance for banks 0 to 63; and `td_bank_set
-// banks = u_banks.create("banks");` is a set of them, in this order. The path has `bank` for the number.
+// The path has `bank` in place of the number. The second, `bank_mem #(64) u_banks ();`, instantiates it in the
+// testbench for banks 0 to 63. `td_bank_set banks = u_banks.create("banks");` is then the set of all of them, in this
+// order.
 //
-// A message that says where the testbench made the call:
+// To have a message say where the testbench made the call, wrap the call:
 //
 //   `TD_AT(wbuf.backdoor_load_tensor(weights, rows))
 //
-// is that call, and whatever it reports ends with "; called at tb.sv:57". No function can find that out by itself:
-// `__FILE__ and `__LINE__ are those of the text where they stand, default arguments included.
+// Whatever that call reports ends with "; called at tb.sv:57". It takes a macro: inside a function, and in its default
+// arguments, `__FILE__ and `__LINE__ give the place of the function, not that of the call.
 `ifndef TD_MACROS_SVH
 `define TD_MACROS_SVH
 
@@ -47,8 +51,9 @@
                    PATH[$low($root.PATH, 1)+at/$size($root.PATH, 2)][$low($root.PATH, 2)+at%$size($root.PATH, 2)], \
                    WIDTH, $size($root.PATH, 1) * $size($root.PATH, 2))
 
-// One module for each bank, with the bank's number as a parameter: the paths of its class are then constant, which
-// those of a class in a generate loop are not. It puts the bank into a list before any process runs.
+// NAME_bank is a module for one bank, whose number is a parameter. That makes the path in its class constant; in a
+// class inside a generate loop it would not be. The module enters its bank into td_design_memory's table before any
+// process runs.
 `define TD_BANKS_MODULE(NAME, PATH, WIDTH) \
   /* verilator lint_save */ \
   /* verilator lint_off DECLFILENAME */ \
@@ -81,8 +86,8 @@
   endmodule \
   /* verilator lint_restore */
 
-// The loops over a run stand here, because a virtual call per word would cost more than the word. Everything else of
-// the class is in td_design_memory.
+// The loops over the words of a run are part of the macro, because one virtual call per word would cost more than
+// copying the word. Everything else of the class is in td_design_memory.
 `define TD_MEM_CLASS_AT(NAME, WORD, WIDTH, DEPTH) \
   /* verilator lint_save */ \
   /* verilator lint_off DECLFILENAME */ \

@@ -1,12 +1,13 @@
-// One memory that the library keeps: words of `width` bits, `depth` of them, zeros at first. Created anywhere with
-// td_memory::create; freed with destroy. Every call of td_backdoor works on it. An array of the design is a
-// td_design_memory instead, which extends this class; a td_uvm_mem is a UVM component around either.
+// A memory whose words the library keeps: `depth` words of `width` bits, zero at first. Created with td_memory::create,
+// anywhere in the testbench; freed with destroy. It has every call of td_backdoor. For an array of the design there is
+// td_design_memory, which extends this class; a td_uvm_mem is a UVM component around either.
 class td_memory extends td_backdoor;
   protected longint unsigned m_handle;
 
   // ---- life
 
-  // td_memory::create("abuf", 64, 1024): zeros; null when it is refused. The name stands in messages.
+  // Makes a memory of zeros: td_memory::create("abuf", 64, 1024) has 1024 words of 64 bits; null when it fails. The
+  // name is used in messages.
   static function td_memory create(input string name, input longint unsigned width, input longint unsigned depth);
     td_memory   memory;
     string      message;
@@ -26,14 +27,14 @@ class td_memory extends td_backdoor;
     return status;
   endfunction
 
-  // For create and for classes that extend this one; a handle from elsewhere is refused when it is used.
+  // Called by create and by derived classes. With any other handle, later calls fail with TD_HANDLE.
   function new(input string name, input longint unsigned width, input longint unsigned depth,
                input longint unsigned handle = 0);
     super.new(name, width, depth);
     m_handle = handle;
   endfunction
 
-  // Frees the memory; every later use is TD_HANDLE.
+  // Frees the memory; later calls with it fail with TD_HANDLE.
   function void destroy();
     string      message;
     td_status_e status;
@@ -45,12 +46,12 @@ class td_memory extends td_backdoor;
     return do_destroy(message);
   endfunction
 
-  // What crosses DPI instead of this object.
+  // The handle that stands for this object in calls to C.
   virtual function longint unsigned handle();
     return m_handle;
   endfunction
 
-  // For td_bank_set: this class's view of a bank, and its end.
+  // For td_bank_set, which knows its banks only as td_backdoor: casts one to this class, and destroys one.
   static function td_memory cast(input td_backdoor door);
     td_memory memory;
     if ($cast(memory, door)) return memory;
@@ -64,9 +65,9 @@ class td_memory extends td_backdoor;
 
   // ---- x and z
 
-  // What dumps, comparisons and reads do with bits that are x or z, in a memory of the design: "error" (as at first)
-  // refuses them, with the elements in the message; "zero" reads them as 0; "keep" leaves such elements of the tensor
-  // as they were, and counts them as mismatches.
+  // Chooses what happens when a dump, a comparison or a read meets bits of the design that are x or z: "error" (the
+  // default) makes the call fail, and its message names the elements; "zero" reads them as 0; "keep" leaves such
+  // elements of the tensor unchanged in a dump, and counts them as mismatches in a comparison.
   function void set_x(input string policy);
     string      message;
     td_status_e status;
@@ -80,8 +81,8 @@ class td_memory extends td_backdoor;
 
   // ---- a part of a file
 
-  // An image file of which a part lies in this memory ("elf,outside=skip:fw.elf"): loads that part, and returns how
-  // many bytes lie outside.
+  // Loads that part of an image file which lies in this memory ("elf,outside=skip:fw.elf"); returns how many bytes of
+  // the file lie outside.
   function longint unsigned load_file_part(input string path);
     longint unsigned bytes;
     // verilator lint_off UNUSEDSIGNAL
@@ -95,7 +96,7 @@ class td_memory extends td_backdoor;
     return bytes;
   endfunction
 
-  // Also the lowest and the highest address, in the file, of what did not lie in the memory; all 0 for nothing.
+  // The same, and the lowest and the highest address in the file of what lies outside; all 0 when nothing does.
   function td_status_e try_load_file_part(input string path, output longint unsigned bytes,
                                           output longint unsigned first, output longint unsigned last,
                                           output string message);
@@ -108,7 +109,7 @@ class td_memory extends td_backdoor;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_load_file_part(m_handle, path, bytes, first, last, message));
   endfunction
 
-  // ---- the operations of td_backdoor
+  // ---- what td_backdoor asks for
 
   virtual function td_status_e do_destroy(output string message);
     return td_status_e'(td_dpi_pkg::td_dpi_memory_destroy(m_handle, message));
@@ -236,7 +237,7 @@ class td_memory extends td_backdoor;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_save_file(m_handle, path, first, count, message));
   endfunction
 
-  // ---- for a set of banks: the words of a transfer, from and to a memory that lies elsewhere
+  // ---- for td_bank_set: words of the library need no transfer
 
   virtual function bit lies_elsewhere();
     return 1'b0;

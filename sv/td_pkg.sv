@@ -1,7 +1,7 @@
-// Whole tensors in and out of simulated memories, through the back door. `import td_pkg::*;` gives td_tensor,
-// td_parts, td_memory, td_layout and td_report; C has the same nouns, the same strings and the same order of arguments
-// (src/tensordoor.h is the manual).
-// No delays here, so that any `timescale around it will do, and none:
+// Moves whole tensors in and out of simulated memories through the back door. `import td_pkg::*;` gives td_tensor,
+// td_parts, td_memory, td_layout and td_report; the C library has the same objects, with the same strings and the same
+// order of arguments (src/tensordoor.h is the manual).
+// There are no delays in here, so a `timescale before or after it does not matter:
 // verilator lint_off TIMESCALEMOD
 package td_pkg;
   `include "td_status.svh"

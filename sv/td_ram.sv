@@ -1,12 +1,12 @@
-// A RAM with one read and one write port whose words are a td_memory, so that a testbench reaches them through the
-// back door: `u_ram.get_memory()` gives the object. Chip selects are active low. A read gives its word and valid one
-// cycle later, and the data holds while the port is idle. A write changes all bytes, or with ByteMask = 1 those whose
-// mask bit is 1 (mask bit k is bits 8k+7 .. 8k; the last byte may be narrower). A read and a write of one word in one
-// cycle: the read gets the old word.
+// A RAM with one read and one write port whose words are kept in a td_memory, so that a testbench reaches them through
+// the back door: `u_ram.get_memory()` returns that object. Chip selects are active low. Read data and valid come one
+// cycle after the read, and the data holds while the port is idle. A write changes all bytes, or with ByteMask = 1
+// those whose mask bit is 1 (mask bit k is for bits 8k+7 .. 8k; the last byte may be narrower). When a word is read and
+// written in the same cycle, the read returns the old word.
 //
-// An address past the depth, or an unknown one, is reported as the loud calls of td_pkg are; such a write changes
-// nothing and such a read gives x. The storage has two states: x and z are written as 0.
-// No delays here, so that any `timescale around it will do, and none:
+// An address past the depth, or with x or z in it, is reported through td_reporter; such a write changes nothing and
+// such a read returns x. The storage has two states: x and z are written as 0.
+// There are no delays in here, so a `timescale before or after it does not matter:
 // verilator lint_off TIMESCALEMOD
 module td_ram
   import td_pkg::*;
@@ -28,10 +28,10 @@ module td_ram
   input  logic             wr_cs_ni,
   input  logic [AddrW-1:0] wr_addr_i,
   input  logic [Width-1:0] wr_data_i,
-  input  logic [MaskW-1:0] wr_mask_i                                   // not looked at unless ByteMask
+  input  logic [MaskW-1:0] wr_mask_i                                   // used only with ByteMask = 1
 );
 
-  // Made before any process runs, so that a testbench may use it at time 0.
+  // Created before any process runs, so that a testbench may use it at time 0.
   td_memory        memory = td_memory::create(Name != "" ? Name : without_top($sformatf("%m")), 64'(Width), Depth);
   longint unsigned handle;
   initial if (memory != null) handle = memory.handle();
@@ -40,14 +40,14 @@ module td_ram
     return memory;
   endfunction
 
-  // Older versions of Verilator say TOP.tb where others say tb.
+  // Older versions of Verilator print %m as TOP.tb instead of tb.
   function automatic string without_top(input string path);
     return path.len() > 4 && path.substr(0, 3) == "TOP." ? path.substr(4, path.len() - 1) : path;
   endfunction
 
-  // ---- one call serves both ports; the read in it comes first
+  // ---- one DPI call serves both ports, the read first
 
-  // The ports that are selected, as td_dpi_pkg numbers them, and those of them whose address is known.
+  // The selected ports, as bits of td_dpi_pkg::ram_port_e; addressed() has only those whose address is free of x and z.
   function automatic int selected();
     return (!rd_cs_ni ? td_dpi_pkg::RamReads : 0) | (!wr_cs_ni ? td_dpi_pkg::RamWrites : 0);
   endfunction
@@ -67,9 +67,9 @@ module td_ram
   always_ff @(posedge clk_i) valid_q <= !rd_cs_ni;
   assign rd_valid_o = valid_q;
 
-  // A word crosses in the shortest of 64, 128 and 512 bits that holds it, and above in parts of 512. Each has a
-  // process of its own, because every variable in between is one more copy of the word in every cycle. A word may be
-  // narrower than what crosses:
+  // A word goes to C in the smallest of 64, 128 or 512 bits that holds it, or else in parts of 512 bits. Each size has
+  // a process of its own, because a variable shared by them would cost one more copy of the word in every cycle. A word
+  // may be narrower than the argument:
   // verilator lint_off UNUSEDSIGNAL
   if (Width <= 64) begin : gen_64
     always_ff @(posedge clk_i) begin

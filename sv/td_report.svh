@@ -1,8 +1,8 @@
-// What a comparison found. Made by the compare calls of td_memory, td_bank_set and td_tensor; freed with destroy.
-// Those calls are loud: one line for every report, an error when something differs, and a page for every report when
-// html_dir is set, in the testbench or with +td_report=DIR. Their quiet twins `try_` only give the report.
+// What a comparison found. Made by the compare calls of td_memory, td_bank_set and td_tensor; freed with destroy. Those
+// calls also print one line for each report, as an error when something differs, and write a page for each when
+// html_dir is set (in the testbench, or with +td_report=DIR). Their quiet twins `try_` only return the report.
 class td_report;
-  // Where the loud comparisons write their pages, which exists already; "" for no pages.
+  // The folder for the pages of loud comparisons, which must exist; "" for no pages.
   static string html_dir = "";
   local static int m_pages = 0;
 
@@ -19,13 +19,13 @@ class td_report;
   local string           m_page;
   local longint unsigned m_time;  // of the comparison
 
-  // For the compare calls; a handle from elsewhere is refused when it is used.
+  // Called by the compare calls. With any other handle, later calls fail with TD_HANDLE.
   function new(input longint unsigned handle);
     m_handle = handle;
     m_time = $time;
   endfunction
 
-  // The numbers never change: one call fetches them for good.
+  // Fetches the numbers once; they never change.
   function td_status_e learn(output string message);
     int              new_passed;
     longint unsigned new_compared;
@@ -52,8 +52,8 @@ class td_report;
     return status;
   endfunction
 
-  // What the loud compare calls do with a report: its page where pages are wanted, its table where something differs,
-  // and its line.
+  // What the loud compare calls do with a report: write its page if pages are wanted, print its table if something
+  // differs, and print its line.
   function void announce(input string name);
     string      dir;
     string      path;
@@ -75,7 +75,7 @@ class td_report;
     else td_reporter::tell(m_passed, m_line);
   endfunction
 
-  // Frees the report; its numbers stay, every other use is TD_HANDLE.
+  // Frees the report; the numbers can still be read, other calls fail with TD_HANDLE.
   function void destroy();
     string      message;
     td_status_e status;
@@ -83,39 +83,44 @@ class td_report;
     if (status != TD_OK) td_reporter::report(status, message);
   endfunction
 
-  // ---- questions
+  // ---- results
 
+  // 1 when nothing differs.
   function bit passed();
     return m_passed;
   endfunction
 
+  // Number of elements that were compared.
   function longint unsigned compared();
     return m_compared;
   endfunction
 
+  // Number of elements that differ.
   function longint unsigned mismatches();
     return m_mismatches;
   endfunction
 
-  // With check_pad in the policy.
+  // Number of wrong padding elements; 0 unless the policy has check_pad.
   function longint unsigned pad_mismatches();
     return m_pad_mismatches;
   endfunction
 
-  // With a snapshot in a td_comparison: bits outside the layout that have changed since.
+  // Number of bits outside the layout that have changed since the snapshot of the td_comparison; 0 without one.
   function longint unsigned outside_bits();
     return m_outside_bits;
   endfunction
 
+  // The largest distance of a compared pair in steps of the dtype, whether accepted or not.
   function longint unsigned worst_ulp();
     return m_worst_ulp;
   endfunction
 
+  // The largest difference in value of a compared pair, whether accepted or not.
   function real worst_error();
     return $bitstoreal(m_worst_error);
   endfunction
 
-  // How many of the first mismatches are kept: max=N in the policy.
+  // Number of mismatches that the report keeps with their place; max=N in the policy limits it.
   function int first_count();
     return m_first_count;
   endfunction
@@ -125,12 +130,12 @@ class td_report;
     return m_line;
   endfunction
 
-  // The page that was written for it, or "".
+  // The path of the page that was written for it, or "".
   function string page();
     return m_page;
   endfunction
 
-  // What the mismatches have in common, the surest first: "all mismatches in lane 3"; "" past the last.
+  // A guess at what the mismatches have in common, number 0 the surest: "all mismatches in lane 3"; "" past the last.
   function string guess(input int number = 0);
     string      text;
     string      message;
@@ -140,7 +145,7 @@ class td_report;
     return text;
   endfunction
 
-  // The whole report for a log.
+  // The whole report as text, for a log.
   function string text();
     string      found;
     string      message;
@@ -150,7 +155,7 @@ class td_report;
     return found;
   endfunction
 
-  // One of the first mismatches: its coordinate ("1 0 3"), bits, and place. TD_RANGE past the last that is kept.
+  // One of the kept mismatches: its coordinate ("1 0 3"), bits, and place in memory. TD_RANGE past the last.
   function td_status_e try_first(input int number, output string at, output longint unsigned expected,
                                  output longint unsigned actual, output longint unsigned bank,
                                  output longint unsigned address, output int msb, output int lsb,
@@ -159,7 +164,7 @@ class td_report;
                                                         message));
   endfunction
 
-  // The report as a page that stands alone.
+  // Writes the report as an HTML page that needs no other file.
   function void html(input string path);
     string      message;
     td_status_e status;

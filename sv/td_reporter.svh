@@ -1,20 +1,22 @@
-// Where the loud calls send their failures and comparisons; the try_ twins never come here. Extend it and install an
-// object to send them elsewhere (uvm_error, a counter). Created by the testbench, at most one at a time; without one:
+// Receives the failures and comparison results of all loud calls, that is, of every call but the try_ twins. To send
+// them elsewhere (to uvm_error, to a counter), extend this class and install an object of yours; one is active at a
+// time. Unless a derived class overrides it:
 //
-// A call that is refused is a $error, which ends a run of Verilator and which other simulators count.
+// A call that fails is a $error. That ends a run of Verilator; other simulators count it and go on.
 //
-// A comparison that finds a mismatch prints its table, and is an error that ends no run. Other simulators count it as a
-// $error. As a $error would end a run of Verilator, there it is a line of its own: the run goes on, says at its end how
-// many comparisons failed, and exits with status 1.
+// A comparison that finds a mismatch prints its table and is an error, but does not end the run. Other simulators count
+// it as a $error. On Verilator, where a $error would end the run, it is a line of its own instead: the run goes on, its
+// last line counts the comparisons that failed, and it exits with status 1.
 //
-// With +td_stop_on_error, or stop_on_error set, either ends the run at once, on every simulator.
+// With +td_stop_on_error, or stop_on_error set to 1, either ends the run at once, on every simulator.
 class td_reporter;
   static bit stop_on_error = 1'b0;
 
   local static td_reporter current;
   local static string      place = "";
 
-  // The name looks at the low bits of the status only:
+  // Gets the status and the message of every loud call that fails. Verilator's name() uses only the low bits of the
+  // status:
   // verilator lint_off UNUSEDSIGNAL
   virtual function void failure(input td_status_e status, input string message);
     if (stops()) $fatal(1, "%s: %s", status.name(), message);
@@ -22,12 +24,12 @@ class td_reporter;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // The whole report of a loud comparison that has found a mismatch, before its line goes to compared().
+  // Gets the whole report of a loud comparison that has found a mismatch, before compared() gets its line.
   virtual function void mismatches(input string text);
     $display("%s", text);
   endfunction
 
-  // Every loud comparison comes here, with its report in one line.
+  // Gets the one-line report of every loud comparison.
   virtual function void compared(input bit passed, input string line);
     if (passed) $display("%s", line);
     else if (stops()) $fatal(1, "%s", line);
@@ -41,24 +43,25 @@ class td_reporter;
     end
   endfunction
 
-  // From now on failures go to this reporter; null brings $error back.
+  // Makes this the active reporter; null restores the default one.
   static function void install(input td_reporter reporter);
     current = reporter;
   endfunction
 
-  // From now on failures and comparisons end with "; called at FILE:LINE"; with a line of 0 they do not. For TD_AT.
+  // For TD_AT: messages end with "; called at FILE:LINE" from now on; with a line of 0 they no longer do.
   static function void called_at(input string file, input int line);
     if (line == 0) place = "";
     else place = $sformatf("; called at %s:%0d", file, line);
   endfunction
 
-  // What every loud call does with a failure.
+  // Called by every loud call that fails.
   static function void report(input td_status_e status, input string message);
     if (current == null) current = new;
     current.failure(status, {message, place});
   endfunction
 
-  // What every loud comparison does with its report, and before that with the table of one that has found a mismatch.
+  // Called by every loud comparison with its line; show() is called before that, with the table, when it has found a
+  // mismatch.
   static function void tell(input bit passed, input string line);
     if (current == null) current = new;
     current.compared(passed, {line, place});
@@ -74,8 +77,8 @@ class td_reporter;
   endfunction
 
 `ifdef VERILATOR
-  // A package has no final block, and Verilator's main returns 0 whatever was printed: what C++ runs at exit sets the
-  // status.
+  // A package has no final block, and Verilator's main returns 0 whatever was printed. So an exit handler of C++ prints
+  // the count and sets the exit status.
   local function void fail_at_exit();
     $c("static int count = 0;",
        "if (count++ == 0) std::atexit([] {",

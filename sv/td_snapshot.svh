@@ -1,10 +1,10 @@
-// A memory, or every bank of a set, as it was: created with `take_snapshot` of either, freed with destroy. A
-// td_comparison that has it finds what was written outside the layout since.
+// A copy of a memory, or of every bank of a set, as it was when take_snapshot was called; freed with destroy. A
+// td_comparison with a snapshot finds bits outside the layout that have changed since.
 class td_snapshot;
-  local td_addresses_t   m_copies;  // the memories of the copies, by handle
-  local longint unsigned m_handle;  // the list of them, as C takes it
+  local td_addresses_t   m_copies;  // handles of the copies
+  local longint unsigned m_handle;  // the list of these handles in C
 
-  // For take_snapshot, with the copies of all banks, which are the snapshot's from now on.
+  // Called by take_snapshot with the copies of all banks, which the snapshot owns from now on.
   function td_status_e hold(input td_addresses_t copies, output string message);
     longint unsigned list_handle;
     td_status_e      status;
@@ -14,7 +14,7 @@ class td_snapshot;
     return status;
   endfunction
 
-  // What crosses DPI instead of this object.
+  // The handle that stands for this object in calls to C.
   function longint unsigned handle();
     return m_handle;
   endfunction

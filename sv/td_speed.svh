@@ -1,7 +1,7 @@
-// Which way loads and dumps went, for all memories together: src/tensordoor.h, "td_path", says what each path is. A
-// path that is slower than expected shows here; `tensordoor explain` says why a layout takes it.
+// Counts which code path loads and dumps took, over all memories; td_path in src/tensordoor.h describes the paths. When
+// a load is slower than expected, look here first; `tensordoor explain` shows why a layout takes a slow path.
 class td_speed;
-  // A line for each path that was taken since the last clear_paths: "contiguous: 2 calls, 4096 bytes"; "" for none.
+  // Returns a line for each path taken since the last clear_paths, as "contiguous: 2 calls, 4096 bytes"; "" for none.
   static function string paths();
     string           name;
     string           text;
@@ -14,7 +14,7 @@ class td_speed;
     return text;
   endfunction
 
-  // How many loads and dumps took this path; 0 for a name that is no path.
+  // Number of loads and dumps that took this path; 0 for an unknown name.
   static function longint unsigned calls(input string path);
     string           name;
     longint unsigned count;
@@ -25,7 +25,7 @@ class td_speed;
     return 0;
   endfunction
 
-  // All counts begin again.
+  // Sets all counts to zero.
   static function void clear_paths();
     td_dpi_pkg::td_dpi_speed_paths_clear();
   endfunction

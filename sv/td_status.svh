@@ -1,12 +1,12 @@
-// What a try_ function returns. The numbers are those of enum td_status in src/tensordoor.h; a simulation test
-// compares them.
+// What a try_ function returns. The numbers equal those of enum td_status in src/tensordoor.h, which a simulation test
+// checks.
 typedef enum int {
   TD_OK        = 0,
-  TD_ARGUMENT  = 1,   // a senseless argument
+  TD_ARGUMENT  = 1,   // an argument that is null or makes no sense
   TD_HANDLE    = 2,   // an object that is null, destroyed, or of another kind
   TD_DTYPE     = 3,   // an unknown element type, or one that does not fit the call
   TD_PATTERN   = 4,   // a pattern that does not parse, or an axis that is not bound
-  TD_OPTION    = 5,   // an unknown option, or a value it cannot have
+  TD_OPTION    = 5,   // an unknown option, or a value that it cannot have
   TD_ADDRESS   = 6,   // an address expression that does not parse or cannot be evaluated
   TD_SHAPE     = 7,   // sizes that contradict the shape, or a group that does not divide
   TD_RANGE     = 8,   // a lane past the word, an address past the memory, a value past its type
@@ -19,9 +19,10 @@ typedef enum int {
   TD_X_STATE   = 15   // bits of a memory in the design that are x or z
 } td_status_e;
 
-// Lists of memory addresses, in words; and lists of 32-bit words, where a wider item takes several, low word first.
+// A list of memory addresses, counted in words; and a list of 32-bit words, in which a wider item takes several, the
+// low one first.
 typedef longint unsigned td_addresses_t[];
 typedef bit [31:0] td_words_t[];
 
-// A bounded piece of a tensor, as td_tensor.set_chunk and get_chunk move it.
+// A fixed-size piece of a tensor, for td_tensor.set_chunk and get_chunk.
 typedef td_dpi_pkg::list_t td_chunk_t;

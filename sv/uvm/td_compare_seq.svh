@@ -1,10 +1,10 @@
-// Compares a memory with a golden tensor, without a dump: set the fields of td_mem_seq, whose tensor is the golden
-// one, and start it. A difference is a uvm_error TD/MISMATCH.
+// Compares a memory with a golden tensor, without a dump: set the fields of td_mem_seq, with `tensor` as the golden
+// one, and start it. A difference is a uvm_error with the id TD/MISMATCH.
 class td_compare_seq extends td_mem_seq;
   `uvm_object_utils(td_compare_seq)
 
   string    policy;  // what counts as equal: "ulp=1", "atol=0.1"; "" for equal bits
-  td_report report;  // what was found; null when it could not compare
+  td_report report;  // the result; null when it could not compare
 
   function new(input string name = "td_compare_seq");
     super.new(name);

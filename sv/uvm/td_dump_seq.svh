@@ -1,9 +1,10 @@
-// Dumps a tensor out of a memory: set the fields of td_mem_seq and start it. The tensor, or dtype and shape, say what
-// is there. It is saved in `file`, if that is set, and with +td_dump_dir=DIR in DIR/NAME.npy.
+// Dumps a tensor out of a memory: set the fields of td_mem_seq and start it. Set either `tensor`, which is overwritten,
+// or `dtype` and `shape`, and a tensor of these is created. The result is saved in `file`, if that is set, and with
+// +td_dump_dir=DIR in DIR/NAME.npy.
 class td_dump_seq extends td_mem_seq;
   `uvm_object_utils(td_dump_seq)
 
-  string shape;  // without a tensor: one of dtype and this shape is made
+  string shape;  // used with dtype when tensor is null
 
   function new(input string name = "td_dump_seq");
     super.new(name);
@@ -17,7 +18,7 @@ class td_dump_seq extends td_mem_seq;
     return moved;
   endfunction
 
-  // A dump comes out of no file.
+  // Unlike the other sequences, a dump does not open a file: it creates the tensor if there is none.
   protected virtual function td_status_e find_tensor(output string message);
     td_tensor   made;
     td_status_e made_status;

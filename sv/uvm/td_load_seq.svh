@@ -2,7 +2,7 @@
 //
 //   load = td_load_seq::type_id::create("weights");
 //   load.memory = env.wbuf;
-//   load.file = "weights.npy";        +td_load=weights:other.npy on the command line takes another
+//   load.file = "weights.npy";        +td_load=weights:other.npy on the command line overrides it
 //   load.layout = tiles;
 //   load.start(null);
 class td_load_seq extends td_mem_seq;

@@ -1,16 +1,17 @@
-// What td_load_seq, td_dump_seq and td_compare_seq have in common: a memory, a tensor, and how it lies there. They
-// take no time and send no items, so that any sequencer will do, and none: seq.start(null). For those who extend it:
-// body() finds memory and tensor, and calls move(), which does the work.
+// The base of td_load_seq, td_dump_seq and td_compare_seq: a memory, a tensor, and the layout of the tensor in the
+// memory. These sequences consume no simulation time and send no items, so they can be started on any sequencer or on
+// none: seq.start(null). For derived classes: body() finds the memory and the tensor, and calls move(), which does the
+// work.
 virtual class td_mem_seq extends uvm_sequence #(uvm_sequence_item);
   td_uvm_mem  memory;       // or:
-  string      memory_name;  // looked for from the sequencer, with td_uvm_mem::get
+  string      memory_name;  // found with td_uvm_mem::get from the sequencer upwards
   td_tensor   tensor;       // or:
-  string      file;         // and with it, where the file cannot say what its bytes mean,
-  string      dtype;
+  string      file;         // its tensor is opened
+  string      dtype;        // of the elements, when the file format cannot say it (bf16 in a file of u2)
   string      tensor_name;  // for +td_load=NAME:FILE and +td_dump_dir; "" is the name of the sequence
   td_layout   layout;
   string      as;           // what the memory holds; "" for the tensor's own bits
-  td_status_e status;       // what came of it; every failure was reported too
+  td_status_e status;       // of the last run; a failure was also reported
 
   function new(input string name = "td_mem_seq");
     super.new(name);
@@ -26,7 +27,7 @@ virtual class td_mem_seq extends uvm_sequence #(uvm_sequence_item);
 
   pure virtual function td_status_e move(output string message);
 
-  // The name under which the command line knows the tensor.
+  // The name of the tensor in +td_load and +td_dump_dir.
   function string name_of_tensor();
     return tensor_name == "" ? get_name() : tensor_name;
   endfunction

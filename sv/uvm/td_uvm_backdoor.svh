@@ -1,12 +1,12 @@
-// A uvm_reg_backdoor for the register layer: peek, poke, read, write and the bursts of a uvm_mem reach the words of a
-// td_uvm_mem. Created where the register model is built:
+// A uvm_reg_backdoor for a uvm_mem of the register model: its peek, poke, backdoor read and write, and bursts then
+// reach the words of a td_uvm_mem. Created where the register model is built:
 //
 //   backdoor = td_uvm_backdoor::type_id::create("backdoor");
 //   backdoor.memory = env.wbuf;
 //   model.wbuf.set_backdoor(backdoor);
 //
-// A value of the register layer has the bits of uvm_reg_data_t; a wider memory is refused. bulk_write and bulk_read
-// beside it take words of any width, and cost a call where the register layer builds an item.
+// The register layer passes values as uvm_reg_data_t; a memory with wider words is refused. bulk_write and bulk_read
+// take words of any width, and are faster, because they bypass the register layer's item for each word.
 class td_uvm_backdoor extends uvm_reg_backdoor;
   `uvm_object_utils(td_uvm_backdoor)
 
@@ -45,7 +45,8 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     finish(rw, status, message);
   endfunction
 
-  // Consecutive words from this offset, in one call; a word takes words_per_word() of the list, the low one first.
+  // Writes consecutive words from this offset on, in one call. Each takes words_per_word() words of the list, the low
+  // one first.
   function void bulk_write(input uvm_reg_addr_t offset, input td_words_t words);
     string      message;
     td_status_e status;
@@ -55,6 +56,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     else td_uvm_reporter::fail(memory, status, message);
   endfunction
 
+  // Reads `count` consecutive words from this offset on, in the same form.
   function void bulk_read(input uvm_reg_addr_t offset, input int count, output td_words_t words);
     string      message;
     td_status_e status;
@@ -63,7 +65,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     else td_uvm_reporter::fail(memory, status, message);
   endfunction
 
-  // ---- what is refused
+  // ---- checks
 
   local function td_status_e check_memory(output string message);
     message = "";
@@ -97,7 +99,7 @@ class td_uvm_backdoor extends uvm_reg_backdoor;
     return TD_ARGUMENT;
   endfunction
 
-  // ---- values of the register layer and lists of words
+  // ---- conversion between values of the register layer and lists of words
 
   local function void finish(input uvm_reg_item rw, input td_status_e status, input string message);
     rw.status = status == TD_OK ? UVM_IS_OK : UVM_NOT_OK;

@@ -1,12 +1,12 @@
-// A UVM component around a td_backdoor (a td_memory, a td_design_memory or a td_bank_set, which hold the words), at
-// its place in the hierarchy, whose full name stands in every message. Created in the build_phase of the environment
-// around it:
+// A UVM component around a td_backdoor (a td_memory, a td_design_memory or a td_bank_set). It gives the memory a place
+// in the component hierarchy, and its messages have the component's full name. Created in the build_phase of its
+// parent:
 //
 //   td_uvm_mem::put("*.env.wbuf", wbuf_mem::create("wbuf"));        in the top module, before run_test
 //   wbuf = td_uvm_mem::type_id::create("wbuf", this);               in the environment
-//   wbuf = td_uvm_mem::get(m_sequencer, "wbuf");                    in a sequence beside or below it
+//   wbuf = td_uvm_mem::get(m_sequencer, "wbuf");                    in a sequence of this environment
 //
-// backdoor() gives what it wraps, and with it every other call.
+// backdoor() returns the wrapped object, which has all other calls.
 class td_uvm_mem extends uvm_component;
   `uvm_component_utils(td_uvm_mem)
 
@@ -17,20 +17,21 @@ class td_uvm_mem extends uvm_component;
     td_uvm_reporter::install_once();
   endfunction
 
-  // ---- where it is found
+  // ---- how components find their memory, and sequences their component
 
-  // For the component at this path, which may have wildcards.
+  // Sets the memory of the component at this path, which may have wildcards.
   static function void put(input string path, input td_backdoor memory);
     td_uvm_reporter::install_once();
     uvm_config_db#(td_backdoor)::set(null, path, "td_backdoor", memory);
   endfunction
 
-  // The same, from before put took a set of banks.
+  // The same as put; older than put's accepting a bank set.
   static function void put_banks(input string path, input td_bank_set banks);
     put(path, banks);
   endfunction
 
-  // The component of this name whose parent is `from` or above it; null, and an error, when there is none.
+  // Finds the component of this name among the children of `from` and of the components above it; reports an error and
+  // returns null when there is none.
   static function td_uvm_mem get(input uvm_component from, input string name);
     td_uvm_mem  found;
     string      message;
@@ -54,12 +55,12 @@ class td_uvm_mem extends uvm_component;
     return TD_HANDLE;
   endfunction
 
-  // Instead of put, before the end_of_elaboration_phase.
+  // Sets the memory directly, instead of put; call it before the end_of_elaboration_phase.
   function void set_memory(input td_backdoor memory);
     m_backdoor = memory;
   endfunction
 
-  // The same, from before set_memory took a set of banks.
+  // The same as set_memory; older than set_memory's accepting a bank set.
   function void set_banks(input td_bank_set banks);
     m_backdoor = banks;
   endfunction
@@ -71,7 +72,7 @@ class td_uvm_mem extends uvm_component;
     uvm_config_db#(td_uvm_mem)::set(get_parent(), "*", get_name(), this);
   endfunction
 
-  // Not in the build_phase, after whose errors UVM ends the run with a fatal.
+  // A missing memory is reported here, because UVM ends the run after any error in the build_phase.
   virtual function void end_of_elaboration_phase(input uvm_phase phase);
     super.end_of_elaboration_phase(phase);
     td_uvm_plusargs::check_form();
@@ -80,15 +81,15 @@ class td_uvm_mem extends uvm_component;
                                 get_full_name()));
   endfunction
 
-  // After the check_phase, in which scoreboards open their golden tensors.
+  // Names in +td_load are checked here, after the check_phase, in which scoreboards open their golden tensors.
   virtual function void report_phase(input uvm_phase phase);
     super.report_phase(phase);
     td_uvm_plusargs::check_names();
   endfunction
 
-  // ---- questions
+  // ---- the wrapped object
 
-  // What it wraps, whichever it is; null when there was none.
+  // The wrapped object; null when none was set.
   function td_backdoor backdoor();
     return m_backdoor;
   endfunction
@@ -107,12 +108,12 @@ class td_uvm_mem extends uvm_component;
     return null;
   endfunction
 
-  // What a quiet call has returned, loud and in the name of this component.
+  // Reports the failure of a quiet call in the name of this component.
   function void fail(input td_status_e status, input string message);
     td_uvm_reporter::fail(this, status, message);
   endfunction
 
-  // ---- the operations, as td_backdoor has them
+  // ---- the calls of td_backdoor
 
   function void backdoor_load_tensor(input td_tensor tensor, input td_layout layout, input string as = "");
     string      message;
@@ -140,7 +141,7 @@ class td_uvm_mem extends uvm_component;
     return no_memory("backdoor_dump_tensor", message);
   endfunction
 
-  // Null when it could not compare.
+  // Returns null when it could not compare.
   function td_report backdoor_compare_tensor(input td_tensor golden, input td_layout layout, input string policy = "",
                                              input string as = "");
     td_report   report;
@@ -160,7 +161,7 @@ class td_uvm_mem extends uvm_component;
     return no_memory("backdoor_compare_tensor", message);
   endfunction
 
-  // What a quiet comparison has found, loud and in the name of this component.
+  // Reports the result of a quiet comparison in the name of this component.
   function void announce(input td_report report);
     td_uvm_reporter::announce(this, report);
   endfunction

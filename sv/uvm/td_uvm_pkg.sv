@@ -1,6 +1,6 @@
-// tensordoor in UVM: reporting, factory and sequences around td_pkg, which does the work. `import td_pkg::*;` and
-// `import td_uvm_pkg::*;` give both. For UVM 1800.2-2017 and 1800.2-2020, with and without UVM's own DPI.
-// No delays here, so that any `timescale around it will do, and none:
+// tensordoor for UVM: components, sequences and reporting around td_pkg, which does the work. A testbench imports both,
+// td_pkg and td_uvm_pkg. For UVM 1800.2-2017 and 1800.2-2020, with and without UVM's own DPI.
+// There are no delays in here, so a `timescale before or after it does not matter:
 // verilator lint_off TIMESCALEMOD
 package td_uvm_pkg;
   import uvm_pkg::*;

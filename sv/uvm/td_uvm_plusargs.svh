@@ -1,20 +1,20 @@
-// What the command line says to every test:
+// The plusargs of the UVM layer:
 //
-//   +td_load=NAME:FILE   the tensor of this name comes out of this file; any number of them
-//   +td_dump_dir=DIR     td_dump_seq writes NAME.npy into this folder, which exists already
-//   +td_seed=N           what seed() returns
+//   +td_load=NAME:FILE   the tensor of this name is opened from this file; may be given any number of times
+//   +td_dump_dir=DIR     td_dump_seq writes NAME.npy into this folder, which must exist
+//   +td_seed=N           the number that seed() returns
 //
-// All functions are static. A +td_load of another form, or for a name that no tensor of the test has, is an error.
-// Where UVM has no DPI the command line cannot be listed, and only the first +td_load is checked; all of them work.
+// All functions are static. A +td_load of another form, or with a name that no tensor of the test has, is an error.
+// Without UVM's DPI the command line cannot be listed: all +td_load work, but only the first is checked.
 class td_uvm_plusargs;
-  local static bit              m_asked[string];  // the names of tensors that were looked for
+  local static bit              m_asked[string];  // the names of tensors that the test has asked for
   local static bit              m_form_checked;
   local static bit              m_names_checked;
   local static bit              m_seeded;
   local static longint unsigned m_seed;
 
-  // The tensor that a sequence or a scoreboard works on: out of the file of +td_load=NAME:FILE, or else out of
-  // `file`, or else the one that was given.
+  // Finds the tensor for a sequence or a scoreboard: from the file of +td_load=NAME:FILE if there is one, else from
+  // `file` if that is set, else the one that was given.
   static function td_status_e try_tensor(input string name, input string file, input string dtype,
                                          input td_tensor given, output td_tensor tensor, output string message);
     string override_file;
@@ -32,15 +32,15 @@ class td_uvm_plusargs;
     return TD_OK;
   endfunction
 
-  // Where a dump of this name is written; "" without +td_dump_dir.
+  // The path that a dump of this name is saved to; "" without +td_dump_dir.
   static function string dump_file(input string name);
     string dir;
     if (!$value$plusargs("td_dump_dir=%s", dir)) return "";
     return {dir, "/", name, ".npy"};
   endfunction
 
-  // The number of +td_seed, and without it one that is drawn, and said, once:
-  // `act.fill_random(td_uvm_plusargs::seed())`.
+  // The number given with +td_seed; without it, a random one, chosen once and printed so that the run can be repeated.
+  // For example: act.fill_random(td_uvm_plusargs::seed()).
   static function longint unsigned seed();
     string text;
     if (m_seeded) return m_seed;
@@ -51,7 +51,7 @@ class td_uvm_plusargs;
     return m_seed;
   endfunction
 
-  // Every +td_load has the form NAME:FILE. Says so once.
+  // Reports every +td_load that is not of the form NAME:FILE, once.
   static function void check_form();
     string loads[$];
     if (m_form_checked) return;
@@ -64,8 +64,8 @@ class td_uvm_plusargs;
     end
   endfunction
 
-  // Every +td_load is for a tensor that was looked for. Says so once, at the end: a misspelt name would leave the
-  // test as it was.
+  // Reports, once, every +td_load with a name that the test has never asked for: with a misspelt name the test would
+  // silently use its own tensor.
   static function void check_names();
     string loads[$];
     string name;

@@ -1,12 +1,11 @@
-// Sends into UVM what the loud calls of td_pkg say. A failure is a uvm_error with the id TD/<STATUS>, as TD/SHAPE for
-// TD_SHAPE; a comparison is a uvm_info TD/MATCH or a uvm_error TD/MISMATCH. The try_ twins stay quiet, as they never
-// come to a reporter. The components and sequences of this package install it when the first of them is made; a
-// testbench whose loud calls come earlier calls td_uvm_reporter::install_once().
+// The td_reporter for UVM. A failed call becomes a uvm_error with the id TD/<STATUS>, as TD/SHAPE for TD_SHAPE; a
+// comparison becomes a uvm_info TD/MATCH or a uvm_error TD/MISMATCH. The first component or sequence of this package
+// that is created installs it; a testbench that makes calls earlier than that calls td_uvm_reporter::install_once().
 class td_uvm_reporter extends td_reporter;
   local static td_uvm_reporter   m_installed;
-  local static uvm_report_object m_speaker;  // in whose name the next message is; null for UVM's root
+  local static uvm_report_object m_speaker;  // reports the next message; null for UVM's root
 
-  // A reporter that the testbench installs afterwards stays.
+  // Installs it the first time only, so that a reporter which the testbench installs later is not replaced.
   static function void install_once();
     td_reporter base;
     if (m_installed != null) return;
@@ -15,7 +14,7 @@ class td_uvm_reporter extends td_reporter;
     td_reporter::install(base);
   endfunction
 
-  // A failure in the name of a component: its full name stands in the message. `speaker` may be null.
+  // Reports a failure in the name of a component, whose full name is in the message. `speaker` may be null.
   static function void fail(input uvm_report_object speaker, input td_status_e status, input string message);
     install_once();
     m_speaker = speaker;
@@ -23,8 +22,8 @@ class td_uvm_reporter extends td_reporter;
     m_speaker = null;
   endfunction
 
-  // The line of a comparison, and its page where pages are wanted, in the name of a component; at UVM_HIGH all of a
-  // report that has found a difference.
+  // Reports the line of a comparison in the name of a component, and writes its page if pages are wanted; when
+  // something differs, the whole report follows at verbosity UVM_HIGH.
   static function void announce(input uvm_report_object speaker, input td_report report);
     install_once();
     m_speaker = speaker;
@@ -41,7 +40,7 @@ class td_uvm_reporter extends td_reporter;
     `uvm_error_context({"TD/", name.substr(3, name.len() - 1)}, message, speaker)
   endfunction
 
-  // announce() has it at UVM_HIGH.
+  // Nothing here: announce() prints the report at UVM_HIGH.
   virtual function void mismatches(input string text);
   endfunction
 

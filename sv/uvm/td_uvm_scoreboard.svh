@@ -1,17 +1,17 @@
-// Compares a memory with a golden tensor: on every call of compare_now(), or, when there was none, once in the
-// check_phase. A test that ends without a comparison is an error. Created in the build_phase of an environment, one
-// for each result; the fields are set before the check_phase:
+// Compares a memory with a golden tensor: whenever compare_now() is called, or, if it never is, once in the
+// check_phase. A scoreboard that has compared nothing by the end of the test is an error. Create one for each result in
+// the build_phase of an environment, and set its fields before the check_phase:
 //
 //   scoreboard = td_uvm_scoreboard::type_id::create("scoreboard", this);
 //   scoreboard.memory = obuf;
-//   scoreboard.golden_file = "golden.npy";        +td_load=scoreboard:other.npy takes another
+//   scoreboard.golden_file = "golden.npy";        +td_load=scoreboard:other.npy overrides it
 //   scoreboard.layout = rows;
 //   scoreboard.policy = "ulp=1";
 class td_uvm_scoreboard extends uvm_scoreboard;
   `uvm_component_utils(td_uvm_scoreboard)
 
   td_uvm_mem memory;       // or:
-  string     memory_name;  // looked for from here, with td_uvm_mem::get
+  string     memory_name;  // found with td_uvm_mem::get from this component upwards
   td_tensor  golden;       // or:
   string     golden_file;
   string     golden_name;  // for +td_load=NAME:FILE; "" is the name of the component
@@ -30,7 +30,7 @@ class td_uvm_scoreboard extends uvm_scoreboard;
     td_uvm_reporter::install_once();
   endfunction
 
-  // Now, with the fields as they are; returns whether all is equal.
+  // Compares now, with the fields as they are; returns 1 when everything is equal.
   virtual function bit compare_now();
     string      message;
     td_status_e status;

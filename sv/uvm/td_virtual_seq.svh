@@ -1,4 +1,4 @@
-// A whole run: loads tensors, starts a user's sequence, compares the results. Started on a virtual sequencer
+// A whole run: loads tensors, starts a sequence of yours, compares the results. It is started on a virtual sequencer,
 // or on none:
 //
 //   run = td_virtual_seq::type_id::create("run");
@@ -9,22 +9,22 @@
 //   void'(run.add_compare("result", env.obuf, golden, rows, "atol=1"));
 //   run.start(null);
 //
-// After a load that was refused neither the user's sequence nor a comparison is started.
+// When a load fails, neither the user's sequence nor a comparison is started.
 class td_virtual_seq extends uvm_sequence #(uvm_sequence_item);
   `uvm_object_utils(td_virtual_seq)
 
   td_load_seq        loads[$];
   uvm_sequence_base  user_seq;
-  uvm_sequencer_base user_sequencer;  // null for the one that this sequence is started on
+  uvm_sequencer_base user_sequencer;  // null: the one that this sequence is started on
   td_compare_seq     compares[$];
-  td_status_e        status;          // of the first load or comparison that was refused
+  td_status_e        status;          // of the first load or comparison that failed
 
   function new(input string name = "td_virtual_seq");
     super.new(name);
     td_uvm_reporter::install_once();
   endfunction
 
-  // The name is the tensor's on the command line; the rest of the fields may be set in what is returned.
+  // Adds a load and returns its sequence, whose other fields may then be set. `name` is the tensor's name in +td_load.
   function td_load_seq add_load(input string name, input td_uvm_mem memory = null, input td_tensor tensor = null,
                                 input td_layout layout = null, input string as = "");
     td_load_seq load;
@@ -50,7 +50,7 @@ class td_virtual_seq extends uvm_sequence #(uvm_sequence_item);
     return compare;
   endfunction
 
-  // All comparisons were made, at least one, and found no difference.
+  // 1 when all comparisons, at least one, were made and found no difference.
   function bit passed();
     foreach (compares[i]) if (!compares[i].passed()) return 1'b0;
     return status == TD_OK && compares.size() != 0;

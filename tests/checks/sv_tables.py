@@ -1,7 +1,7 @@
 """sv_tables.py ROOT [--write]: README.md's tables of what each SystemVerilog class has, made from the classes
 themselves: the call, and the first sentence of the comment above it. Without --write it says whether README.md is
-out of date. A call whose quiet twin `try_...` exists is marked; calls that only other classes of sv/ need are left
-out."""
+out of date. A call whose quiet twin `try_...` exists is marked, and a quiet call without a twin is listed; calls that
+only other classes of sv/ need are left out."""
 import os
 import re
 import sys
@@ -31,7 +31,7 @@ def argument(text):
 
 
 def calls(text):
-    """(name, call, comment) of every function and task of a class, in order."""
+    """(name, call, comment, static, public) of every function and task of a class, in order."""
     found, comment, lines, at = [], [], text.split("\n"), 0
     while at < len(lines):
         line = lines[at]
@@ -41,14 +41,14 @@ def calls(text):
                 at += 1
                 line += " " + lines[at].strip()
             name = re.search(r"(\w+)\s*(\((.*)\))?;$", line.strip())
-            if not head.group(1) and "protected" not in head.group(2) and "local" not in head.group(2):
-                arguments = [argument(a) for a in (name.group(3) or "").split(",") if a.strip()]
-                found.append((name.group(1), f"{name.group(1)}({', '.join(arguments)})", comment,
-                              "static" in head.group(2)))
+            arguments = [argument(a) for a in (name.group(3) or "").split(",") if a.strip()]
+            hidden = head.group(1) or re.search("protected|local", head.group(2))
+            found.append((name.group(1), f"{name.group(1)}({', '.join(arguments)})", comment, "static" in head.group(2),
+                          not hidden))
             comment = []
         elif re.match(r"  // (?!verilator|----)", line):
             comment = comment + [line]
-        else:
+        elif not line.startswith("  // verilator"):
             comment = []
         at += 1
     return found
@@ -64,8 +64,9 @@ def table(root, name):
     out = f"\n**`{name}`**" + (f" (has all of `{extends.group(1)}` too)" if extends else "") + f": {about}.\n\n"
     out += "| call | what it does |\n|---|---|\n"
     last = ""
-    for call, shown, comment, static in every:
-        if INTERNAL.match(call):
+    for call, shown, comment, static, public in every:
+        alone = comment and call.startswith("try_") and call[len("try_"):] not in names
+        if not public or (INTERNAL.match(call) and not alone):
             continue
         last = first_sentence(comment) or last
         twin = " `try_`" if "try_" + call in names else ""

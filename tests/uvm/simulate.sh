@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# simulate.sh UVM BUILD FLAVOUR: builds the tests of the UVM layer with one flavour of UVM and makes the runs of
-# tests.txt; verilate.sh says what the arguments are. A program that is newer than its sources is only run.
+# simulate.sh UVM BUILD FLAVOUR: builds the tests of the UVM layer with one flavour of UVM and runs what tests.txt
+# lists; verilate.sh explains the arguments. A program that is newer than its sources is not built again.
 set -euo pipefail
 out=$2/tests/uvm/$3
 cd "$(dirname "$0")/../.."
@@ -16,8 +16,9 @@ if ! test -e "$program" || test -n "$(find sv tests/uvm tests/sim/tap_pkg.sv REA
     tests/uvm/tb_uvm.sv
 fi
 
-# A run's points are its own, and one more for its end: with status 0 and as many points as it has planned, or, with "!"
-# before it, with another status. A fatal error of UVM alone ends a run with status 0, but before the plan.
+# Each run has its own TAP results, and one more for how it ended: with status 0 and as many results as it had planned,
+# or, with "!" before it, with another status. The plan is needed because a run that UVM ends with a fatal error still
+# has status 0.
 grep -v -E '^ *(#|$)' tests/uvm/tests.txt >"$out/runs"
 points=0
 runs=0

@@ -1,8 +1,9 @@
-# UVM's sources, 1800.2-2017 1.0 and 2020 3.1, each with and without its DPI: Debian carries them in the source package
-# of sid's Verilator. Sourced after tests/cache.sh by those who compile or parse UVM.
+# UVM's sources, 1800.2-2017 1.0 and 2020 3.1, each with and without its DPI, from the source package of Verilator in
+# Debian sid. Sourced after tests/cache.sh by every script that compiles or parses UVM.
 td_uvm=$td_cache/uvm
 
-# td_uvm_fetch: fetches them once. No container and no root is needed: apt gets lists and a cache of its own.
+# td_uvm_fetch: downloads them once. It needs neither a container nor root, because apt uses lists and a cache of its
+# own here.
 td_uvm_fetch() {
   test ! -e "$td_uvm/uvm_macros.svh" || return 0
   command -v apt-get >/dev/null || td_skip "UVM's sources come through apt"
@@ -22,12 +23,12 @@ td_uvm_fetch() {
     td_skip "UVM's sources cannot be fetched: $(tail -1 "$td_uvm.log")"
   }
   rm -rf "$new/apt"
-  # Each version is one file there, with the macros, which hold for what is compiled after it.
+  # There each version of UVM is one file, macros included; they are defined for whatever is compiled after it.
   echo "// The macros came with the package." >"$new/uvm_macros.svh"
   mv "$new" "$td_uvm"
 }
 
-# td_uvm_first_test README FILE: the README's first test, which tb_uvm.sv includes.
+# td_uvm_first_test README FILE: copies the first test of README.md into FILE, which tb_uvm.sv includes.
 td_uvm_first_test() {
   awk '/^```systemverilog first_test.svh/ {inside = 1; next} /^```/ {inside = 0} inside' "$1" >"$2"
 }

@@ -1,10 +1,10 @@
-// A register model whose memories have our backdoor. Created by t_backdoor_test.
+// A register model with memories that have a td_uvm_backdoor. Created by t_backdoor_test.
 class t_model extends uvm_reg_block;
   `uvm_object_utils(t_model)
 
   uvm_mem abuf;
   uvm_mem narrow;  // 32 bits for a memory of 64
-  uvm_mem odd;     // 24 bits, as its memory
+  uvm_mem odd;     // 24 bits, like its memory
 
   function new(input string name = "t_model");
     super.new(name, UVM_NO_COVERAGE);
@@ -25,8 +25,8 @@ class t_model extends uvm_reg_block;
   endfunction
 endclass
 
-// peek, poke, read, write and bursts of a uvm_mem through td_uvm_backdoor, the bulk calls beside it, and what is
-// refused.
+// Tests peek, poke, read, write and bursts of a uvm_mem through td_uvm_backdoor, its bulk calls, and the calls that it
+// refuses.
 class t_backdoor_test extends t_base;
   `uvm_component_utils(t_backdoor_test)
 

@@ -1,5 +1,5 @@
-// What every test does: it keeps the reports, looks at each of them with `said`, and at the end compares UVM's own
-// counts with what was looked at, so that nothing else was reported.
+// The base of every test. It catches all reports; the test checks them with `said`; and at the end UVM's own counts
+// must equal the number of reports that were checked, so that an unexpected one fails the test.
 class t_base extends uvm_test;
   t_catcher seen;
   t_env     env;
@@ -20,12 +20,12 @@ class t_base extends uvm_test;
     env = t_env::type_id::create("env", this);
   endfunction
 
-  // All that was reported since the last look.
+  // Checks that exactly this was reported since the last call.
   function void said(input string needed, input string what);
     same(seen.take(), needed, what);
   endfunction
 
-  // Texts that several tests look for.
+  // Texts that several tests expect.
   function string matched(input string from, input string memory, input string policy = "exact",
                           input string more = "");
     return $sformatf("UVM_INFO %s [TD/MATCH] compare \"%s\"%s with golden i16 (4, 8), policy %s: all 32 elements match",
@@ -66,7 +66,7 @@ class t_base extends uvm_test;
     said("", "nothing else was reported");
     foreach (seen.id_counts[id])
       equal(64'(server.get_id_count(id)), 64'(seen.id_counts[id]), {"UVM's count of ", id});
-    // Without what UVM warns of when it has no DPI.
+    // Warnings that UVM gives when it has no DPI do not count.
     found = -server.get_id_count("NO_DPI_USED") - server.get_id_count("NO_VISIT_CHECK") -
             server.get_id_count("UVM/COMP/NAME");
     found += server.get_severity_count(UVM_WARNING) + server.get_severity_count(UVM_ERROR);

@@ -1,7 +1,7 @@
-// Keeps what UVM reports: everything of this package, and every warning, error and fatal of whoever. Reports go on as
-// they are, so that UVM counts them. Created by t_base.
+// Records what is reported: every report of td_uvm_pkg, and every warning, error and fatal of anyone. The reports are
+// passed on unchanged, so that UVM counts them. Created by t_base.
 class t_catcher extends uvm_report_catcher;
-  int          errors;         // of all the test
+  int          errors;         // in the whole test
   int          id_counts[string];
   local string m_lines[$];
 
@@ -17,7 +17,7 @@ class t_catcher extends uvm_report_catcher;
     id = get_id();
     severity = get_severity();
     if (severity == UVM_INFO && (id.len() < 3 || id.substr(0, 2) != "TD/")) return THROW;
-    // What UVM warns of when it has no DPI.
+    // Warnings that UVM gives when it has no DPI.
     if (id == "UVM/COMP/NAME" || id == "NO_VISIT_CHECK") return THROW;
     client = get_client();
     from = client.get_full_name();
@@ -29,7 +29,7 @@ class t_catcher extends uvm_report_catcher;
     return THROW;
   endfunction
 
-  // What was reported since the last look.
+  // Returns what was reported since the last call.
   function string take();
     string all;
     foreach (m_lines[i]) begin

@@ -1,9 +1,9 @@
-// The memories that the tests share, and a sequencer beside them. Created by t_base.
+// The memories that the tests share, and a sequencer. Created by t_base.
 class t_env extends uvm_env;
   `uvm_component_utils(t_env)
 
   td_uvm_mem     abuf;   // 256 words of 64 bits
-  td_uvm_mem     sram;   // the same in the design
+  td_uvm_mem     sram;   // the same size, an array in the design
   td_uvm_mem     wide;   // 256 words of 128 bits
   td_uvm_mem     odd;    // 16 words of 24 bits
   td_uvm_mem     tiles;  // four banks

@@ -1,4 +1,4 @@
-// A user's own kind of load, which the factory makes instead of ours.
+// A user's class that the factory makes in place of td_load_seq.
 class t_counted_load extends td_load_seq;
   `uvm_object_utils(t_counted_load)
 
@@ -14,7 +14,7 @@ class t_counted_load extends td_load_seq;
   endfunction
 endclass
 
-// A user's own kind of memory.
+// A user's class in place of td_uvm_mem.
 class t_counted_mem extends td_uvm_mem;
   `uvm_component_utils(t_counted_mem)
 
@@ -31,7 +31,7 @@ class t_counted_mem extends td_uvm_mem;
   endfunction
 endclass
 
-// What the factory is told to make is used everywhere.
+// Tests that factory overrides take effect wherever this package creates an object.
 class t_factory_test extends t_base;
   `uvm_component_utils(t_factory_test)
 

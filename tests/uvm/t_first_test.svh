@@ -1,4 +1,4 @@
-// The README's test, and what comes of it.
+// Runs the test that README.md prints, and checks its reports.
 class t_first_test extends first_test;
   `uvm_component_utils(t_first_test)
 

@@ -1,4 +1,4 @@
-// td_uvm_mem: how it is found, and its full name in every message.
+// Tests td_uvm_mem: how it is found, and that every message has its full name.
 class t_mem_test extends t_base;
   `uvm_component_utils(t_mem_test)
 

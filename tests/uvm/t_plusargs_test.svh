@@ -1,4 +1,4 @@
-// +td_load=act:other.npy +td_load=result:other.npy +td_dump_dir=. +td_seed=7
+// Run with +td_load=act:other.npy +td_load=result:other.npy +td_dump_dir=. +td_seed=7.
 class t_plusargs_test extends t_base;
   `uvm_component_utils(t_plusargs_test)
 
@@ -62,7 +62,7 @@ class t_plusargs_test extends t_base;
   endfunction
 endclass
 
-// +td_load=weights +td_dump_dir=nowhere +td_seed=seven
+// Run with plusargs that are all wrong: +td_load=weights +td_dump_dir=nowhere +td_seed=seven.
 class t_bad_plusargs_test extends t_base;
   `uvm_component_utils(t_bad_plusargs_test)
 
@@ -88,7 +88,7 @@ class t_bad_plusargs_test extends t_base;
   endtask
 endclass
 
-// +td_load=wieghts:other.npy
+// Run with a misspelt name: +td_load=wieghts:other.npy.
 class t_misspelt_test extends t_base;
   `uvm_component_utils(t_misspelt_test)
 
@@ -114,7 +114,7 @@ class t_misspelt_test extends t_base;
   endfunction
 endclass
 
-// +td_load=act:missing.npy, and no seed
+// Run with a file that does not exist, +td_load=act:missing.npy, and without a seed.
 class t_missing_file_test extends t_base;
   `uvm_component_utils(t_missing_file_test)
 
@@ -139,7 +139,7 @@ class t_missing_file_test extends t_base;
   endtask
 endclass
 
-// An assertion that fails: the program has to end with a status that says so.
+// Fails on purpose: the program must then exit with a status other than 0.
 class t_fails_test extends t_base;
   `uvm_component_utils(t_fails_test)
 

@@ -1,4 +1,5 @@
-// Loud calls are uvm_errors with the status in their id, quiet ones say nothing; comparisons say one line.
+// Tests the reporter: a loud call that fails is a uvm_error with the status in its id, a quiet one reports nothing, and
+// a comparison reports one line.
 class t_reporter_test extends t_base;
   `uvm_component_utils(t_reporter_test)
 

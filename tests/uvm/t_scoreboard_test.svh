@@ -1,5 +1,5 @@
-// Scoreboards: compared in the check_phase, on a call, with a difference, without a golden tensor, without a memory,
-// and one that compares nothing.
+// Tests scoreboards: one that compares in the check_phase, one that is called, one that finds a difference, one without
+// a golden tensor, one without a memory, and one that compares nothing.
 class t_scoreboard_test extends t_base;
   `uvm_component_utils(t_scoreboard_test)
 

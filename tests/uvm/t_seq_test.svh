@@ -1,4 +1,4 @@
-// The sequences, on a sequencer and on none, and what they refuse.
+// Tests the sequences, on a sequencer and on none, and what they refuse.
 class t_seq_test extends t_base;
   `uvm_component_utils(t_seq_test)
 

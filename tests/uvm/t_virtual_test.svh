@@ -1,5 +1,4 @@
-// Stands for a design: copies words 0x10 to 0x17 from one memory to another, with a bit that sticks where it is told
-// to.
+// Stands in for a design: copies words 0x10 to 0x17 from one memory to another. On request one bit is stuck.
 class t_copy_seq extends uvm_sequence #(uvm_sequence_item);
   `uvm_object_utils(t_copy_seq)
 
@@ -23,7 +22,7 @@ class t_copy_seq extends uvm_sequence #(uvm_sequence_item);
   endtask
 endclass
 
-// The virtual sequence: loads, a user's sequence, comparisons, in this order.
+// Tests the virtual sequence: loads, a user's sequence and comparisons, in this order.
 class t_virtual_test extends t_base;
   `uvm_component_utils(t_virtual_test)
 

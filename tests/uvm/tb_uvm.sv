@@ -1,5 +1,6 @@
-// The tests of sv/uvm in one program, as UVM takes minutes to build: +UVM_TESTNAME chooses one, and tests.txt lists the
-// runs. Each says its points in TAP between UVM's own lines; the program fails when one of them is not good.
+// All tests of sv/uvm in one program, because UVM takes minutes to build. +UVM_TESTNAME chooses one, and tests.txt
+// lists the runs. Each prints its results in TAP between UVM's own lines; the program fails when one of them is "not
+// ok".
 `include "td_macros.svh"
 
 package t_uvm_pkg;
@@ -20,7 +21,7 @@ package t_uvm_pkg;
   `include "t_backdoor_test.svh"
   `include "t_plusargs_test.svh"
   `include "t_factory_test.svh"
-  `include "first_test.svh"  // out of README.md
+  `include "first_test.svh"  // extracted from README.md
   `include "t_first_test.svh"
 endpackage
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# verilate.sh UVM BUILD FLAVOUR OUT ARGUMENT...: the program OUT/Vtb of a bench with one flavour of UVM (2020_3_1_dpi,
-# 2017_1_0_nodpi), whose sources are in the folder UVM, the UVM layer, and the library in BUILD. Arguments are
-# Verilator's; files are relative to the repository. Most of the time goes into the C++ of UVM, which is compiled
-# without optimisation unless TD_OPTIMISE says otherwise; with -j 1 Verilator makes it one file, which is several times
-# faster than its thousands.
+# verilate.sh UVM BUILD FLAVOUR OUT ARGUMENT...: builds the program OUT/Vtb from a bench, the UVM layer, the library in
+# BUILD, and one flavour of UVM (2020_3_1_dpi, 2017_1_0_nodpi) from the folder UVM. The other arguments are Verilator's;
+# files are relative to the repository. Most of the time goes into compiling the C++ of UVM, so it is not optimised
+# unless TD_OPTIMISE is set; and with -j 1 Verilator writes it as one file, which compiles several times faster than
+# thousands of small ones.
 set -euo pipefail
 uvm=$1 build=$2 flavour=$3 out=$4
 shift 4
