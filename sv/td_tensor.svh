@@ -1,17 +1,18 @@
-// A dtype, a shape and row-major data, kept in C. Made with create (zeros) or open (a .npy file); freed with destroy.
-// Each call is loud and has a quiet twin `try_` that returns the status and has the message as its last argument.
+// A dtype, a shape and row-major data, kept in C. Made with create (zeros) or open (from a file); freed with destroy.
+// Each call reports its own failures through td_reporter (it is *loud*). Its quiet twin, the same name with `try_` in
+// front, reports nothing; it returns the status, and its last argument is the message.
 class td_tensor;
   local longint unsigned m_handle;
-  local longint unsigned m_none;  // 0. Verilator 5.048 takes a constant for what a call assigns in an `if` after it
+  local longint unsigned m_none;  // always 0; td_backdoor says why
   local string           m_dtype;
   local string           m_shape;
   local longint unsigned m_dims[$];
   local longint unsigned m_elems;
   local int              m_words_per_elem;
 
-  // ---- life
+  // ---- creation and destruction
 
-  // td_tensor::create("i16", "2 3 4"): zeros; null when it is refused.
+  // Makes a tensor of zeros: td_tensor::create("i16", "2 3 4"); null when it fails.
   static function td_tensor create(input string dtype, input string shape);
     td_tensor   tensor;
     string      message;
@@ -31,7 +32,8 @@ class td_tensor;
     return own(handle, tensor, message);
   endfunction
 
-  // td_tensor::open("weights.npy"); the dtype says what the bytes mean when the file cannot ("bf16" for a u2 file).
+  // Opens a tensor file: td_tensor::open("weights.npy"); a dtype says what the elements are when the file format cannot
+  // ("bf16" for a file of u2); null when it fails.
   static function td_tensor open(input string path, input string dtype = "");
     td_tensor   tensor;
     string      message;
@@ -51,20 +53,20 @@ class td_tensor;
     return own(handle, tensor, message);
   endfunction
 
-  // A tensor that another call made in C, by its handle.
+  // For other classes: makes an object for a tensor that a call has made in C.
   static function td_status_e own(input longint unsigned handle, output td_tensor tensor, output string message);
     message = "";
     tensor  = new(handle);
     return tensor.learn(message);
   endfunction
 
-  // For create and open; a handle from elsewhere is refused when it is used.
+  // Called by create and open. With any other handle, later calls fail with TD_HANDLE.
   function new(input longint unsigned handle);
     m_handle = handle;
     m_none = 0;
   endfunction
 
-  // One call fetches dtype and shape; of these only reshape changes the shape.
+  // Fetches dtype and shape once; only reshape changes them, and then calls this again.
   local function td_status_e learn(output string message);
     string           dtype;
     string           shape;
@@ -99,7 +101,7 @@ class td_tensor;
     if (inside_number) m_dims.push_back(length);
   endfunction
 
-  // Frees the tensor; every later use is TD_HANDLE.
+  // Frees the tensor; later calls with it fail with TD_HANDLE.
   function void destroy();
     string      message;
     td_status_e status;
@@ -111,42 +113,45 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_destroy(m_handle, message));
   endfunction
 
-  // ---- questions
+  // ---- properties
 
-  // What crosses DPI instead of this object.
+  // The handle that stands for this object in calls to C.
   function longint unsigned handle();
     return m_handle;
   endfunction
 
+  // The name of its element type: "i16".
   function string dtype();
     return m_dtype;
   endfunction
 
-  // As create takes it: "2 3 4".
+  // The shape in the form that create takes: "2 3 4".
   function string shape();
     return m_shape;
   endfunction
 
-  // The number of dimensions.
+  // Number of dimensions.
   function int rank();
     return m_dims.size();
   endfunction
 
-  // The length of dimension n, 0 for the first; with n below 0 it is counted from the end, -1 for the last.
+  // The length of dimension n, 0 for the first; a negative n counts from the end, -1 for the last.
   function longint unsigned dim(input int n);
     int at;
     at = n < 0 ? n + m_dims.size() : n;
     if (at >= 0 && at < m_dims.size()) return m_dims[at];
-    td_reporter::report(TD_RANGE, $sformatf("tensor_dim: dimension %0d of a tensor of %0d (shape %s)", n,
-                                            m_dims.size(), m_shape));
+    td_reporter::report(TD_RANGE, $sformatf("tensor_dim: dimension %0d of a tensor of rank %0d (shape %s); %s", n,
+                                            m_dims.size(), m_shape, m_dims.size() == 0 ? "a scalar has none" :
+                                            $sformatf("pass %0d to %0d", -m_dims.size(), m_dims.size() - 1)));
     return 0;
   endfunction
 
+  // Number of elements.
   function longint unsigned elems();
     return m_elems;
   endfunction
 
-  // The name in messages, "" for none: that of the file it was opened from, or what set_name gave.
+  // The name used in messages: the one that set_name gave, or the file it was opened from; "" for none.
   function string name();
     string      text;
     string      message;
@@ -156,7 +161,7 @@ class td_tensor;
     return text;
   endfunction
 
-  // Gives the tensor a name, which refused loads, dumps and comparisons say; "" takes it away.
+  // Gives the tensor a name, which the messages of failed loads, dumps and comparisons will show; "" removes it.
   function void set_name(input string label);
     string      message;
     td_status_e status;
@@ -168,7 +173,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_name(m_handle, label, message));
   endfunction
 
-  // The same elements in another shape, which has as many of them: reshape("6 4").
+  // Changes the shape, not the elements: reshape("6 4"); the number of elements must stay the same.
   function void reshape(input string dims);
     string      message;
     td_status_e status;
@@ -183,13 +188,13 @@ class td_tensor;
     return learn(message);
   endfunction
 
-  // 32-bit words of one element in chunks and lists: 2 for elements of more than 32 bits, else 1.
+  // How many 32-bit words one element takes in chunks and lists: 2 when it has more than 32 bits, else 1.
   function int words_per_elem();
     return m_words_per_elem;
   endfunction
 
-  // This tensor, which was expected, against another of its dtype and shape. Says one line, an error when something
-  // differs; null when it could not compare.
+  // Compares another tensor of the same dtype and shape with this one, which holds the expected values. Prints one
+  // line, which is an error when something differs; returns null when it could not compare.
   function td_report compare(input td_tensor actual, input string policy = "");
     td_report   report;
     string      message;
@@ -216,6 +221,7 @@ class td_tensor;
 
   // ---- files and generators
 
+  // Saves the tensor to a file, whose extension says the format: .npy, .npz, .safetensors, .raw, .bin.
   function void save(input string path);
     string      message;
     td_status_e status;
@@ -227,8 +233,9 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_save(m_handle, path, message));
   endfunction
 
-  // Every element from a distribution: "uniform min=-1 max=1 seed=7", "normal mean=0 sigma=1", "sparse zeros=0.9",
-  // "corners", "random", "ramp start=0 step=1" or "coordinates". The same words give the same tensor on every machine.
+  // Fills the tensor from a distribution: "uniform min=-1 max=1 seed=7", "normal mean=0 sigma=1", "sparse zeros=0.9",
+  // "corners", "random", "ramp start=0 step=1" or "coordinates". The same string gives the same tensor on every
+  // machine.
   function void fill(input string what);
     string      message;
     td_status_e status;
@@ -240,7 +247,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill(m_handle, what, message));
   endfunction
 
-  // Element i becomes start + i * step.
+  // Sets element i to start + i * step.
   function void fill_ramp(input real start = 0.0, input real step = 1.0);
     string      message;
     td_status_e status;
@@ -252,7 +259,8 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill_ramp(m_handle, start, step, message));
   endfunction
 
-  // Every element becomes its own coordinates, the last dimension in the lowest bits, so that it says where it belongs.
+  // Sets each element to its own coordinates, the last dimension in the lowest bits, so that a value found in memory
+  // tells where in the tensor it came from.
   function void fill_coordinates();
     string      message;
     td_status_e status;
@@ -264,7 +272,8 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill_coordinates(m_handle, message));
   endfunction
 
-  // The same seed gives the same tensor on every machine.
+  // Fills the tensor with random bits, without infinities and NaNs; the same seed gives the same tensor on every
+  // machine.
   function void fill_random(input longint unsigned seed);
     string      message;
     td_status_e status;
@@ -276,8 +285,9 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_fill_random(m_handle, seed, message));
   endfunction
 
-  // ---- single elements, by row-major number, as their own bits
+  // ---- single elements, by their row-major number
 
+  // Returns the bits of one element, zero-extended.
   function longint unsigned get_bits(input longint unsigned elem);
     longint unsigned bits;
     string           message;
@@ -291,6 +301,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_get_bits(m_handle, elem, bits, message));
   endfunction
 
+  // Sets the bits of one element.
   function void set_bits(input longint unsigned elem, input longint unsigned bits);
     string      message;
     td_status_e status;
@@ -302,8 +313,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_bits(m_handle, elem, bits, message));
   endfunction
 
-  // The same as numbers: exact or the nearest real. Setting rounds to nearest even in floats and fixed point;
-  // integers take whole numbers in range.
+  // Returns the value of one element, or the nearest real to it.
   function real get_real(input longint unsigned elem);
     real        value;
     string      message;
@@ -317,6 +327,8 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_get_real(m_handle, elem, value, message));
   endfunction
 
+  // Sets the value of one element. Floats and fixed point round it to nearest, ties to even; integers accept only whole
+  // numbers in their range.
   function void set_real(input longint unsigned elem, input real value);
     string      message;
     td_status_e status;
@@ -330,7 +342,7 @@ class td_tensor;
 
   // ---- the whole tensor
 
-  // A new tensor, as convert("i8 scale=0.05 zero=3") says; null when it is refused.
+  // Returns a converted copy: convert("i8 scale=0.05 zero=3"); null when it fails.
   function td_tensor convert(input string as);
     td_tensor   tensor;
     string      message;
@@ -350,7 +362,7 @@ class td_tensor;
     return tensor.learn(message);
   endfunction
 
-  // dtype, shape and values as NumPy prints them, shortened beyond 1000 elements; for $display("%s", t.text()).
+  // Returns dtype, shape and values as NumPy prints them, shortened beyond 1000 elements: $display("%s", t.text()).
   function string text();
     string      lines;
     string      message;
@@ -364,8 +376,8 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_text(m_handle, lines, message));
   endfunction
 
-  // Gives this tensor's values a name, for scale=@NAME and zero=@NAME in conversions. They are copied: the tensor may
-  // change or be destroyed.
+  // Makes this tensor's values available to conversions as scale=@NAME and zero=@NAME. They are copied, so the tensor
+  // may change or be destroyed afterwards.
   function void name_scales(input string label);
     string      message;
     td_status_e status;
@@ -377,9 +389,10 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_scales_set(label, m_handle, message));
   endfunction
 
-  // ---- many elements: 32-bit words, one per element, two (low first) above 32 bits, signed elements sign-extended
+  // ---- many elements as 32-bit words: one for each element, or two, low one first, when it has more than 32 bits;
+  // signed elements are sign-extended
 
-  // Elements [first, first + count) from a fixed array; count * words_per_elem() is at most $size(td_chunk_t).
+  // Sets elements [first, first + count) from a fixed array; count * words_per_elem() is at most $size(td_chunk_t).
   function void set_chunk(input longint unsigned first, input int count, input td_chunk_t chunk);
     string      message;
     td_status_e status;
@@ -392,6 +405,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_set_chunk(m_handle, first, count, chunk, message));
   endfunction
 
+  // Copies elements [first, first + count) into a fixed array.
   function void get_chunk(input longint unsigned first, input int count, inout td_chunk_t chunk);
     string      message;
     td_status_e status;
@@ -404,7 +418,7 @@ class td_tensor;
     return td_status_e'(td_dpi_pkg::td_dpi_tensor_get_chunk(m_handle, first, count, chunk, message));
   endfunction
 
-  // All elements from a dynamic array, which has exactly elems() * words_per_elem() words.
+  // Sets all elements from a dynamic array of exactly elems() * words_per_elem() words.
   function void from_words(input td_words_t words);
     string      message;
     td_status_e status;
@@ -421,7 +435,7 @@ class td_tensor;
     return status;
   endfunction
 
-  // All elements into a dynamic array; empty when it is refused.
+  // Copies all elements into a dynamic array, which is empty when it fails.
   function void to_words(output td_words_t words);
     string      message;
     td_status_e status;
