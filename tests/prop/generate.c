@@ -18,7 +18,7 @@ typedef struct draft {
     uint64_t size[MOST_AXES];
     bool known[MOST_AXES]; /* its size stands in the options */
     size_t order[MOST_AXES];
-    size_t banks, times, lanes; /* how many of `order` stand in each right group */
+    size_t banks, words, lanes; /* how many of `order` stand in each right group */
     size_t repeats;             /* the last `repeats` axes stand only on the right */
     bool bank_group;
     bool flat;
@@ -185,7 +185,7 @@ static void write_right_group(draft *d, size_t from, size_t count, bool dots)
         ADD(pattern, "%s( %s)", random_chance(d->r, 50) ? " " : "", inner);
 }
 
-/* Shuffles the axes and deals them out to banks, time and lanes. The axes of `...` travel together and in order. */
+/* Shuffles the axes and deals them out to banks, words and lanes. The axes of `...` travel together and in order. */
 static void write_right(draft *d)
 {
     random_state *r = d->r;
@@ -232,20 +232,20 @@ static void write_right(draft *d)
     size_t rest = free_axes - d->lanes;
     d->bank_group = random_chance(r, 10);
     d->banks = d->bank_group && rest ? random_below(r, rest < 2 ? rest + 1 : 3) : 0;
-    d->times = rest - d->banks;
+    d->words = rest - d->banks;
 
     ADD(pattern, "->");
     if (d->bank_group)
         write_right_group(d, 0, d->banks, false);
-    write_right_group(d, d->banks, d->times, d->ellipsis);
-    write_right_group(d, d->banks + d->times, d->lanes, false);
+    write_right_group(d, d->banks, d->words, d->ellipsis);
+    write_right_group(d, d->banks + d->words, d->lanes, false);
 }
 
 static uint64_t lane_total(const draft *d)
 {
     uint64_t lanes = 1;
     for (size_t i = 0; i < d->lanes; i++)
-        lanes *= d->size[d->order[d->banks + d->times + i]];
+        lanes *= d->size[d->order[d->banks + d->words + i]];
     return lanes;
 }
 
@@ -330,12 +330,12 @@ static uint64_t or_huge(draft *d, uint64_t value)
     return random_chance(d->r, 2) ? huge : value;
 }
 
-static const char *time_name(draft *d, size_t i)
+static const char *word_axis_name(draft *d, size_t i)
 {
     return d->name[d->order[d->banks + i]];
 }
 
-static uint64_t time_size(draft *d, size_t i)
+static uint64_t word_axis_size(draft *d, size_t i)
 {
     return d->size[d->order[d->banks + i]];
 }
@@ -348,29 +348,29 @@ static void write_strides(draft *d, bool careless)
     uint64_t strides[MOST_AXES];
     bool down[MOST_AXES];
     size_t rank[MOST_AXES];
-    for (size_t i = 0; i < d->times; i++)
+    for (size_t i = 0; i < d->words; i++)
         rank[i] = i;
-    for (size_t i = d->times; i > 1; i--) {
+    for (size_t i = d->words; i > 1; i--) {
         size_t j = random_below(r, i), swap = rank[j];
         rank[j] = rank[i - 1];
         rank[i - 1] = swap;
     }
-    for (size_t i = 0; i < d->times; i++) {
+    for (size_t i = 0; i < d->words; i++) {
         size_t axis = rank[i];
         strides[axis] = careless ? or_huge(d, random_below(r, 12)) : stride;
-        stride = stride * time_size(d, axis) + (random_chance(r, 20) ? random_below(r, 4) : 0);
+        stride = stride * word_axis_size(d, axis) + (random_chance(r, 20) ? random_below(r, 4) : 0);
         down[axis] = random_chance(r, 15);
         if (down[axis])
-            base += strides[axis] * (time_size(d, axis) - 1);
+            base += strides[axis] * (word_axis_size(d, axis) - 1);
     }
     write_number(d, or_huge(d, base & INT64_MAX));
-    for (size_t i = 0; i < d->times; i++) {
+    for (size_t i = 0; i < d->words; i++) {
         ADD(address, down[i] ? " - " : " + ");
         if (random_chance(r, 50)) {
             write_number(d, strides[i]);
-            ADD(address, "*%s", time_name(d, i));
+            ADD(address, "*%s", word_axis_name(d, i));
         } else {
-            ADD(address, "%s * ", time_name(d, i));
+            ADD(address, "%s * ", word_axis_name(d, i));
             write_number(d, strides[i]);
         }
     }
@@ -382,8 +382,8 @@ static void write_tree(draft *d, int levels)
     static const char *const operators[] = {" + ", " - ", "*", " / ", " % ", " & ", " | ", " ^ ", " << ", " >> "};
     random_state *r = d->r;
     if (levels == 0 || random_chance(r, 25)) {
-        if (d->times && random_chance(r, 60))
-            ADD(address, "%s", time_name(d, random_below(r, d->times)));
+        if (d->words && random_chance(r, 60))
+            ADD(address, "%s", word_axis_name(d, random_below(r, d->words)));
         else if (random_chance(r, 50))
             ADD(address, "index");
         else
@@ -403,8 +403,8 @@ static void write_swizzle(draft *d)
 {
     random_state *r = d->r;
     uint64_t words = 1, k = 1 + random_below(r, 7);
-    for (size_t i = 0; i < d->times; i++)
-        words *= time_size(d, i);
+    for (size_t i = 0; i < d->words; i++)
+        words *= word_axis_size(d, i);
     for (size_t i = 0; i < d->ellipsis_count; i++)
         words *= d->size[d->ellipsis_first + i];
     unsigned bits = 1;
@@ -431,13 +431,13 @@ static void write_swizzle(draft *d)
         ADD(address, "index ^ (index >> %llu & 3)", 2 + step % 3);
         break;
     case 6:
-        if (d->times >= 2)
-            ADD(address, "interleave(%s, %s) + 0*index", time_name(d, 0), time_name(d, 1));
+        if (d->words >= 2)
+            ADD(address, "interleave(%s, %s) + 0*index", word_axis_name(d, 0), word_axis_name(d, 1));
         break;
     default:
-        if (d->times == 2)
-            ADD(address, "%llu*%s + (%s + %s) %% %llu", (unsigned long long)time_size(d, 1), time_name(d, 0),
-                time_name(d, 1), time_name(d, 0), (unsigned long long)time_size(d, 1));
+        if (d->words == 2)
+            ADD(address, "%llu*%s + (%s + %s) %% %llu", (unsigned long long)word_axis_size(d, 1), word_axis_name(d, 0),
+                word_axis_name(d, 1), word_axis_name(d, 0), (unsigned long long)word_axis_size(d, 1));
         break;
     }
 }
@@ -457,8 +457,8 @@ static void write_address(draft *d)
     }
     if (!d->bank_group && random_chance(r, 8)) {
         uint64_t banks = 1 + random_below(r, 5);
-        if (d->times && random_chance(r, 60))
-            ADD(address, "bank = %s %% %llu; addr = ", time_name(d, random_below(r, d->times)),
+        if (d->words && random_chance(r, 60))
+            ADD(address, "bank = %s %% %llu; addr = ", word_axis_name(d, random_below(r, d->words)),
                 (unsigned long long)banks);
         else
             ADD(address, "bank = (index ^ index / 4) & %llu ; addr = ", (unsigned long long)(banks - 1));
@@ -489,7 +489,7 @@ static void write_address(draft *d)
         ADD(options, " addr_unit=byte");
     }
     if (d->lanes && d->g->address[0] && random_chance(r, 10)) { /* every lane in a word of its own: a skewed operand */
-        const char *lane = d->name[d->order[d->banks + d->times + random_below(r, d->lanes)]];
+        const char *lane = d->name[d->order[d->banks + d->words + random_below(r, d->lanes)]];
         ADD(address, random_chance(r, 70) ? " + %s" : random_chance(r, 50) ? " + 3*%s" : " ^ %s", lane);
     }
 }

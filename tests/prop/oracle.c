@@ -227,8 +227,8 @@ static oracle_verdict place_vectors(oracle *o)
 {
     uint64_t n = 0;
     do {
-        uint64_t bank_number = n / o->time.total;
-        uint64_t index = n % o->time.total;
+        uint64_t bank_number = n / o->word.total;
+        uint64_t index = n % o->word.total;
         int64_t bank = (int64_t)bank_number;
         int64_t address = (int64_t)(index * o->beats);
         uint64_t lane = 0;
@@ -264,7 +264,7 @@ static oracle_verdict place_vectors(oracle *o)
                 outside ? (oracle_vector){0, 0} : (oracle_vector){(uint64_t)bank, (uint64_t)address};
         } while (step(o, &o->lane));
         n++;
-    } while (step(o, &o->time) || step(o, &o->bank));
+    } while (step(o, &o->word) || step(o, &o->bank));
     return ORACLE_OK;
 }
 
@@ -342,9 +342,9 @@ oracle_verdict oracle_open(const oracle_case *in, oracle *o)
         if (o->axes[i].size == 0)
             return verdict(o, ORACLE_REFUSED, "a repeat without a size", i);
     o->bank.total = product(o, &o->bank);
-    o->time.total = product(o, &o->time);
+    o->word.total = product(o, &o->word);
     o->lane.total = product(o, &o->lane);
-    o->vector_count = o->bank.total * o->time.total;
+    o->vector_count = o->bank.total * o->word.total;
     o->lanes = o->lane.total;
     if (o->vector_count > ORACLE_LIMIT || o->lanes > ORACLE_LIMIT || o->vector_count * o->lanes > ORACLE_LIMIT)
         return verdict(o, ORACLE_GREY, "too large for the oracle", o->vector_count);

@@ -58,7 +58,7 @@ typedef struct oracle {
     size_t axis_count;
     oracle_group left[ORACLE_DIMS];
     size_t left_count;
-    oracle_group bank, time, lane;
+    oracle_group bank, word, lane;
     bool has_bank_group;
     bool flat;   /* one right group: one vector, whose slots follow one another through the bits of consecutive words */
     bool skewed; /* the address names a lane axis: every lane has a word of its own */
@@ -75,7 +75,8 @@ typedef struct oracle {
     bool elem_signed;
     uint64_t pad_bits;
 
-    /* The answer: vectors in time order (bank slowest), and for each lane of each its word and the element it holds. */
+    /* The answer: vectors in the order of the word axes (bank slowest), and for each lane of each its word and the
+     * element it holds. */
     uint64_t vector_count;
     uint64_t lanes;
     uint64_t part_bits; /* of the vector, in one beat */

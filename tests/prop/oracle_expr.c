@@ -95,7 +95,7 @@ static int64_t primary(evaluation *e)
     oracle_axis *axis = n ? oracle_find_axis(e->o, name, n) : NULL;
     if (!axis && named(name, n, "index"))
         return (int64_t)e->index;
-    const oracle_group *groups[] = {&e->o->time, &e->o->bank, &e->o->lane};
+    const oracle_group *groups[] = {&e->o->word, &e->o->bank, &e->o->lane};
     for (size_t g = 0; axis && g < 3; g++)
         for (size_t i = 0; i < groups[g]->count; i++)
             if (&e->o->axes[groups[g]->axis[i]] == axis)

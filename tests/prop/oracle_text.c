@@ -191,7 +191,7 @@ bool oracle_parse_pattern(oracle *o)
     o->left_count = o->in.rank;
     o->has_bank_group = right == 3;
     o->flat = right == 1;
-    oracle_group *rights[3] = {&o->bank, &o->time, &o->lane};
+    oracle_group *rights[3] = {&o->bank, &o->word, &o->lane};
     if (!parse_side(o, text, arrow, true, extra, lefts) ||
         !parse_side(o, arrow + 2, end, false, extra, rights + 3 - right))
         return false;
