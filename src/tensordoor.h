@@ -1,20 +1,21 @@
-/* tensordoor: whole tensors in and out of simulated memories, through the back door.
+/* tensordoor: moves whole tensors in and out of simulated memories through the back door.
  *
  * This header is the manual of the C library. It goes from the first working program to the details:
  *
  *   1. Introduction          4. Memories            7. Matrices and tensors
  *   2. Status and messages   5. Layouts             8. Files
  *   3. Tensors               6. Words               9. What a layout touches
- *                                                  10. Comparisons and reports
- *                                                  11. Speed
+ *  10. Comparisons and reports                     11. Parts
+ *  12. Speed
  *
- * The protocol of memories that lie elsewhere, for bridges to simulators and emulators, is in tensordoor_bridge.h.
+ * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
+ * tensordoor_bridge.h.
  *
  * -- 1. Introduction --------------------------------------------------------------------------------------------------
  *
- * There are three nouns. A *tensor* is a dtype, a shape and row-major data. A *memory* is `depth` words of `width`
- * bits. A *layout* says in one line how a tensor lies in a memory. A load puts a tensor into a memory, a dump takes it
- * out:
+ * There are three kinds of objects. A *tensor* is a dtype, a shape and row-major data. A *memory* is `depth` words of
+ * `width` bits. A *layout* says in one line how a tensor lies in a memory. A load writes a tensor into a memory, a dump
+ * reads it back:
  *
  *     td_tensor *t = NULL;
  *     td_memory *m = NULL;
@@ -32,12 +33,12 @@
  *
  * Three rules hold for every function here:
  *   - A function that can fail returns a td_status, and TD_OK is 0. On failure nothing has changed: no word of a
- *     memory, no element of a tensor, no output argument. td_last_error() says what was found, what was needed, and the
- *     fix.
+ *     memory, no element of a tensor, no output argument. td_last_error() says what was found, what was needed, and how
+ *     to fix it.
  *   - `td_x_create(..., td_x **out)` makes an object that the caller owns; `td_x_destroy(td_x **)` frees it, sets the
  *     pointer to NULL, and does nothing on NULL. Arguments that are `const` are borrowed for the call only.
- *   - Nothing is printed, and nothing exits. Calls on different objects may run at once on different threads; calls
- *     that write to one object may not. Layouts never change and may be shared.
+ *   - The library never prints and never ends the program. Threads may use different objects at the same time; while
+ *     one thread writes to an object, no other may use it. Layouts never change and may be shared.
  */
 #ifndef TENSORDOOR_H
 #define TENSORDOOR_H
@@ -61,7 +62,7 @@ typedef struct td_layout td_layout;
 
 /* -- 2. Status and messages ---------------------------------------------------------------------------------------- */
 
-/* The same numbers stand in sv/td_status.svh; a simulation test compares the two. */
+/* sv/td_status.svh has the same numbers; a simulation test compares the two. */
 typedef enum td_status {
     TD_OK = 0,
     TD_ARGUMENT = 1,   /* an argument that is NULL, or that makes no sense */
@@ -84,12 +85,12 @@ typedef enum td_status {
 /* The name of a status without its prefix ("RANGE"), or "UNKNOWN". Never NULL; never freed. */
 TD_API const char *td_status_name(td_status status);
 
-/* The message of the last failure on this thread, or "". The first line stands alone; further lines, where there are
- * any, show the pattern with a caret and the sizes. Valid until the next failing call on this thread. */
+/* The message of the last failure on this thread, or "". The first line is complete in itself; further lines, if any,
+ * show the pattern with a caret under the error, and the sizes. Valid until the next failing call on this thread. */
 TD_API const char *td_last_error(void);
 
-/* The version of this header, and of the library that a program runs with: "0.1.0". They differ when the program was
- * built against another release. */
+/* The version of this header (TD_VERSION), and of the library that the program runs with (td_version): "0.1.0". They
+ * differ when the program was built with another release. */
 #define TD_VERSION_MAJOR 0
 #define TD_VERSION_MINOR 1
 #define TD_VERSION_PATCH 0
@@ -98,7 +99,7 @@ TD_API const char *td_last_error(void);
 #define TD_VERSION TD_VERSION_TEXT(TD_VERSION_MAJOR, TD_VERSION_MINOR, TD_VERSION_PATCH)
 TD_API const char *td_version(void);
 
-/* Frees what a function of this header says is freed with td_free. */
+/* Frees what functions of this header return "to be freed with td_free". */
 TD_API void td_free(void *p);
 
 /* -- 3. Tensors ----------------------------------------------------------------------------------------------------
@@ -107,26 +108,27 @@ TD_API void td_free(void *p);
  *     u1 .. u64, i1 .. i64       integers of every width
  *     f16 bf16 f32 f64           IEEE 754 and bfloat16
  *     e4m3 e5m2                  8-bit floats (OCP OFP8): e4m3 has NaN and no infinity, e5m2 has both
- *     e3m2 e2m3 e2m1 e8m0        OCP MX: every pattern of the first three is a number; e8m0 is 2^(bits - 127), 0xff is
- *                                NaN
- *     e<X>m<Y>                   any other float: 1 sign, X exponent (bias 2^(X-1) - 1) and Y mantissa bits, as in IEEE
- *                                754
- *     q<m>.<n>, uq<m>.<n>        fixed point of m + n bits in steps of 2^-n; in q the sign is one of the m bits
+ *     e3m2 e2m3 e2m1 e8m0        OCP MX: the first three have neither infinity nor NaN; e8m0 is 2^(bits - 127), and
+ *                                0xff is NaN
+ *     e<X>m<Y>                   any other float as in IEEE 754: a sign bit, X exponent bits (bias 2^(X-1) - 1) and Y
+ *                                mantissa bits
+ *     q<m>.<n>, uq<m>.<n>        fixed point, signed and unsigned: m + n bits in steps of 2^-n; the sign of q is one of
+ *                                the m bits
  *
- * Data is row-major. An element lies in the smallest of 1, 2, 4 or 8 bytes that holds it, little endian; so an i4
- * tensor is one byte per element and an i12 tensor is int16_t. Signed integers are sign-extended into their bytes,
- * everything else is zero-extended. A load reads only the element's own bits. */
+ * Data is row-major. An element takes the smallest of 1, 2, 4 or 8 bytes that holds it, little endian; so an i4 tensor
+ * has one byte per element and an i12 tensor is an array of int16_t. Signed integers are sign-extended into their
+ * bytes, everything else is zero-extended. A load reads only the element's own bits. */
 
 #define TD_MAX_RANK 32
 
-/* A shape by value. Extents are at least 1; rank 0 is a scalar. */
+/* A shape, passed by value. Extents are at least 1; rank 0 is a scalar. */
 typedef struct td_shape {
     size_t rank;
     uint64_t dim[TD_MAX_RANK];
 } td_shape;
 
-/* A td_shape from its extents, in C only: TD_SHAPE(2, 3, 4). Without parentheses TD_SHAPE is the status of section 2:
- * the preprocessor replaces a macro of this kind only where a parenthesis follows its name. */
+/* A td_shape from its extents, in C only: TD_SHAPE(2, 3, 4). Without parentheses TD_SHAPE is the status of section 2,
+ * because the preprocessor expands a macro with arguments only where a parenthesis follows its name. */
 #define TD_SHAPE(...) ((td_shape){sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), {__VA_ARGS__}})
 
 /* Reads "2 3 4" (spaces or commas between extents; "" is a scalar). TD_SHAPE on anything else. */
@@ -137,21 +139,21 @@ TD_API td_status td_shape_parse(const char *text, td_shape *out);
 TD_API td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out);
 TD_API void td_tensor_destroy(td_tensor **tensor);
 
-/* The elements. NULL when the tensor is mapped read-only from a file: read it with td_tensor_data_const, which may then
- * begin at any byte (numpy aligns nothing inside a .npz), so read its elements with memcpy. */
+/* The elements. td_tensor_data is NULL for a tensor that is mapped read-only from a file; use td_tensor_data_const
+ * then, and read the elements with memcpy, because they may begin at any byte (numpy aligns nothing inside a .npz). */
 TD_API void *td_tensor_data(td_tensor *tensor);
 TD_API const void *td_tensor_data_const(const td_tensor *tensor);
 TD_API const char *td_tensor_dtype(const td_tensor *tensor); /* lives as long as the tensor */
 TD_API td_shape td_tensor_shape(const td_tensor *tensor);
 
-/* The name of a tensor, for messages: a refused load, dump or comparison says it in a line of its own. td_tensor_open
- * gives the name of the file; other tensors have none ("") until they get one. It is copied; NULL or "" takes it
- * away. */
+/* The name of a tensor, for messages: when a load, dump or comparison fails, a line of the message has it.
+ * td_tensor_open sets it to the name of the file; other tensors have none ("") until it is set. The string is copied;
+ * NULL or "" removes the name. */
 TD_API const char *td_tensor_name(const td_tensor *tensor);
 TD_API td_status td_tensor_set_name(td_tensor *tensor, const char *name);
 
-/* The same elements in another shape. TD_SHAPE when it has another number of them, or an extent of 0; the dtype and the
- * data stay, so that it works on mapped files too. */
+/* Changes the shape, not the elements. TD_SHAPE when the new shape has another number of elements, or an extent of 0.
+ * Nothing is copied, so it works on mapped files too. */
 TD_API td_status td_tensor_reshape(td_tensor *tensor, td_shape shape);
 TD_API uint64_t td_tensor_elems(const td_tensor *tensor);
 TD_API size_t td_tensor_elem_bytes(const td_tensor *tensor);  /* 1, 2, 4 or 8 */
@@ -162,54 +164,60 @@ TD_API unsigned td_tensor_elem_bits(const td_tensor *tensor); /* of the dtype: 1
 TD_API td_status td_tensor_get_bits(const td_tensor *tensor, uint64_t elem, uint64_t *bits);
 TD_API td_status td_tensor_set_bits(td_tensor *tensor, uint64_t elem, uint64_t bits);
 
-/* The same as a number: exact or the nearest double. Setting rounds to nearest even in floats and fixed point; integers
- * take whole numbers in range, TD_RANGE otherwise. */
+/* One element as a number; what a double cannot hold is rounded to the nearest. Setting rounds to nearest, ties to
+ * even, in floats and fixed point; integers accept only whole numbers in their range, TD_RANGE otherwise. */
 TD_API td_status td_tensor_get_real(const td_tensor *tensor, uint64_t elem, double *value);
 TD_API td_status td_tensor_set_real(td_tensor *tensor, uint64_t elem, double value);
 
-/* A new tensor of the dtype and with the values that `as` (section 7) says. */
+/* A new tensor with the values converted as the string `as` (section 7) says. */
 TD_API td_status td_tensor_convert(const td_tensor *tensor, const char *as, td_tensor **out);
 
-/* The tensor in text: dtype, shape and the values as NumPy prints them, shortened beyond 1000. Free it with td_free. */
+/* The tensor as text: dtype, shape, and the values as NumPy prints them, shortened when there are more than 1000. Free
+ * it with td_free. */
 TD_API td_status td_tensor_text(const td_tensor *tensor, char **text);
 
-/* Every element from a generator: element i is start + i * step, wrapped to the width for integers and rounded to
- * nearest even for floats (td_tensor_fill_ramp); or uniformly random bits from a seed, without the bit patterns of
- * infinities and NaNs in floats (td_tensor_fill_random). The same seed gives the same tensor on every machine. */
+/* Two generators for whole tensors. td_tensor_fill_ramp sets element i to start + i * step, wrapped to the width in
+ * integers and rounded to nearest even in floats. td_tensor_fill_random sets uniformly random bits, but no infinities
+ * and NaNs in floats; the same seed gives the same tensor on every machine. */
 TD_API td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step);
 TD_API td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed);
 
-/* Every element gets its own coordinates as its bits, so that an element in the wrong place says where it belongs: each
- * dimension takes as many bits as it needs, the last one the lowest. TD_RANGE when an element has fewer bits. */
+/* Sets the bits of each element to its own coordinates, so that an element found in the wrong place tells where it
+ * belongs. Each dimension takes as many bits as it needs, the last dimension the lowest ones. TD_RANGE when an element
+ * has too few bits. */
 TD_API td_status td_tensor_fill_coordinates(td_tensor *tensor);
 
-/* Every element from a distribution, in words:
+/* Fills a tensor from a distribution, which is given as text:
  *
- *     uniform min=-1 max=1 seed=7    every value of the range as likely as any other. Integers and fixed point: from
- *                                    min= to max=, both included, the whole type by default. Floats: -1 to 1 by default
- *                                    (e8m0: 0.5 to 2), rounded to nearest
- *     normal mean=0 sigma=1 seed=7   rounded to nearest; past the range the nearest number of the type, never infinity
- *     sparse zeros=0.9 ...           zero with that probability, else a uniform value that is not zero; the words of
- *                                    uniform. zeros= may be added to uniform and normal, too
- *     corners seed=7                 zeros, ones, the ends of the range and what lies beside them, subnormals,
- *                                    infinities and a NaN, all of them in turn; `finite` leaves the last two out
- *     random seed=7                  td_tensor_fill_random; likewise `ramp start=0 step=1` and `coordinates`
+ *     uniform min=-1 max=1 seed=7    every value of the range is equally likely. Integers and fixed point: from min= to
+ *                                    max=, both included; by default the whole range of the type. Floats: -1 to 1 by
+ *                                    default (e8m0: 0.5 to 2), rounded to nearest
+ *     normal mean=0 sigma=1 seed=7   normally distributed, rounded to nearest; values past the range become the nearest
+ *                                    number of the type, never infinity
+ *     sparse zeros=0.9 ...           zero with that probability, otherwise a uniform value that is not zero; takes the
+ *                                    options of uniform. zeros= may be added to uniform and normal, too
+ *     corners seed=7                 each of these in turn: zeros, ones, the ends of the range and their neighbours,
+ *                                    subnormals, infinities and a NaN; `finite` leaves out infinities and NaN
+ *     random seed=7                  as td_tensor_fill_random
+ *     ramp start=0 step=1            as td_tensor_fill_ramp
+ *     coordinates                    as td_tensor_fill_coordinates
  *
- * The seed is 0 by default. The same words give the same tensor on every machine. TD_OPTION for other words, TD_RANGE
- * for a min= or max= that the dtype does not hold. */
+ * The seed is 0 by default. The same text gives the same tensor on every machine. TD_OPTION for any other word,
+ * TD_RANGE for a min= or max= that the dtype cannot hold. */
 TD_API td_status td_tensor_fill(td_tensor *tensor, const char *what);
 
 /* -- 4. Memories ---------------------------------------------------------------------------------------------------
  *
- * Words of `width` bits, zero at first. Word w lies at byte w * td_memory_word_bytes(m), little endian, bits above
- * `width` zero: in 1, 2, 4 or 8 bytes up to 64 bits, then in whole 32-bit words. That is how Verilator stores the same
- * array. Pages come from the system when they are first touched: a memory of 2^40 words is made in microseconds. */
+ * Words of `width` bits, zero at first. Word w begins at byte w * td_memory_word_bytes(m), little endian, and bits
+ * above `width` are zero. Up to 64 bits a word takes 1, 2, 4 or 8 bytes, above that whole 32-bit words; Verilator
+ * stores such an array in the same way. The system provides pages when they are first touched, so a memory of 2^40
+ * words is made in microseconds. */
 
 #define TD_MAX_WIDTH_BITS ((uint64_t)1 << 24)
 #define TD_MAX_DEPTH_WORDS ((uint64_t)1 << 40)
 
-/* `name` is used in messages and copied. TD_ARGUMENT for a width or depth of 0 or above the limits, TD_NO_MEMORY when
- * the address space does not hold it. */
+/* `name` is used in messages; it is copied. TD_ARGUMENT for a width or depth of 0 or above the limits, TD_NO_MEMORY
+ * when the memory does not fit in the address space. */
 TD_API td_status td_memory_create(const char *name, uint64_t width_bits, uint64_t depth_words, td_memory **out);
 TD_API void td_memory_destroy(td_memory **memory);
 
@@ -218,27 +226,27 @@ TD_API uint64_t td_memory_width_bits(const td_memory *memory);
 TD_API uint64_t td_memory_depth_words(const td_memory *memory);
 TD_API size_t td_memory_word_bytes(const td_memory *memory);
 
-/* The storage itself, for a front door that reads and writes single words. Keep the bits above `width` zero. */
+/* The storage itself, for a model of the memory's ports that reads and writes single words. Bits above `width` must
+ * stay zero. */
 TD_API void *td_memory_data(td_memory *memory);
 
-/* Every word back to zero, its pages back to the system. */
+/* Sets every word to zero and returns the pages to the system. */
 TD_API td_status td_memory_clear(td_memory *memory);
 
-/* `count` words from `first` on:
+/* Fills `count` words from `first` on:
  *
- *     zero  one           every bit
- *     constant=VALUE      decimal, or hex (0x) as wide as the word
- *     address             every word its own address, cut to the width
- *     random seed=N       random bits; they depend on the seed (default 0) and on the word's address, and on nothing
- *                         else
+ *     zero  one           every bit 0, or 1
+ *     constant=VALUE      every word VALUE: decimal, or hex (0x) of up to the word's width
+ *     address             every word its own address, truncated to the width
+ *     random seed=N       random bits, which depend only on the seed (default 0) and on the word's address
  *
  * To see what a layout puts into every word, load a tensor that td_tensor_fill_coordinates has filled. */
 TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count);
 
-/* Bits that are x or z, in a memory whose words came from a design of four states. "error" (as at first): a dump, a
- * comparison or a read of such bits is TD_X_STATE, with the coordinates of the elements. "zero": they read as 0.
- * "keep": a dump leaves such elements of the tensor as they were, a comparison counts them as mismatches, and reads
- * give 0. Over banks the policy of the first one holds. */
+/* Chooses what happens to bits that are x or z, in a memory whose words came from a four-state design. "error" (the
+ * default): a dump, a comparison or a read of such bits is TD_X_STATE, and the message has the coordinates of the
+ * elements. "zero": they are read as 0. "keep": a dump leaves such elements of the tensor unchanged, a comparison
+ * counts them as mismatches, and reads give 0. In a call over several banks the policy of the first bank applies. */
 TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
 
 /* -- 5. Layouts ----------------------------------------------------------------------------------------------------
@@ -247,81 +255,83 @@ TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
  *     options:  cs=4 pad=0
  *     address:  0x100 + 16*b + 4*w + ct
  *
- * Pattern. Left of the arrow stands one group per tensor dimension. A group is an axis, or axes in parentheses, the
- * first the slowest. Right of the arrow stand two groups: the *word* axes (which word) and the *lane* axes (where in
- * the word), the first the slowest in each. With three groups the first holds the *bank* axes (which memory of an array
- * of them).
+ * Pattern. Left of the arrow stands one group per tensor dimension. A group is an axis, or several axes in parentheses,
+ * of which the first varies slowest. Right of the arrow stand two groups: the *word* axes (which word) and the *lane*
+ * axes (where in the word), again the slowest first. With three groups the first one holds the *bank* axes (which of
+ * several memories).
  *
  *     1  ()          a group of one element, on either side
  *     ...            any number of whole dimensions; once on each side, on the right also inside a group: "b ... c ->
  *                    (b ...) c"
  *     r c -> (r k) c an axis that stands only on the right is a repeat: a load writes every copy, a dump checks that
  *                    the copies agree (TD_DISAGREE) before it changes the tensor. Its size comes from the options
- *     (2*h + kh)     a sliding group: element 2*h + kh of the dimension. Windows may overlap, and an element under
- *                    several of them is copied like a repeat; elements under none are not moved. The last window must
- *                    end at the last element, or with tail=clip not after it
+ *     (2*h + kh)     a sliding window: element 2*h + kh of the dimension. Windows may overlap, and an element in
+ *                    several of them is copied like a repeat; elements in none are not moved. The last window must end
+ *                    at the last element, or, with tail=clip, not after it
  *
- * With one group on the right the layout is *flat*, as C stores an array: elements one after another in the bits of
- * consecutive words, over the ends of rows and words. "... -> (...)" with address 0x40 is an array of any shape that
- * begins in word 0x40, and lsb= is the bit where it begins, which may lie in a later word. The address is a constant.
- * What is in its first and last word beside the array stays as it is. Where words are stored with a gap between them
- * (any width but 8, 16 and multiples of 32 bits), the axes of a flat layout stand in the tensor's order, without
- * padding and repeats.
+ * With one group on the right the layout is *flat*, as C stores an array: the elements follow one another in the bits
+ * of consecutive words, across the ends of rows and words. "... -> (...)" with address 0x40 is an array of any shape
+ * that begins in word 0x40; lsb= is the bit where it begins, which may lie in a later word. The address must be a
+ * constant. Other bits in the first and the last word of the array are not changed. In memories whose words are stored
+ * with gaps between them (any width but 8, 16 and multiples of 32 bits), the axes of a flat layout must be in the
+ * tensor's order, without padding and repeats.
  *
- * A pattern has up to 64 axes. Names are letters, digits and _; they differ from the options below and from `index`.
+ * A pattern has up to 64 axes. Their names consist of letters, digits and _, and must not be those of the options below
+ * or `index`.
  *
  * Sizes come from the shape and from the options; one unknown size per left group is inferred.
  *
  * Options, separated by spaces or commas:
  *     AXIS=N         the size of an axis
- *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written. VALUE is typed in
- *                    the memory's dtype: -1, 0.5, 0x7f. Without pad= or tail= such a dimension is an error. With every
- *                    size given, a group may be longer than its dimension
+ *     pad=VALUE      a dimension that does not fill its group is padded with VALUE, which is written to memory. VALUE
+ *                    is of the memory's dtype: -1, 0.5, 0x7f. Without pad= or tail= such a dimension is an error. When
+ *                    every size is given, a group may be longer than its dimension
  *     pad_at=end     where the padding stands in the group: `end` (default) or `begin`
- *     tail=clip      what is past the tensor's end is not written at all: neither words that would hold nothing else,
- *                    nor the bits of such lanes in words that are written. Such words need not lie inside the memory
+ *     tail=clip      padding is not written at all: neither words that hold nothing else, nor the padding lanes of
+ *                    other words. Words that hold only padding may lie outside the memory
  *     slot=BITS      the distance from lane to lane; default: the bits of an element
  *     lsb=BITS       where lane 0 begins; default: 0
- *     lanes=lsb      which end lane 0 is at: `lsb` (default) or `msb`, where the last lane begins at `lsb`
+ *     lanes=lsb      the end of the word that lane 0 is at: `lsb` (default) or `msb`, where the last lane begins at
+ *                    bit `lsb`
  *     beats=N        a vector is N consecutive words: its lanes * slot bits are cut into N equal parts, the low part
  *                    first, each placed from `lsb`. An element may lie across a cut. The address is that of the first
  *                    word
  *     fill=zero      the bits of a written word that belong to no lane: `zero` (default) or `keep`
  *     alias=error    two words in one place: `error` (default), or `last`: words are written in pattern order and the
  *                    last wins
- *     addr_unit=word what the address counts: `word` (default) or `byte`. A word of W bits is then W/8 addresses long,
- *     so
- *                    that consecutive words are (W/8)*index; of a flat layout the address is that of its first byte
- *     elf=FILE       the ELF file in which @sym in the address looks its symbols up; a path without spaces and commas
- *     dtype=T        the layout moves only memories of this dtype
- *     tune=off       `on`: the first call with a shape, dtypes and memory runs the possible orders of its
- *                    loops and keeps the fastest, where `off` estimates it. That takes up to a second per direction, on
- *                    pages of its own of up to 1 GiB per side. For large permutes that are repeated; the result of a
- *                    move is the same
+ *     addr_unit=word what the address counts: `word` (default) or `byte`. Words of W bits are then W/8 addresses apart,
+ *                    and the default address is (W/8)*index; the address of a flat layout is that of its first byte
+ *     elf=FILE       the ELF file in which @sym in the address is looked up; a path without spaces and commas
+ *     dtype=T        the layout is only for memories that hold this dtype; any other is an error
+ *     tune=off       `on`: the first call with a new shape, dtype or memory times the possible orders of its loops and
+ *                    keeps the fastest; `off` (default) estimates it. Timing takes up to a second per direction and up
+ *                    to 1 GiB of scratch memory per side, so it is for large permutes that are repeated. The data that
+ *                    is moved is the same
  *
  * Lane l of L starts at bit lsb + l*slot of its word, with lanes=msb at lsb + (L-1-l)*slot. Bit 0 is the least
  * significant.
  *
- * Address, in words, over the axes by name: + - * / % & | ^ << >> ( ) with the precedence of C, decimal
- * and 0x constants, and
+ * Address: an expression over the axes by name that gives the address of a word, counted in words. It has the operators
+ * + - * / % & | ^ << >> ( ) with the precedence of C, decimal and 0x constants, and
  *     index              the number of the word in pattern order (the last word axis fastest); the default address is
  *                        index, or N*index with beats=N
  *     dim(n)             the length of tensor dimension n, a constant once the shape is known
  *     min(x, y)  max(x, y)
  *     @sym(NAME)         the value of a symbol in the file elf=FILE, looked up when the layout is made. Linkers count
- *                        bytes, so that "... -> (...)" with addr_unit=byte and address @sym(weights) is that array
+ *                        bytes: "... -> (...)" with addr_unit=byte and the address @sym(weights) is the array `weights`
+ *                        of a program
  *     rev(x, bits)       the low `bits` of x in reverse order
  *     interleave(x, y)   Morton order: the bits of x at even places, those of y at odd ones
  * Division and remainder truncate toward zero as in C. Banks may be computed too: "bank = (c ^ h) & 7; addr = 8*h + w".
  * An address that names a lane axis puts each lane into a word of its own, at that lane's bits: with "r c -> r c" and
- * address r + c, the operand of a systolic array comes skewed, each column a word later than the one before. fill=zero
- * then clears every word that a lane lies in before any is written. An address that is a sum of constant * axis runs as
- * strides; any other becomes a table in the plan, one entry per word, built and checked once.
+ * address r + c, the operand of a systolic array is skewed, each column one word later than the one before. fill=zero
+ * then clears every word that has a lane before any lane is written. An address that is a sum of constant * axis is
+ * computed with strides; any other becomes a table in the plan with one entry per word, built and checked once.
  *
- * Presets. A pattern "preset:NAME KEY=VALUE ..." stands for a layout of real hardware or of a library: "preset:nc1hwc0
- * c0=32". The options add to it and win over its own; `base=` is the address of its first word; with dtype= in the
- * options, sizes that count bytes follow the dtype. A preset prints as the layout that it stands for. `tensordoor
- * presets` lists them. */
+ * Presets. A pattern "preset:NAME KEY=VALUE ..." stands for a layout of common hardware or of a library:
+ * "preset:nc1hwc0 c0=32". The options are added to those of the preset and override them; `base=` is the address of its
+ * first word; with dtype= in the options, sizes that the preset counts in bytes follow the dtype. td_layout_pattern and
+ * its like give the layout that the preset stands for. `tensordoor presets` lists them. */
 
 /* `options` and `address` may be NULL or "". TD_PATTERN, TD_OPTION or TD_ADDRESS, with the place in the message. Sizes
  * are checked against a shape when the layout is used. */
@@ -356,24 +366,24 @@ TD_API const td_preset_info *td_preset_at(size_t number);
  *
  * A layout begins with NAME: at the start of a line and goes on to the next one. Its clauses are separated by
  * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`.
- * What stands behind a semicolon and begins with none of these words belongs to the address before it. `#` begins a
- * comment.
+ * Text after a semicolon that begins with none of these words belongs to the address before it. `#` begins a comment.
  *
- * TD_FILE or TD_FORMAT when the file is not that, TD_FORMAT with the nearest name when it has no layout `name`;
- * otherwise what td_layout_create says. Messages have the line. */
+ * TD_FILE when the file cannot be read, TD_FORMAT when it is not such a file or has no layout `name` (the message then
+ * has the nearest name), and every status of td_layout_create. Messages have the line number. */
 TD_API td_status td_layout_open(const char *path, const char *name, td_layout **out);
 
 /* The names in a layout file, one per line; free *names with td_free. */
 TD_API td_status td_layout_names(const char *path, char **names);
 
-/* A layout from a mapping in the manner of torchbit: the two sides of the pattern, the sizes of the temporal and of the
- * spatial axes ("b=2 w=3"), the base and the stride of each temporal axis in words ("b=16 w=4"; NULL or "": consecutive
- * words, the temporal axis that is named first the slowest). `options` adds the others and may be NULL. */
+/* A layout from a mapping as torchbit writes it: the two sides of the pattern, the sizes of the temporal axes (our word
+ * axes) and of the spatial ones (our lane axes; "b=2 w=3"), the base address, and the stride of each temporal axis in
+ * words ("b=16 w=4"; NULL or "": consecutive words, the first temporal axis slowest). `options` has further options and
+ * may be NULL. */
 TD_API td_status td_layout_from_mapping(const char *software, const char *hardware, const char *temporal,
                                         const char *spatial, uint64_t base, const char *strides, const char *options,
                                         td_layout **out);
 
-/* What a layout is shown on. Zero is the default of everything but the dtype and the shape. */
+/* What td_layout_explain and td_layout_svg show a layout with. All members but dtype and shape may be zero. */
 typedef struct td_scene {
     const char *dtype; /* of the tensor */
     td_shape shape;
@@ -381,13 +391,13 @@ typedef struct td_scene {
     uint64_t width_bits;  /* default: as many as the lanes need */
     uint64_t depth_words; /* default: unlimited */
     uint64_t banks;       /* default: unlimited */
-    const char *colour;   /* of a picture: the axis that colours follow; default: the one that tells most */
+    const char *colour;   /* in a picture: the axis that colours follow; default: chosen by the library */
 } td_scene;
 
-/* The layout explained in text: its axes with their sizes and strides on both sides, the first and the last words with
- * the tensor coordinate in every lane, the words and bits that are used and wasted, and the plan in one line.
- * td_layout_svg draws the same as a picture, words down and bits across, banks side by side. Free the result with
- * td_free. Refusals are those of a load. */
+/* Explains a layout in text: its axes with their sizes and strides on both sides, the first and the last words with the
+ * tensor coordinate in every lane, the words and bits that are used and wasted, and the plan in one line. td_layout_svg
+ * draws a picture of it, words from top to bottom, bits from left to right, banks side by side. Free the result with
+ * td_free. Both fail where a load would. */
 TD_API td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char **text);
 TD_API td_status td_layout_svg(const td_layout *layout, const td_scene *scene, char **svg);
 
@@ -399,7 +409,7 @@ TD_API td_status td_layout_svg(const td_layout *layout, const td_scene *scene, c
 TD_API td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words);
 
 /* `bit_mask` is NULL, or `count` masks in the form of words: only bits that are 1 in the mask are written. When an
- * address stands twice, the later word wins. */
+ * address occurs twice, the later word wins. */
 TD_API td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                                    const void *bit_mask);
 
@@ -410,97 +420,100 @@ TD_API td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addr
 
 /* -- 7. Matrices and tensors ---------------------------------------------------------------------------------------
  *
- * A matrix of rank 2 (or 1: a single row) has one row per word, in words [first, last), element 0 at the least
- * significant bit. A row shorter than the word is zero-extended; of a row longer than the word the bits that fit are
- * moved, and a dump reads the others as zero. TD_SHAPE when last - first is not the number of rows, TD_RANGE when last
- * is past the memory. */
+ * A matrix, a tensor of rank 2 (or 1: a single row), has one row per word, in words [first, last), with element 0 at
+ * the least significant bit. A row shorter than the word is zero-extended; of a row longer than the word only the bits
+ * that fit are moved, and a dump reads the others as zero. TD_SHAPE when last - first is not the number of rows,
+ * TD_RANGE when last is past the memory. */
 
 TD_API td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last);
 TD_API td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last);
 
-/* `as` says what the memory holds and how values get there; NULL or "" moves the tensor's own bits unchanged.
+/* `as` says what the memory holds and how values are converted; NULL or "" moves the tensor's own bits unchanged.
  *
  *     i8 scale=0.05 zero=3 round=even sat
  *
  * The dtype comes first, the words after it in any order:
  *     scale=X        a load stores out_of_range(round(value / X) + zero), a dump gives X * (stored - zero); quotient
  *                    and product are rounded once to f32 (to f64 when the tensor's elements have 8 bytes)
- *     zero=N         the zero point, only in integers
+ *     zero=N         the zero point, for integers only
  *     scale=@NAME    one scale per coordinate of an axis, from the tensor that td_scales_set calls NAME, or from a file
  *                    (scale=@scales.npy); zero=@NAME likewise
  *     axis=A         the axis of these scales: an axis on the pattern's left, or the number of a dimension
- *     round=even     or away (ties away from zero), zero, floor, ceil, stochastic
- *     seed=N         of round=stochastic, default 0; the result depends on the seed and on the element's number, and on
- *                    nothing else
- *     sat            past the range: the nearest number of the type, also for infinities. The default of integers,
- *                    fixed point and floats of up to 8 bits
- *     inf            past the range: infinity, or NaN in e4m3 and e8m0. The default of wider floats
- *     wrap           past the range: modulo 2^bits; only in integers and fixed point
- *     error          past the range after rounding: TD_RANGE with the first such element; also where a quotient or
- *                    product of a finite number is past f32 (f64), though the type may have a place for it
+ *     round=even     ties to even (default); or `away` (ties away from zero), `zero`, `floor`, `ceil`, `stochastic`
+ *     seed=N         for round=stochastic, default 0; the result depends only on the seed and on the element's number
+ *     sat            values past the range, infinities too, become the nearest number of the type. The default for
+ *                    integers, fixed point and floats of up to 8 bits
+ *     inf            values past the range become infinity, or NaN in e4m3 and e8m0. The default for wider floats
+ *     wrap           values past the range wrap modulo 2^bits; for integers and fixed point only
+ *     error          a value past the range after rounding is TD_RANGE, and the message has the first such element; so
+ *                    is a finite number whose quotient or product is past f32 (f64), even if the type could hold it
  *     ftz            subnormal numbers of either type become zeros of the same sign; without it they are kept
  *
- * NaN becomes a quiet NaN with its sign and leading bits; in e3m2, e2m3, e2m1 and their like the largest number, in
- * integers the zero point, in fixed point 0. Signed zeros are kept by every float but e8m0, whose smallest number
- * stands for zero and for what is negative (NaN with inf). Equal dtypes without a scale or zero point move bits: no NaN
- * is changed.
+ * A NaN becomes a quiet NaN with the same sign and leading bits; in floats without NaN (e3m2, e2m3, e2m1) it becomes
+ * the largest number, in integers the zero point, in fixed point 0. Every float but e8m0 keeps the sign of zero. e8m0
+ * has neither zero nor negative numbers: both become its smallest number, or NaN with `inf`. Between equal dtypes
+ * without a scale or zero point the bits are moved unchanged, those of NaNs too.
  *
- * The layout is checked whole before a word is written: every axis bound, every lane inside the word, every address
- * inside the memory, no two elements in one place. */
+ * The whole layout is checked before any word is written: every axis has a size, every lane lies inside the word, every
+ * address inside the memory, and no two elements in the same place. */
 TD_API td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout,
                                          const char *as);
 TD_API td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout,
                                          const char *as);
 
-/* The same over an array of memories of one geometry: the layout's bank group, or its `bank = ...`, chooses the
- * memory. */
+/* The same over several memories of equal width and depth: the layout's bank axes, or its `bank =` expression, choose
+ * the memory. */
 TD_API td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
                                                const td_layout *layout, const char *as);
 TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
                                                const td_layout *layout, const char *as);
 
-/* Gives a tensor of scales or zero points the name that scale=@NAME and zero=@NAME say. The values are copied, so the
- * tensor may change or be destroyed. Setting the name again replaces them; NULL forgets the name. All threads share the
- * names. */
+/* Registers a tensor of scales or zero points under a name, for scale=@NAME and zero=@NAME. The values are copied, so
+ * the tensor may change or be destroyed afterwards. Setting the name again replaces them; a NULL tensor removes the
+ * name. All threads share the names. */
 TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
 
 /* -- 8. Files ------------------------------------------------------------------------------------------------------
  *
- * Every call takes the name of a file in one form:
+ * All calls take file names of the same form:
  *
  *     [FORMAT[,KEY=VALUE...]:]PATH[:MEMBER]
  *
- *     weights.npy                                    the extension says the format
+ *     weights.npy                                    the extension tells the format
  *     model.safetensors:layer.0.weight               one of several tensors
  *     raw,dtype=f32,shape=2x3x4:dump.dat             a format by name, with options
  *     elf,base=0x80000000,bss=zero:firmware          the same for memory images
  *
- * Write ./npy:x for a file that is really called npy:x. A file is written beside its place and then renamed: on failure
- * the old one stands. Symbolic links stay links, and the file that they lead to is replaced. Devices and pipes are
- * written directly. The path - is standard input or standard output, as npy for a tensor and as readmemh for an image
- * unless a format stands in front (raw:-); standard input is read once, and every call sees the same bytes.
+ * Write ./npy:x for a file that is really called npy:x. A file is first written under a temporary name and then
+ * renamed, so on failure the old one is still there. A symbolic link stays a link, and the file that it leads to is
+ * replaced. Devices and pipes are written directly. The path - is standard input or standard output, in the format npy
+ * for a tensor and readmemh for an image unless another is given (raw:-); standard input is read once, and every call
+ * gets the same bytes.
  *
- * Tensors. Where the elements lie in the file as they lie in a tensor, a file of 1 MiB or more is mapped and not read:
- * a large one opens as fast as a small one, and costs memory only for what is used of it. It must keep its length as
- * long as the tensor lives. A call on a tensor whose file was cut short is TD_FILE; but cutting it during the call, or
- * reading td_tensor_data_const or single elements afterwards, ends the program with SIGBUS. Replace such a file by
- * renaming a new one, as the calls here do. `dtype` (in the call, or as an option) is NULL for the file's own, or says
- * what the bytes mean (bf16 for a `u2` or `V2` file, i4 for an `i1` file of small values, which are then checked).
+ * Tensors. A file of 1 MiB or more whose elements are stored as a tensor stores them is mapped, not read: a large file
+ * opens as fast as a small one, and only the parts that are used take memory. Such a file must keep its length as long
+ * as the tensor exists. A call on a tensor whose file has been truncated is TD_FILE; but truncating it during the call,
+ * or reading td_tensor_data_const or single elements afterwards, ends the program with SIGBUS. To replace such a file,
+ * rename a new one over it, as the calls here do. `dtype` (in the call, or as an option) is NULL to use the file's own,
+ * or says what the bytes mean (bf16 for a `u2` or `V2` file; i4 for an `i1` file, whose values are then checked).
  *
  *     npy          .npy          versions 1 to 3, either byte order, Fortran order on reading; objects are refused.
  *                                Saving writes version 1 in C order: integers as the `i1` .. `u8` they lie in (i4 as
  *                                `i1`), floats that numpy has no name for as their bytes (bf16 as `V2`), so open these
  *                                with their dtype
- *     npz          .npz          members stored (mapped; their sums are not read) or deflated (inflated; checked),
- *                                64-bit archives too; MEMBER is numpy's name, without .npy. Saving stores. Needs zlib
+ *     npz          .npz          stored members are mapped, without checking their sums; deflated members are inflated
+ *                                and checked; 64-bit archives too. MEMBER is numpy's name, without .npy. Saving does
+ *                                not compress. Needs zlib
  *     safetensors  .safetensors  every type of the format that is a dtype here (BOOL is u1, F4 is e2m1, F8_E4M3 is
  *                                e4m3); holes and overlaps are refused. Needs jansson
- *     raw          .raw .bin     elements alone: dtype=T, shape=2x3 (default: one dimension), offset=BYTES, endian=big
+ *     raw          .raw .bin     only the elements: dtype=T, shape=2x3 (default: one dimension), offset=BYTES,
+ *                                endian=big
  *
- * MEMBER may be left out when the file holds one tensor; saving without it says arr_0 (npz) or tensor (safetensors).
+ * MEMBER may be left out when the file holds one tensor; saving without it names the tensor arr_0 (npz) or tensor
+ * (safetensors).
  *
- * Memory images. Reading writes the words or bytes that the file names, and nothing when any of it is wrong. The file
- * is read whole before that; one that is cut meanwhile is TD_FILE.
+ * Memory images. Loading one writes the words or bytes that the file gives, or nothing when anything in it is wrong.
+ * The file is read completely before that; one that is truncated meanwhile is TD_FILE.
  *
  *     readmemh     .hex .mem .vmem .memh   $readmemh text: `@address` in words and hex, `_`, both comment styles
  *     readmemb     .memb                   $readmemb text
@@ -511,30 +524,32 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *     ihex         .ihex .ihx              Intel hex, records 00 to 05
  *     srec         .srec .s19 .s28 .s37 .mot   Motorola S-records
  *     elf          .elf .axf               the loadable segments; read only. Needs libelf
- *                    bss=zero              what a segment has in memory and not in the file is zeroed; default:
- *                                          bss=keep
+ *                    bss=zero              the part of a segment that is in memory but not in the file (.bss) is set
+ *                                          to zero; default: bss=keep
  *                    address=virtual       virtual addresses; default: physical
  *                    section=NAME          one section, as section=.text; default: every loadable segment
- *                    outside=skip          also in ihex and srec: what lies in front of base= and past the memory is
- *                                          skipped and counted (td_memory_load_file_part); default: outside=error.
- *                                          So one file fills several memories, each with its own base=
+ *                    outside=skip          also for ihex and srec: what lies below base= or past the memory is skipped
+ *                                          and counted (td_memory_load_file_part); default: outside=error. With it one
+ *                                          file can fill several memories, each with its own base=
  *
  * Where a file counts bytes, byte a - base lies in word (a - base) / B with B = (width + 7) / 8, at bits 8k .. 8k+7
- * with k = (a - base) % B, or B - 1 - (a - base) % B with endian=big. base=ADDRESS (default 0) is the file's address of
- * word 0, in bytes there and in words in readmem text. A word that a file covers in part keeps its other bytes. */
+ * with k = (a - base) % B, or B - 1 - (a - base) % B with endian=big. base=ADDRESS (default 0) is the address in the
+ * file of word 0: in bytes, or in words in readmem text. A word that a file gives only in part keeps its other bytes.
+ * */
 
 TD_API td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out);
 TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
 
-/* The names of the tensors in a .npz or .safetensors file, in one block: free *names with td_free. */
+/* The names of the tensors in a .npz or .safetensors file, allocated as one block: free *names with td_free. */
 TD_API td_status td_tensor_members(const char *path, char ***names, size_t *count);
 
-/* Several tensors into one .npz or .safetensors file, which is replaced. td_tensor_save refuses to drop the other
- * tensors of a file. */
+/* Saves several tensors to one .npz or .safetensors file, which is replaced. (td_tensor_save refuses to overwrite a
+ * file that holds other tensors too.) */
 TD_API td_status td_tensor_save_all(const char *const *names, const td_tensor *const *tensors, size_t count,
                                     const char *path);
 
-/* What a name can be opened as: bits of td_file_use; 0 when nothing knows it. It does not look at the file. */
+/* What a file of this name can be opened as: bits of td_file_use; 0 for an unknown format. Looks at the name only, not
+ * at the file. */
 typedef enum td_file_use {
     TD_USE_TENSOR = 1,
     TD_USE_IMAGE = 2,
@@ -551,9 +566,9 @@ typedef struct td_span {
 
 TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 
-/* The same, and what of the file did not lie in the memory (outside=skip): bytes, and the lowest and the highest of
- * their addresses in the file; all 0 when nothing was skipped. A file of which nothing lies in the memory is
- * TD_RANGE. */
+/* The same, and tells what part of the file was skipped because it does not lie in the memory (outside=skip): how many
+ * bytes, and the lowest and the highest of their addresses in the file; all 0 when nothing was skipped. A file of which
+ * nothing lies in the memory is TD_RANGE. */
 typedef struct td_image_outside {
     uint64_t bytes;
     uint64_t first;
@@ -561,36 +576,37 @@ typedef struct td_image_outside {
 } td_image_outside;
 TD_API td_status td_memory_load_file_part(td_memory *memory, const char *path, td_image_outside *outside);
 
-/* The depth that an image of `width_bits` needs: its highest address + 1. */
+/* The depth that an image needs in words of `width_bits`: its highest address + 1. */
 TD_API td_status td_image_depth(const char *path, uint64_t width_bits, uint64_t *depth_words);
 
-/* The words that the image names, ascending and merged; free *spans with td_free. */
+/* The words that the image gives, in ascending order and merged into spans; free *spans with td_free. */
 TD_API td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans, size_t *count);
 
-/* Writes the words of the spans, which are ascending and of one bank; in text `@address` stands where a span does not
- * begin at the word after the last. In raw files words between the spans are written too (a file has no gaps), from
- * word 0. On failure no file is left behind. */
+/* Saves the words of the spans, which must be in ascending order and of one bank. Text files get an `@address` before
+ * each span that does not follow directly on the one before. Raw files have no addresses, so they hold all words from
+ * word 0 to the end of the last span. On failure no file is left behind. */
 TD_API td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count);
 
 /* -- 9. What a layout touches --------------------------------------------------------------------------------------
  *
- * The words that a load of this tensor through this layout writes, ascending and merged; free *spans with td_free. The
- * memory gives width and depth; with memory NULL, `width_bits` gives the width and the depth is unlimited: this is how
- * to learn the depth that a layout needs. */
+ * The words that a load of this tensor through this layout writes, in ascending order and merged into spans; free
+ * *spans with td_free. Width and depth are those of the memory; with memory NULL, the width is `width_bits` and the
+ * depth is unlimited, which tells the depth that a layout needs. */
 TD_API td_status td_layout_spans(const td_layout *layout, const td_tensor *tensor, const char *as, uint64_t width_bits,
                                  const td_memory *memory, td_span **spans, size_t *count);
 
 /* -- 10. Comparisons and reports -------------------------------------------------------------------------------------
  *
- * Is it right, and if not, where? A comparison reads the memory through the layout, as a dump would, and holds every
- * element against a golden tensor; nothing is copied out first. One that finds mismatches is TD_OK with a report: only
- * a call that could not compare fails. So does one that would compare no element at all, as under a mask of zeros
- * (TD_ARGUMENT).
+ * Is it right, and if not, where? A comparison reads the memory through the layout, as a dump would, and compares every
+ * element with a golden tensor; nothing is copied first. A comparison that finds mismatches returns TD_OK and a report;
+ * only one that cannot be made fails. One that would compare no element at all, for example because its mask is all
+ * zero, is TD_ARGUMENT.
  *
  * The policy says which pairs count as equal. NULL or "" is `exact`. Its words are separated by spaces or commas:
  *     exact             equal bits
  *     atol=X rtol=X     |actual - expected| <= atol + rtol * |expected|, computed in double (64-bit integers: exactly)
- *     ulp=N             at most N steps of the tensor's own dtype apart; with atol= or rtol= too, either one accepts
+ *     ulp=N             at most N steps of the tensor's own dtype apart; together with atol= or rtol=, a pair need only
+ *                       pass one of the two
  *     nan=bits          a NaN equals a NaN of the same bits (the default of exact); nan=equal: it equals any NaN (the
  *                       default of the other policies); nan=differ: it equals nothing
  *     inf=equal         an infinity equals only itself (the default); inf=differ: it equals nothing
@@ -615,8 +631,8 @@ TD_API td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_
 TD_API td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy,
                                    td_report **out);
 
-/* Everything a comparison can be told; zero is the default of every member. What is compared is either memories
- * (`banks`, `bank_count` and `layout`) or a tensor (`actual`). */
+/* All settings of a comparison; zero is the default of every member. Either memories are compared (`banks`,
+ * `bank_count` and `layout`), or a tensor (`actual`). */
 typedef struct td_comparison {
     td_memory *const *banks; /* only read */
     size_t bank_count;
@@ -625,9 +641,8 @@ typedef struct td_comparison {
     const td_layout *layout;
     const char *policy;
     const char *as;
-    const td_tensor *mask; /* of the golden tensor's shape; elements where it is 0 are not compared */
-    td_memory *const
-        *snapshot; /* one per bank, from td_memory_snapshot: bits outside the layout must be as they were */
+    const td_tensor *mask;      /* of the golden tensor's shape; elements where it is 0 are not compared */
+    td_memory *const *snapshot; /* one per bank, from td_memory_snapshot: bits outside the layout must not differ */
     void (*progress)(void *context, uint64_t done, uint64_t total); /* called now and then, in elements */
     void *context;
 } td_comparison;
@@ -639,21 +654,22 @@ TD_API td_status td_memory_snapshot(const td_memory *memory, td_memory **out);
 
 TD_API void td_report_destroy(td_report **report);
 
-/* The simulation time of the comparison, in the words of the caller ("1250 ns"); JSON and page show it. */
+/* Sets the simulation time of the comparison, as text ("1250 ns"), which JSON and page then show. */
 TD_API td_status td_report_set_time(td_report *report, const char *time);
 
 TD_API int td_report_passed(const td_report *report);        /* 1 when nothing differs */
-TD_API uint64_t td_report_compared(const td_report *report); /* elements, copies counted, masked ones not */
+TD_API uint64_t td_report_compared(const td_report *report); /* elements, including copies, without masked ones */
 TD_API uint64_t td_report_mismatches(const td_report *report);
 TD_API uint64_t td_report_pad_mismatches(const td_report *report); /* check_pad */
 TD_API uint64_t td_report_outside_bits(const td_report *report);   /* changed since the snapshot */
 
-/* The worst of all compared pairs, accepted or not, NaNs aside. */
+/* The largest distance of all compared pairs, whether accepted or not, except NaNs: in steps, and in value. */
 TD_API uint64_t td_report_worst_ulp(const td_report *report);
 TD_API double td_report_worst_error(const td_report *report);
 
-/* One of the first mismatches. Bits are the tensor's; the place is that of the element's lowest bit, [msb:lsb] of its
- * word; between two tensors it is all zero. `lane` counts slots of the word. */
+/* One of the first mismatches. `expected` and `actual` are bits of the tensor's dtype. The place is that of the
+ * element's lowest bit, and [msb:lsb] are its bits in that word; `lane` counts slots of the word. When two tensors are
+ * compared, the place is all zero. */
 typedef struct td_mismatch {
     uint64_t elem; /* row-major number */
     td_shape at;
@@ -667,19 +683,20 @@ typedef struct td_mismatch {
 TD_API size_t td_report_first_count(const td_report *report);
 TD_API td_status td_report_first(const td_report *report, size_t number, td_mismatch *out);
 
-/* Mismatches per step of each axis of the pattern, per bank ("bank", with more than one) and per lane ("lane"). Axes of
- * more than 1024 steps are counted in buckets, and a step gets the count of its bucket. No groups without a
- * mismatch. */
+/* How mismatches are distributed: a group for each axis of the pattern, one for banks ("bank", if there are several)
+ * and one for lanes ("lane"), each with the number of mismatches per step. Axes of more than 1024 steps are counted in
+ * buckets, and a step gives the count of its bucket. A report without mismatches has no groups. */
 TD_API size_t td_report_group_count(const td_report *report);
 TD_API const char *td_report_group_name(const td_report *report, size_t group);
 TD_API uint64_t td_report_group_size(const td_report *report, size_t group);
 TD_API uint64_t td_report_group_mismatches(const td_report *report, size_t group, uint64_t step);
 
-/* What the mismatches have in common, in words, the surest first: "all mismatches in lane 3"; NULL past the last. */
+/* A guess at what the mismatches have in common, number 0 the surest: "all mismatches in lane 3"; NULL past the last.
+ * */
 TD_API const char *td_report_guess(const td_report *report, size_t number);
 
-/* The report in one line, in text for a log, in JSON (free both with td_free), and as an HTML page that stands
- * alone. */
+/* The report in one line, as text for a log, as JSON (free both with td_free), and as an HTML page that needs no other
+ * file. */
 TD_API const char *td_report_line(const td_report *report); /* lives as long as the report */
 TD_API td_status td_report_text(const td_report *report, char **text);
 TD_API td_status td_report_json(const td_report *report, char **json);
@@ -785,32 +802,33 @@ TD_API td_status td_parts_fit(const td_parts *found, const td_tensor *golden, ch
 
 /* -- 12. Speed -----------------------------------------------------------------------------------------------------
  *
- * Nothing here has to be called: plans are kept, the best instructions of the processor are used, and threads are asked
- * only for work that gains by them: a call times its first piece, and what waking a thread costs is measured once. With
- * TD_PARALLEL_BYTES in the environment every call of so many bytes is shared instead. */
+ * None of this has to be called: plans are cached, the best instructions of the processor are used, and threads are
+ * used only where they save time. To find out, a call times its first piece of work, and the cost of waking a thread is
+ * measured once. With TD_PARALLEL_BYTES=N in the environment, every call of at least N bytes uses all threads instead.
+ * */
 
 typedef struct td_plan_stats {
-    uint64_t hits, misses; /* calls that found their plan, and calls that made it */
-    size_t plans;          /* kept now */
+    uint64_t hits, misses; /* calls that found their plan in the cache, and calls that had to make it */
+    size_t plans;          /* in the cache now */
 } td_plan_stats;
 
 TD_API td_plan_stats td_plan_cache_stats(void);
 TD_API void td_plan_cache_clear(void);
 
-/* At most this many threads, the caller's among them; 1 for none. 0, as at first, takes TD_THREADS of the environment,
- * or as many as there are processors. */
+/* Limits calls to this many threads, including the caller's; 1 means no others. 0, the default, means TD_THREADS of the
+ * environment or, without it, the number of processors. */
 TD_API void td_speed_threads(unsigned threads);
 
-/* Which way loads and dumps went. A layout gets the first of these that fits each box of its plan:
+/* The code paths that loads and dumps take. A plan consists of boxes, and each box takes the first of these that fits:
  *
- *     plain         element by element: alias=last, and a few elements that straddle words. The slow way
+ *     plain         element by element, the slowest: alias=last, and a few elements that straddle words
  *     converted     values are converted on the way
  *     staged        elements at odd bits of narrow words, with gaps, or in parts: words are put together in a scratch
- *     packed        elements that are no whole bytes, or share their bytes with others; dumps with alias=last
- *     gathered      whole bytes, the place of each word from a table, because its address is no sum of strides
+ *     packed        elements that are not whole bytes, or share bytes with others; dumps with alias=last
+ *     gathered      whole bytes, with the place of each word from a table, because its address is not a sum of strides
  *     contiguous    runs of bytes that are contiguous in the tensor and in memory
- *     transposed    two axes change places
- *     interleaved   a few streams are merged into one, or taken apart */
+ *     transposed    two axes are exchanged
+ *     interleaved   a few streams are merged into one, or one is split into a few */
 typedef enum td_path {
     TD_PATH_CONTIGUOUS,
     TD_PATH_TRANSPOSED,
@@ -823,8 +841,8 @@ typedef enum td_path {
     TD_PATHS /* how many there are */
 } td_path;
 
-/* The loads and dumps that succeeded, of tensors and matrices, on all threads, per td_path. A call whose boxes take
- * several ways counts once in each. Bytes are those of the tensor's elements; copies of a repeat count once. */
+/* Counts of successful loads and dumps, of tensors and matrices, on all threads, per td_path. A call whose boxes take
+ * several paths counts once in each. Bytes are those of the tensor's elements; copies of a repeat count once. */
 typedef struct td_path_stats {
     uint64_t calls[TD_PATHS];
     uint64_t bytes[TD_PATHS];
@@ -833,10 +851,10 @@ typedef struct td_path_stats {
 TD_API td_path_stats td_speed_paths(void);
 TD_API void td_speed_paths_clear(void);
 
-/* "contiguous", ...; "" for what is no path. */
+/* The name of a path, "contiguous" for example; "" for an unknown one. */
 TD_API const char *td_path_name(td_path path);
 
-/* The kernels in use: "c", "avx2", "avx512" or "neon". TD_CPU of the environment lowers it. */
+/* The instruction set in use: "c", "avx2", "avx512" or "neon". TD_CPU in the environment can choose a lower one. */
 TD_API const char *td_speed_isa(void);
 
 #ifdef __cplusplus

@@ -1,52 +1,54 @@
-/* tensordoor_bridge: memories that the library cannot reach, for whoever writes a bridge to a simulator or an
- * emulator.
+/* tensordoor_bridge: for memories that the library cannot reach itself. This is for those who write a bridge to a
+ * simulator or an emulator.
  *
- * Testbenches never need this header: the SystemVerilog classes of tensordoor are such a bridge themselves
- * (dpi/transfer.c and sv/td_design_memory.svh), and tensordoor.h is the manual of everything else.
+ * Testbenches do not need this header: the SystemVerilog classes of tensordoor are such a bridge themselves
+ * (dpi/transfer.c and sv/td_design_memory.svh). tensordoor.h is the manual of everything else.
  *
  * -- 1. The steps -----------------------------------------------------------------------------------------------------
  *
- * The array lies elsewhere, in a simulated design or an emulator. The library has a td_memory of the same width and
- * depth: the copy. An operation on the array goes in four steps:
+ * The array is somewhere else, in a simulated design or an emulator. The library has a td_memory of the same width and
+ * depth: the copy. An operation on the array takes four steps:
  *
- *   1. Say which words the operation is about: td_transfer_layout, _tensor, _span, _words or _file.
- *   2. Bring these words in, where the operation looks at them: td_transfer_in, chunk by chunk. Dumps, comparisons and
- *      reads look at all of them; a load only where it leaves bits of a word as they were (`partial`).
- *   3. Run the operation on the copy, as tensordoor.h has it; after td_transfer_tensor it is td_transfer_load or _dump.
- *   4. Take the words out, where the operation has written them: td_transfer_out, chunk by chunk.
+ *   1. Say which words the operation touches: td_transfer_layout, _tensor, _span, _words or _file.
+ *   2. If the operation reads these words, copy them in, chunk by chunk: td_transfer_in. Dumps, comparisons and reads
+ *      read all of them; a load reads them only if it leaves bits of a word unchanged (`partial`).
+ *   3. Run the operation on the copy with a call of tensordoor.h; after td_transfer_tensor, with td_transfer_load or
+ *      _dump.
+ *   4. If the operation has written these words, copy them out, chunk by chunk: td_transfer_out.
  *
- * Step 1 refuses no operation. Words that it cannot have are left out, and the operation of step 3 says what is
- * wrong. So step 1 fails only on NULL, on a memory that is too deep (TD_ARGUMENT) and without memory (TD_NO_MEMORY).
- * The next step 1 on a memory ends a transfer that was not finished.
+ * Step 1 does not check the operation: it leaves out words that are not in the memory, and the call of step 3 then says
+ * what is wrong. Step 1 fails only on NULL, on a memory that is too deep (both TD_ARGUMENT), and when the system
+ * refuses memory (TD_NO_MEMORY). A new step 1 on a memory ends a transfer that was not finished.
  *
  * -- 2. A chunk -------------------------------------------------------------------------------------------------------
  *
- * Words cross in chunks: arrays of 32-bit words, as long as the bridge likes, but for TD_TRANSFER_HEAD words and one
- * word of the memory at least. A chunk is one run after another:
+ * Words are passed in chunks: arrays of 32-bit words. The bridge chooses their length, which must be at least
+ * TD_TRANSFER_HEAD words plus one word of the memory. A chunk is a sequence of runs:
  *
  *     address of the first word | number of words | step: distance from word to word | the words
  *
- * A word takes (width + 31) / 32 of 32 bits, the low ones first, bits above the width zero. A negative step is in
- * two's complement. A step of 0 is a list: its words are scattered, and each stands behind its own address; the
- * address in the head is that of the first. Addresses have 32 bits: step 1 refuses a memory of more words
+ * A memory word takes (width + 31) / 32 words of 32 bits, the low ones first; bits above the width are zero. A negative
+ * step is in two's complement. A step of 0 marks a list of scattered words: each comes after its own address, and the
+ * address in the head is that of the first. Addresses have 32 bits: step 1 refuses a memory with more words
  * (TD_ARGUMENT).
  *
  * -- 3. Four states ---------------------------------------------------------------------------------------------------
  *
- * A bit that is x or z crosses as 0 in the chunk, and as 1 in a mask of the same form (td_transfer_unknown_in). It is
- * remembered until the next step 1. A load makes known what it writes; the other bits of a word (fill=keep,
- * tail=clip, masks) stay x or z, and td_transfer_unknown_out says which. What reads such bits follows
- * td_memory_set_x. A bridge to a simulator of two states leaves out both functions.
+ * A bit that is x or z is 0 in the chunk and 1 in a mask of the same form (td_transfer_unknown_in). The library
+ * remembers it until the next step 1. Bits that a load writes become 0 or 1; bits of the same word that it does not
+ * write (fill=keep, tail=clip, masks) stay x or z, and td_transfer_unknown_out tells which they are. td_memory_set_x
+ * decides what happens when a call reads such bits. A bridge to a two-state simulator does not need these two
+ * functions.
  *
  * -- 4. Ownership -----------------------------------------------------------------------------------------------------
  *
- * The copy owns the transfer: there is one per memory, and td_memory_destroy frees it. Chunks are the caller's. With
- * *borrowed from td_transfer_tensor the words are the tensor's own: it has to live, and stay as it is, until the last
- * chunk has crossed. Memories follow the rule of tensordoor.h: two threads may not use one at once.
+ * The copy owns the transfer: there is one per memory, and td_memory_destroy frees it. Chunks belong to the caller.
+ * When td_transfer_tensor sets *borrowed, the words are read from the tensor itself, or written to it: it must exist,
+ * and not change, until the last chunk has been passed. As in tensordoor.h, two threads may not use one memory at once.
  *
  * -- 5. A whole bridge ------------------------------------------------------------------------------------------------
  *
- * To an array of 1024 words of 64 bits and two states. A test compiles and runs these lines as they stand here.
+ * This one is for a two-state array of 1024 words of 64 bits. A test compiles and runs these lines as they are.
  *
  *     #include <stdio.h>
  *     #include <tensordoor_bridge.h>
@@ -139,40 +141,40 @@ extern "C" {
 
 #define TD_TRANSFER_HEAD 3 /* words in front of a run: address, number, step */
 
-/* The words of a load, dump or comparison through a layout, for every bank. *partial is 1 when a load may leave bits
- * of a word as they are (fill=keep, tail=clip), so that words have to come in first. */
+/* Step 1 for a load, dump or comparison through a layout, for every bank. *partial is set to 1 when a load may leave
+ * bits of a word unchanged (fill=keep, tail=clip), so that the words have to be copied in first. */
 TD_API td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_tensor *tensor,
                                     const td_layout *layout, const char *as, int *partial);
 
-/* The same for one load or dump of one memory, which td_transfer_load or td_transfer_dump then makes with the same
- * arguments: the fast way, because the words need not be in the copy while they cross. *borrowed is 1 when they are
- * the tensor's own. A dump straight into the tensor could not be refused any more when x or z comes;
- * TD_TRANSFER_DUMP_KNOWN says that none will, and allows it. */
+/* The same for one load or dump of one memory, for which step 3 is td_transfer_load or td_transfer_dump with the same
+ * arguments. This is faster, because the words need not pass through the copy. *borrowed is set to 1 when they are the
+ * tensor's own. A dump directly into the tensor could not be undone when an x or z turns up later, so it is made only
+ * with TD_TRANSFER_DUMP_KNOWN, which promises that there are none. */
 typedef enum td_transfer_use { TD_TRANSFER_LOAD, TD_TRANSFER_DUMP, TD_TRANSFER_DUMP_KNOWN } td_transfer_use;
 TD_API td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
                                     td_transfer_use use, int *partial, int *borrowed);
 TD_API td_status td_transfer_load(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as);
 TD_API td_status td_transfer_dump(td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as);
 
-/* `count` words from `first` on: for matrices, fillings, single words, and files that are written. */
+/* Step 1 for `count` words from `first` on: for matrices, fills, single words, and files that are saved. */
 TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
 
-/* The words of td_backdoor_read and td_backdoor_write. */
+/* Step 1 for td_backdoor_read and td_backdoor_write. */
 TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count);
 
-/* The words that an image file names. The file may cover a word in part, so they have to come in before it is loaded.
+/* Step 1 for loading an image file. The file may give only a part of a word, so the words have to be copied in first.
  * */
 TD_API td_status td_transfer_file(td_memory *memory, const char *path);
 
-/* Takes the words of the runs that the call before gave, which the caller has filled in, and gives the next runs.
- * Returns their number, a list counted as one; 0 behind the last, and the next call begins again. Where bits are x or
- * z, td_transfer_unknown_in says which before the next call, as masks in the form of the same chunk: TD_ARGUMENT when
- * no runs are out. */
+/* Step 2. Takes over the words that the caller has filled into the runs of the previous chunk, and gives the runs of
+ * the next one. Returns the number of runs, a list counted as one; 0 after the last, and the next call begins again. If
+ * some of the words have x or z, call td_transfer_unknown_in before the next chunk, with masks in the form of that
+ * chunk; it is TD_ARGUMENT when no runs are pending. */
 TD_API size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words);
 TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_t chunk_words);
 
-/* Gives the next runs with their words. Returns their number as above. *unknown is 1 when some of their bits are to
- * stay x or z: td_transfer_unknown_out then gives these bits, as masks in the form of the same chunk. */
+/* Step 4. Gives the next runs with their words; returns the number of runs as above. *unknown is set to 1 when some of
+ * their bits have to stay x or z: td_transfer_unknown_out then gives these bits, as masks in the form of that chunk. */
 TD_API size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown);
 TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words);
 

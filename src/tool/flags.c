@@ -145,6 +145,8 @@ static bool put_xvlog(const places *at)
     return put_list(at->sv, "td.f") && (!*at->uvm || (join(uvm, at->sv, "uvm") && put_list(uvm, "td_uvm.f")));
 }
 
+/* All but xvlog read -F with paths relative to the list. VCS, Questa and xelab add ".so" to the name of a library
+ * themselves; xrun wants it written. */
 static bool print_lines(int simulator, const places *at)
 {
     switch (simulator) {
