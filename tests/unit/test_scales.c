@@ -360,6 +360,50 @@ static void the_lower_end_of_e8m0(void **state)
         }
 }
 
+/* The same out of a memory. */
+static void the_lower_end_of_e8m0_in_dumps(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *scale;
+        bool fits;
+    } rows[] = {
+        {0x1p-127, "", true},
+        {0x1.8p-128, "", true},
+        {0x1.7fp-128, "", false},
+        {0x1p-129, " scale=3", true},
+        {0x1.8p-129, " scale=2", true},
+        {0x1p-130, " scale=3", false},
+        {0x1p-128, " scale=0.5", false},
+    };
+    static const char *const dtypes[] = {"e11m22", "f64"};
+    td_layout *l = NULL;
+    ASSERT_OK(td_layout_create("c -> 1 c", NULL, NULL, &l));
+    for (size_t d = 0; d < 2; d++)
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            td_tensor *from = NULL, *to = NULL;
+            td_memory *m = NULL;
+            char as[64];
+            double value = 0;
+            snprintf(as, sizeof as, "%s error%s", dtypes[d], rows[i].scale);
+            ASSERT_OK(td_tensor_create(dtypes[d], TD_SHAPE(1), &from));
+            ASSERT_OK(td_tensor_set_real(from, 0, rows[i].value));
+            ASSERT_OK(td_tensor_create("e8m0", TD_SHAPE(1), &to));
+            ASSERT_OK(td_tensor_set_real(to, 0, 4));
+            ASSERT_OK(td_memory_create("m", 64, 1, &m));
+            ASSERT_OK(td_backdoor_load_tensor(m, from, l, NULL));
+            const td_status status = td_backdoor_dump_tensor(m, to, l, as);
+            if (status != (rows[i].fits ? TD_OK : TD_RANGE))
+                fail_msg("e8m0 as \"%s\" of %a: %s", as, rows[i].value, td_status_name(status));
+            ASSERT_OK(td_tensor_get_real(to, 0, &value));
+            assert_true(value == (rows[i].fits ? 0x1p-127 : 4));
+            td_tensor_destroy(&from), td_tensor_destroy(&to);
+            td_memory_destroy(&m);
+        }
+    td_layout_destroy(&l);
+}
+
 static void a_tensor_in_another_dtype(void **state)
 {
     (void)state;
@@ -439,6 +483,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(elements_as_numbers),
         cmocka_unit_test(the_lower_end_of_e8m0),
+        cmocka_unit_test(the_lower_end_of_e8m0_in_dumps),
         cmocka_unit_test(stochastic_rounding_out_of_the_range),
         cmocka_unit_test(scaled_past_the_work_precision),
         cmocka_unit_test(a_tensor_in_another_dtype),
