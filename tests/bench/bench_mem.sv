@@ -88,7 +88,7 @@ package bench_mem_pkg;
       dump_ms = dump_times[4];
     endfunction
 
-    // Bytes as C stores an array, beside the same bytes as words: 4 MiB where the memory is as large. `at` is the byte
+    // Bytes as C stores an array, beside the same bytes as words: 4 MiB where the memory is as large. `at` is the bit
     // where the array begins.
     static function void flat(input td_memory memory, input longint unsigned bytes, input int at);
       td_tensor array;
@@ -98,13 +98,13 @@ package bench_mem_pkg;
       real      flat_load, flat_dump, word_load, word_dump;
       array = td_tensor::create("i8", $sformatf("%0d", bytes));
       words = td_tensor::create("u32", $sformatf("%0d 1", bytes / 4));
-      flat_layout = td_layout::create("... -> (...)", "addr_unit=byte", $sformatf("%0d", at));
+      flat_layout = td_layout::create("... -> (...)", $sformatf("lsb=%0d", at));
       rows = td_layout::create("r c -> r c");
       array.fill_random(3);
       words.fill_random(3);
       middle(memory, words, rows, word_load, word_dump);
       middle(memory, array, flat_layout, flat_load, flat_dump);
-      $display("%0d bytes, flat from byte %0d: load %0.2f ms, dump %0.2f ms; as words %0.2f and %0.2f", bytes, at,
+      $display("%0d bytes, flat from bit %0d: load %0.2f ms, dump %0.2f ms; as words %0.2f and %0.2f", bytes, at,
                flat_load, flat_dump, word_load, word_dump);
       array.destroy();
       words.destroy();
@@ -186,8 +186,9 @@ module bench_mem;
     td_memory memory;
     memory = mem_32::create();
     figures::flat(memory, 4194304, 0);
-    figures::flat(memory, 4194304 - 64, 20);
-    figures::flat(memory, 4194304 - 64, 21);
+    figures::flat(memory, 4194304 - 64, 8 * 20);
+    figures::flat(memory, 4194304 - 64, 8 * 21);
+    figures::flat(memory, 4194304 - 64, 4);
     memory.destroy();
   endtask
 
