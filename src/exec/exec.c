@@ -137,13 +137,15 @@ static void move_box(const td_run *run, size_t b, bool dump)
 static void move_all(const td_run *run, bool dump)
 {
     const td_plan *plan = run->plan;
-    for (size_t b = 0; b < plan->data_count; b++)
-        if (plan->stage && plan->stage[b] && td_stage_fits(plan->stage[b], &plan->data[b]) && !run->loose)
-            td_stage_run(plan->stage[b], run, &plan->data[b], dump);
+    for (size_t b = 0; b < plan->data_count; b++) {
+        const td_stage *stage = run->loose ? NULL : td_stage_of(plan, b, dump);
+        if (stage)
+            td_stage_run(stage, run, &plan->data[b], dump);
         else if (plan->rows[b].way == TD_ROWS_NONE)
             td_plain_run(run, &plan->data[b], 1, dump ? td_dump_row : td_load_row);
         else
             move_box(run, b, dump);
+    }
 }
 
 /* Padding is a load of one element over and over. */

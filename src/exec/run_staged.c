@@ -61,6 +61,35 @@ static void copy_by_table(const job *j, const td_node *run, bool to_memory, td_a
     (to_memory ? j->stage->scatter : j->stage->gather)(&g);
 }
 
+/* Any number of bytes up to 64: two copies that overlap. */
+static inline __attribute__((always_inline)) void copy_odd(unsigned char *dst, const unsigned char *src, size_t bytes)
+{
+    unsigned char first[32], last[32];
+#define BOTH(n)                                                                                                        \
+    {                                                                                                                  \
+        memcpy(first, src, n);                                                                                         \
+        memcpy(last, src + bytes - (n), n);                                                                            \
+        memcpy(dst, first, n);                                                                                         \
+        memcpy(dst + bytes - (n), last, n);                                                                            \
+        return;                                                                                                        \
+    }
+    if (bytes > 64)
+        memcpy(dst, src, bytes);
+    else if (bytes >= 32)
+        BOTH(32)
+    else if (bytes >= 16)
+        BOTH(16)
+    else if (bytes >= 8)
+        BOTH(8)
+    else if (bytes >= 4)
+        BOTH(4)
+    else if (bytes >= 2)
+        BOTH(2)
+    else
+        *dst = *src;
+#undef BOTH
+}
+
 /* The same by strides, or over banks. */
 static inline __attribute__((always_inline)) void copy_run(const job *j, const td_node *of, bool to_memory, td_at at,
                                                            unsigned char *words, size_t bytes)
@@ -71,7 +100,10 @@ static inline __attribute__((always_inline)) void copy_run(const job *j, const t
     for (uint64_t i = 0; i < node.extent; i++, words += bytes, place += node.memory / 8) {
         if (node.select)
             place = bank[at.select + (int64_t)i * node.select] + at.memory / 8 + (int64_t)i * node.memory / 8;
-        memcpy(to_memory ? place : words, to_memory ? words : place, bytes);
+        if (bytes & (bytes - 1))
+            copy_odd(to_memory ? place : words, to_memory ? words : place, bytes);
+        else
+            memcpy(to_memory ? place : words, to_memory ? words : place, bytes);
     }
 }
 
@@ -118,7 +150,9 @@ static bool needs_words(const job *j, const batch *b)
 static void pack_run(const td_stage *s, unsigned char *memory, ptrdiff_t stride, const unsigned char *elems,
                      uint64_t units)
 {
-    if (s->dense)
+    if (s->bytes)
+        memcpy(memory, elems, (size_t)units * s->code.bytes);
+    else if (s->dense)
         s->pack_row(memory, 0, elems, units * s->code.lanes, s->code.bits);
     else
         s->pack(memory, stride, elems, units, &s->code);
@@ -127,19 +161,25 @@ static void pack_run(const td_stage *s, unsigned char *memory, ptrdiff_t stride,
 static void unpack_run(const td_stage *s, unsigned char *elems, const unsigned char *memory, ptrdiff_t stride,
                        uint64_t units)
 {
-    if (s->dense)
+    if (s->bytes)
+        memcpy(elems, memory, (size_t)units * s->code.bytes);
+    else if (s->dense)
         s->unpack_row(elems, memory, 0, units * s->code.lanes, s->code.bits, s->code.sign);
     else
         s->unpack(elems, memory, stride, units, &s->code);
 }
 
-static void put_units(const job *j, const batch *b, const unsigned char *elems, unsigned char *words)
+static void put_units(const job *j, const batch *b, unsigned char *elems, unsigned char *words)
 {
     const td_stage *s = j->stage;
     const td_node *run = &b->unit[b->count];
     const size_t run_bytes = (size_t)run->extent * s->code.lanes * s->code.size;
     td_walk w;
     if (needs_words(j, b)) {
+        if (s->bytes) {
+            copy_units(j, b, true, elems);
+            return;
+        }
         if (!s->whole)
             copy_units(j, b, false, words);
         pack_run(s, words, (ptrdiff_t)s->code.bytes, elems, b->units);
@@ -157,7 +197,9 @@ static void get_units(const job *j, const batch *b, unsigned char *elems, unsign
     const size_t run_bytes = (size_t)run->extent * s->code.lanes * s->code.size;
     td_walk w;
     if (needs_words(j, b)) {
-        copy_units(j, b, false, words);
+        copy_units(j, b, false, s->bytes ? elems : words);
+        if (s->bytes)
+            return;
         unpack_run(s, elems, words, (ptrdiff_t)s->code.bytes, b->units);
         return;
     }
@@ -202,7 +244,7 @@ static void load_batch(const job *j, const batch *b, scratch *x)
 {
     const td_stage *s = j->stage;
     const int64_t first = b->at.tensor + s->tensor;
-    const unsigned char *elems = j->run->tensor + first * j->run->plan->tensor_dtype.bytes;
+    unsigned char *elems = j->run->tensor + first * j->run->plan->tensor_dtype.bytes;
     if (!s->direct[b->variant]) {
         td_move_run(&s->permute.move[2 * b->variant], NULL, true, x->tensor, elems);
         elems = x->tensor;

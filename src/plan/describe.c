@@ -169,11 +169,13 @@ static void add_rows(const td_plan *plan, const td_rows *r, bool dump, td_text *
     }
 }
 
-/* "staged 3-bit pack_words_x8_avx2", "staged 4-bit pack_x8_avx512" */
+/* "staged 3-bit pack_words_x8_avx2", "staged 4-bit pack_x8_avx512", "staged 16-bit copied" */
 static void add_stage(const td_plan *plan, const td_stage *s, bool dump, td_text *out)
 {
     td_text_add(out, "staged %d-bit ", plan->memory_dtype.bits);
-    if (s->dense)
+    if (s->bytes)
+        td_text_add(out, "copied");
+    else if (s->dense)
         add_pack_kernel(&(td_rows){.pack = s->pack_row, .unpack = s->unpack_row}, false, dump, out);
     else
         add_pack_words_kernel(s, dump, out);
@@ -189,8 +191,8 @@ static void add_path(const td_plan *plan, size_t b, bool dump, td_text *out)
         td_text_add(out, "converted ");
     if (m->fill)
         td_text_add(out, "padded ");
-    if (plan->stage && plan->stage[b])
-        add_stage(plan, plan->stage[b], dump, out);
+    if (plan->stage && plan->stage[2 * b + dump])
+        add_stage(plan, plan->stage[2 * b + dump], dump, out);
     else if (plan->rows[b].way == TD_ROWS_NONE || (plan->in_order && !dump))
         td_text_add(out, "walk");
     else if (m->kind == TD_MOVE_NONE)

@@ -108,7 +108,7 @@ typedef struct td_plan {
     struct td_move *move;            /* of the data boxes: load and dump in turn (move.h) */
     struct td_rows *rows, *pad_rows; /* of the data boxes and of the pads (move.h) */
     struct td_words_move *gather;    /* of the data boxes: load and dump in turn; NULL where none has selectors */
-    struct td_stage **stage;         /* of the data boxes that are staged (stage.h); NULL where none is */
+    struct td_stage **stage;         /* of the data boxes: load and dump in turn (stage.h); NULL where none is staged */
     bool covered; /* a load writes every bit of its words by stages, so that none is cleared before */
 
     struct td_copies *copies; /* of the data boxes (copies.h); NULL: no element has any, or `slides` */
@@ -179,7 +179,8 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   gather of N bytes          one run per entry of the table, or per bank
  *   padded ..                  whole words are filled first, a block at a time: padding, bits outside of lanes; or, in
  *                              pad_runs and short transposes, together with their data
- *   staged N-bit               batches of words, packed in a scratch and placed whole
+ *   staged N-bit               batches of words, packed in a scratch (copied, where elements are bytes) and placed
+ *                              whole
  *   converted ..               the two dtypes differ, so values are converted on the way
  *   walk                       the plain walker, element by element */
 td_status td_plan_paths(const td_plan *plan, bool dump, char **text);

@@ -13,6 +13,8 @@
 #define FAR_BYTES ((uint64_t)1 << 20) /* of words by table: more than the second-level cache keeps beside the rest */
 #define FROM_ELEMS 32                 /* fewer are done before a stage has begun */
 #define SHORT_ROW 64                  /* elements that bit rows pack slower than a stage does */
+#define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
+#define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
 
@@ -213,10 +215,10 @@ static bool units_overlap(const td_stage *s)
 }
 
 /* *out is NULL where the box has no units. */
-static td_status make_stage(const td_plan *plan, const td_box *box, const td_kernels *k, td_stage **out)
+static td_status make_stage(const td_plan *plan, const td_box *box, const td_kernels *k, bool tight, td_stage **out)
 {
     td_stage *s = calloc(1, sizeof *s);
-    td_stage_draft d = {.plan = plan, .box = box, .stage = s};
+    td_stage_draft d = {.plan = plan, .box = box, .tight = tight, .stage = s};
     td_status status = TD_OK;
     bool found = false;
     *out = NULL;
@@ -233,6 +235,7 @@ static td_status make_stage(const td_plan *plan, const td_box *box, const td_ker
     if (status)
         goto done;
     s->dense = !s->code.reversed && (uint64_t)s->code.lanes * s->code.bits == 8 * (uint64_t)s->code.bytes;
+    s->bytes = s->dense && s->code.bits == 8 * s->code.size;
     s->overlaps = units_overlap(s);
     if (s->overlaps && s->whole)
         goto done;
@@ -257,17 +260,42 @@ static uint64_t box_elems(const td_plan *plan, const td_box *box)
     return elems;
 }
 
+/* A move that would convert a few values per call of a kernel. */
+static bool converts_few(const td_plan *plan, const td_box *box, const td_move *m)
+{
+    const uint64_t narrow =
+        plan->memory_dtype.bytes < plan->tensor_dtype.bytes ? plan->memory_dtype.bytes : plan->tensor_dtype.bytes;
+    const uint64_t wide = (m->kind == TD_MOVE_PICKS ? m->picks->bytes : m->wide * m->elem_bytes) / narrow;
+    const uint64_t block = m->high * wide;
+    if (td_dtype_equal(plan->tensor_dtype, plan->memory_dtype))
+        return false;
+    return (m->kind == TD_MOVE_RUNS ? wide < SHORT_RUN : block < SHORT_BLOCK) ||
+           (box->selectors && block < SHORT_BLOCK);
+}
+
 /* True where neither a move nor a bit row is as good. */
-static bool wants_stage(const td_plan *plan, size_t b)
+static bool wants_stage(const td_plan *plan, size_t b, bool dump)
 {
     const td_box *box = &plan->data[b];
     const td_rows *r = &plan->rows[b];
-    if (box_elems(plan, box) < FROM_ELEMS || plan->move[2 * b].kind != TD_MOVE_NONE || plan->in_order || plan->skewed)
+    if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->skewed)
         return false;
+    if (plan->move[2 * b + dump].kind != TD_MOVE_NONE)
+        return converts_few(plan, box, &plan->move[2 * b + dump]);
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
         return true;
-    return r->way == TD_ROWS_PACKED && box->node_count > 1 &&
-           (r->row.extent < SHORT_ROW || (r->gathers && r->across.extent == 1));
+    if (r->way == TD_ROWS_CELLS && box->selectors)
+        return true;
+    return box->node_count > 1 && (r->row.extent < SHORT_ROW || (r->gathers && r->across.extent == 1));
+}
+
+/* The move of a box that is staged does not come to fill its words. */
+static void leave_fill(td_plan *plan, size_t b)
+{
+    free(plan->move[2 * b].fill);
+    plan->move[2 * b].fill = NULL;
+    for (size_t i = 0; i < plan->fill_count; i++)
+        plan->fill[i].moved &= plan->fill[i].data != b;
 }
 
 /* A vector in pieces may end before its last beat, in bits that no element has. */
@@ -276,37 +304,62 @@ static bool covers_beats(const td_plan *plan, const td_box *box, const td_stage 
     return box->piece_count == 0 || s->code.bytes == plan->beats * plan->geometry.word_bytes;
 }
 
+/* A tight stage would be smaller. */
+static bool has_edges(const td_stage *s)
+{
+    return s->code.bits == 8 * s->code.size && s->code.bytes > s->code.lanes * s->code.size;
+}
+
+/* The stages of a box in both directions; often they are one. */
+static td_status choose_box(td_plan *plan, size_t b, const td_kernels *k)
+{
+    td_stage **stage = &plan->stage[2 * b];
+    const bool tight = !plan->lane_mask || !plan->covered, load = wants_stage(plan, b, false);
+    td_status status = load ? make_stage(plan, &plan->data[b], k, tight, &stage[0]) : TD_OK;
+    if (status || !wants_stage(plan, b, true))
+        return status;
+    if (stage[0] && (tight || !has_edges(stage[0])))
+        stage[1] = stage[0];
+    else
+        status = make_stage(plan, &plan->data[b], k, true, &stage[1]);
+    return status;
+}
+
 td_status td_stages_choose(td_plan *plan, const td_kernels *k)
 {
-    td_status status = TD_OK;
     bool any = false;
     plan->covered = plan->pads_count == 0;
     for (size_t i = 0; i < plan->fill_count; i++)
         plan->covered &= !plan->fill[i].pads;
-    for (size_t b = 0; b < plan->data_count && !status; b++) {
-        td_stage *stage = NULL;
-        if (wants_stage(plan, b))
-            status = make_stage(plan, &plan->data[b], k, &stage);
-        if (stage && !any) {
-            any = true;
-            plan->stage = calloc(plan->data_count, sizeof(td_stage *));
-            if (!plan->stage) {
-                status = td_fail_alloc(plan->data_count * sizeof(td_stage *));
-                free_stage(stage);
-                break;
-            }
-        }
+    for (size_t b = 0; b < plan->data_count; b++)
+        any |= wants_stage(plan, b, false) || wants_stage(plan, b, true);
+    if (!any) {
+        plan->covered &= plan->data_count == 0;
+        return TD_OK;
+    }
+    plan->stage = calloc(2 * plan->data_count, sizeof(td_stage *));
+    if (!plan->stage)
+        return td_fail_alloc(2 * plan->data_count * sizeof(td_stage *));
+    for (size_t b = 0; b < plan->data_count; b++) {
+        const td_status status = choose_box(plan, b, k);
+        if (status)
+            return status;
+        const td_stage *stage = plan->stage[2 * b];
         if (stage)
-            plan->stage[b] = stage;
+            leave_fill(plan, b);
         plan->covered &= stage && stage->whole && covers_beats(plan, &plan->data[b], stage);
     }
-    return status;
+    return TD_OK;
 }
 
 void td_stages_free(td_plan *plan)
 {
-    for (size_t b = 0; plan->stage && b < plan->data_count; b++)
-        free_stage(plan->stage[b]);
+    for (size_t b = 0; plan->stage && b < plan->data_count; b++) {
+        td_stage **stage = &plan->stage[2 * b];
+        if (stage[1] != stage[0])
+            free_stage(stage[1]);
+        free_stage(stage[0]);
+    }
     free(plan->stage);
     plan->stage = NULL;
 }

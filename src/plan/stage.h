@@ -30,6 +30,7 @@ typedef struct td_stage {
     td_pack_words_fn pack;
     td_unpack_words_fn unpack;
     bool dense;          /* no unit has a bit but those of its elements, which are in the order of their containers */
+    bool bytes;          /* and they fill their containers, so that containers are units */
     td_pack_fn pack_row; /* for units that follow one another, where they are dense */
     td_unpack_fn unpack_row;
     td_gather_fn scatter, gather; /* of units by table */
@@ -61,6 +62,7 @@ typedef struct td_stage_draft {
     size_t lane_count;
     td_piece *place; /* of the elements of a unit, by their place in memory */
     size_t place_count, lanes;
+    bool tight; /* a unit may be the bytes of its elements alone: the rest of its word is not read, and is kept */
     td_stage *stage;
 } td_stage_draft;
 
@@ -77,10 +79,12 @@ void td_word_code_free(td_word_code *code);
 
 void td_stages_free(td_plan *plan);
 
-/* The box may lie elsewhere than where it was compiled for, as those of slabs do; true when the stage still fits. */
-static inline bool td_stage_fits(const td_stage *s, const td_box *box)
+/* The stage of data box `b` in one direction, or NULL. The box may lie elsewhere than where it was compiled for, as
+ * those of slabs do, so that its stage does not fit any more. */
+static inline const td_stage *td_stage_of(const td_plan *plan, size_t b, bool dump)
 {
-    return (uint64_t)box->memory % s->align_bits == s->phase;
+    const td_stage *s = plan->stage ? plan->stage[2 * b + dump] : NULL;
+    return s && (uint64_t)plan->data[b].memory % s->align_bits == s->phase ? s : NULL;
 }
 
 #endif

@@ -204,6 +204,24 @@ static td_status find_containers(td_stage_draft *d, bool *found)
     return TD_OK;
 }
 
+/* Elements of whole bytes side by side are a unit by themselves. */
+static void leave_edges(td_stage_draft *d)
+{
+    td_stage *s = d->stage;
+    const td_dtype dtype = d->plan->memory_dtype;
+    const int64_t first = d->place[0].memory;
+    if (!d->tight || d->box->piece_count || dtype.bits != 8 * dtype.bytes || first % 8)
+        return;
+    for (size_t i = 0; i < d->place_count; i++)
+        if (d->place[i].memory != first + (int64_t)(i * dtype.bits))
+            return;
+    for (size_t i = 0; i < d->place_count; i++)
+        d->place[i].memory -= first;
+    s->code.bytes = (uint32_t)(d->lanes * dtype.bytes);
+    s->align_bits = 8;
+    s->phase = 0;
+}
+
 td_status td_stage_units(td_stage_draft *d, bool *found)
 {
     *found = false;
@@ -213,5 +231,6 @@ td_status td_stage_units(td_stage_draft *d, bool *found)
     const td_status status = d->box->piece_count ? list_pieces(d) : list_lanes(d);
     if (status || d->place_count == 0)
         return status;
+    leave_edges(d);
     return find_containers(d, found);
 }

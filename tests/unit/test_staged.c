@@ -72,6 +72,24 @@ static const staged_case cases[] = {
     {"a b -> a b", "lanes=msb", "", "5003 5", "f64", "i12 scale=0.1 sat round=stochastic", 64, 1},
     {"a b -> a b", "beats=3", "", "5003 8", "f32", "i12 scale=0.1 sat round=stochastic", 32, 1},
     {"a (b c) -> (a b) c", "c=10 pad=1", "", "3001 13", "f16", "i3 scale=0.1 sat", 32, 1},
+    /* conversions between bytes of which few lie side by side: units are copied, or are parts of their words */
+    {"a b -> a b", "", "3*a + 1", "5003 5", "f32", "bf16", 80, 1},
+    {"a b -> (a b) ()", "", "", "86 756", "i32", "i16", 48, 1},
+    {"a b -> (a b) ()", "lsb=16 fill=keep", "", "86 756", "i8", "i32", 48, 1},
+    {"a b -> a b", "lsb=3", "", "5003 5", "f32", "i8 scale=0.1 sat", 64, 1},
+    {"a b -> a b", "lanes=msb slot=24", "", "5003 3", "f32", "f16", 80, 1},
+    {"(a a1 a2) (b b1 b2) -> (a a2 b1 b b2) a1", "a1=4 a2=8 b1=32 b2=2 pad=0 pad_at=begin", "", "98 1986", "f32",
+     "i8 scale=0.1 sat round=stochastic", 32, 1},
+    {"a (b c) -> (a b) c", "c=16 pad=1", "", "3001 26", "f32", "i8 scale=0.1 sat", 128, 1},
+    {"a (b c) -> (a b) c", "c=6 tail=clip", "", "3001 27", "f32", "i16 scale=0.1 sat", 128, 1},
+    {"a b -> a b", "beats=2", "", "5003 6", "f64", "i8 scale=0.1 sat", 24, 1},
+    {"h w c -> (h w) c", "", "128*h + (w ^ (h & 127))", "64 128 16", "f32", "i8 scale=0.1 sat", 128, 1},
+    {"h w c -> (h w) c", "fill=keep lsb=8", "128*h + (w ^ (h & 127))", "64 128 3", "f32", "i8 scale=0.1 sat", 40, 1},
+    {"a b -> a b", "", "bank = a % 8; addr = a / 8", "8192 9", "f32", "i8 scale=0.1 sat", 72, 8},
+    {"a b -> (a r) b", "r=3", "", "5003 5", "f32", "i8 scale=0.1 sat", 48, 1},
+    /* elements in bytes of their own that lie apart */
+    {"a b -> (b a) ()", "", "", "7 5003", "u14", "", 17, 1},
+    {"a b -> (a b) ()", "", "128*a + (b ^ (a & 127))", "64 128", "i4", "", 4, 1},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 #define MOST_BANKS 8
@@ -179,7 +197,7 @@ static void check_case(const staged_case *c, const char *how)
     open_sides(c, &s);
     bool staged = s.plan->stage != NULL;
     for (size_t b = 0; staged && b < s.plan->data_count; b++)
-        staged = s.plan->stage[b] != NULL || s.plan->data_count > 1; /* corners of ragged tensors may be too small */
+        staged = (s.plan->stage[2 * b] && s.plan->stage[2 * b + 1]) || s.plan->data_count > 1; /* corners are small */
     if (!staged)
         fail_msg("\"%s\" %s of %s in words of %d bits is not staged (%s)", c->pattern, c->options, c->dtype,
                  (int)c->width_bits, how);
@@ -240,12 +258,12 @@ static void stages_are_shared_by_threads(void **state)
 static void cases_have_batches_and_rests(void **state)
 {
     (void)state;
-    size_t many = 0, cut_once = 0, cut_twice = 0, kept = 0, reversed = 0;
+    size_t many = 0, cut_once = 0, cut_twice = 0, kept = 0, reversed = 0, copied = 0, tight = 0;
     for (size_t i = 0; i < CASES; i++) {
         sides s;
         open_sides(&cases[i], &s);
         for (size_t b = 0; b < s.plan->data_count; b++) {
-            const td_stage *stage = s.plan->stage ? s.plan->stage[b] : NULL;
+            const td_stage *stage = s.plan->stage ? s.plan->stage[2 * b] : NULL;
             uint64_t batches = 1;
             for (size_t n = 0; stage && n < stage->unit_count; n++)
                 batches *= (stage->unit[n].extent + stage->chunk[n] - 1) / stage->chunk[n];
@@ -254,6 +272,8 @@ static void cases_have_batches_and_rests(void **state)
             cut_twice += stage && stage->cuts == 2;
             kept += stage && !stage->whole;
             reversed += stage && stage->code.reversed;
+            copied += stage && stage->bytes;
+            tight += stage && s.plan->stage[2 * b + 1] != stage;
         }
         close_sides(&s);
     }
@@ -262,6 +282,8 @@ static void cases_have_batches_and_rests(void **state)
     assert_true(cut_twice >= 1);
     assert_true(kept >= 5);
     assert_true(reversed >= 3);
+    assert_true(copied >= 8);
+    assert_true(tight >= 1);
 }
 
 int main(void)
