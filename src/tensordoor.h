@@ -746,18 +746,30 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *
  *     2:4, any N:M    of every M neighbours along the last dimension N are kept. Parts: values; meta, words of groups
  *                     from the lowest bit on, a group N places from the lowest bit on (1:2 has the codes 4 and 0xe).
- *                     index=u16 or u32; order=ampere is CUTLASS's; a group with more values is refused, or loses its
- *                     least with prune=magnitude; one with fewer names spare places as torch.sparse does (spare=torch),
- *                     or its first or last free ones
- *     mask            values; mask, a u1 for every element; with chunk=N pointers, the values before every N elements
+ *                     index=u16 or u32; a group with more values is refused, or loses its least with prune=magnitude,
+ *                     or what torch.sparse forgets with prune=torch; one with fewer names spare places as torch.sparse
+ *                     does (spare=torch), or its first or last free ones. order=ampere is CUTLASS's and torch's,
+ *                     order=marlin that of Marlin-24, order=hopper CUTLASS's for sm90, whose tiles have 64 rows of
+ *                     tile=N elements (128; 64 for f32) and are padded with 0
+ *     mask            values; mask, a u1 for every element, or with word=u8 its bits in words, each chunk from a new
+ *                     one, first=lsb or first=msb; with chunk=N pointers, the values before every N elements, or with
+ *                     pointers=bytes their bytes
+ *     nvdla           NVDLA's compressed weights, of a tensor in the order of the uncompressed surface (preset
+ *                     nvdla_weight). values, without zeros; mask, bytes; sizes, a u32 for every kernel group, its bytes
+ *                     of values. group=N elements are one (default: 32 steps of the first dimension, 16 for 16 bits).
+ *                     Values and mask are padded with 0 to align=128 bytes. reading=document is NVDLA's document and
+ *                     hardware; reading=tool its verification tool: the mask from the highest bit on, sizes rounded up
+ *                     by what the next group has less
  *     csr, csc        of a matrix. values; columns (csc: rows) of each; rows (csc: columns), where each begins, and
- *                     the end
+ *                     the end, with pointers=bytes in bytes of values. pad=N fills rows (csc: columns) up to a multiple
+ *                     of N values with zeros in the column before
  *     coo             values; rows; columns
  *     runs            values; runs, the zeros before each. A run that index= (u8) does not hold ends with a value 0
  *
- * index=u32 is the dtype of numbers, base=0 the first of them. How bits lie in memory is a matter of the layout: a mask
- * with its first bit on top is lanes=msb. Parts of zeros (td_parts_create) also need elem=DTYPE and count=N of the
- * values. */
+ * csr, csc and coo keep no zeros; with zeros=signed those with a sign, with zeros=row one in a row without values.
+ * index=u32 is the dtype of numbers, base=0 the first of them. How bits of u1 lie in memory is a matter of the layout:
+ * a mask with its first bit on top is lanes=msb. Parts of zeros (td_parts_create) also need elem=DTYPE and count=N of
+ * the values. */
 
 typedef struct td_parts td_parts;
 
@@ -795,9 +807,11 @@ TD_API td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_te
 
 /* Which packing would have made these parts of that tensor, in one line for a reader; free it with td_free. Every rule
  * and option that goes with the packing is tried, one word at a time, then orders of elements (swapped nibbles, ggml,
- * AWQ) and zero points that are one less (GPTQ v1):
+ * AWQ) and zero points that are one less (GPTQ v1); of sparse parts likewise, as the order of metadata or the first bit
+ * of a mask:
  *
- *     64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil */
+ *     64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil
+ *     4096 of 4096 values, 512 of 512 meta are those of order=hopper; the packing says order=ampere */
 TD_API td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **text);
 
 /* -- 12. Speed -----------------------------------------------------------------------------------------------------

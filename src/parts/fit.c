@@ -5,7 +5,7 @@
 #include "parts/blocks.h"
 
 #include "base/text.h"
-#include "parts/object.h"
+#include "parts/fit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,8 +121,7 @@ static const char *const words[] = {"rule=floor",    "rule=even",    "rule=ceil"
                                     "round=floor",   "round=ceil",   "codes=stored", "codes=exact", "low=full",
                                     "low=symmetric", "global=amax",  "global=none"};
 
-/* The word of a packing that has the key of this one; NULL where it has none. */
-static const char *find_word(const char *packing, const char *word)
+const char *td_fit_find_word(const char *packing, const char *word)
 {
     const size_t key = strcspn(word, "=") + 1;
     for (const char *at = packing; *at; at += strcspn(at, " "), at += *at == ' ')
@@ -131,10 +130,9 @@ static const char *find_word(const char *packing, const char *word)
     return NULL;
 }
 
-/* The packing with one word replaced or, where it has it already, as it is. */
-static void replace_word(const char *packing, const char *word, char *out)
+void td_fit_replace_word(const char *packing, const char *word, char *out)
 {
-    const char *at = find_word(packing, word), *rest = at ? at + strcspn(at, " ") : "";
+    const char *at = td_fit_find_word(packing, word), *rest = at ? at + strcspn(at, " ") : "";
     const int before = (int)(at ? at - packing : (ptrdiff_t)strlen(packing));
     snprintf(out, TD_PACKING_TEXT_BYTES, "%.*s%s%s%s", before, packing, at ? "" : " ", word, rest);
 }
@@ -149,7 +147,7 @@ static void describe(td_text *t, const td_parts *best, const td_parts *found, co
     else
         td_text_add(t, "%" PRIu64 " of %" PRIu64 " scales and %" PRIu64 " of %" PRIu64 " elements are those of %s",
                     f->scales, scales->elems, f->elems, elems->elems, word ? word : "the packing");
-    const char *asked = word ? find_word(found->text, word) : NULL;
+    const char *asked = word ? td_fit_find_word(found->text, word) : NULL;
     if (asked)
         td_text_add(t, "; the packing says %.*s", (int)strcspn(asked, " "), asked);
     if (found->tensor[TD_PART_ZEROS] && f->zeros_less > f->zeros)
@@ -164,11 +162,6 @@ static void describe(td_text *t, const td_parts *best, const td_parts *found, co
 static td_status check(const td_parts *found, const td_tensor *golden)
 {
     char needed[TD_SHAPE_TEXT_BYTES], shape[TD_SHAPE_TEXT_BYTES];
-    if (found->is_sparse)
-        return td_fail(TD_ARGUMENT,
-                       "parts_fit: \"%s\" is sparse, and rules are those of block-scaled packings; compare its "
-                       "parts",
-                       found->name);
     td_shape_print(&found->shape, needed);
     td_shape_print(&golden->shape, shape);
     if (strcmp(shape, needed) != 0)
@@ -176,8 +169,9 @@ static td_status check(const td_parts *found, const td_tensor *golden)
                        "parts_fit: the tensor has shape %s, and the parts are those of %s; pass the tensor that they "
                        "were made of",
                        shape, needed);
-    if (!found->tensor[TD_PART_ELEMS] || !found->tensor[TD_PART_SCALES])
-        return td_fail(TD_ARGUMENT, "parts_fit: parts of \"%s\" were taken; join them again", found->packing.name);
+    for (int kind = 0; kind < TD_MOST_PARTS; kind++)
+        if (found->form[kind].name && !found->tensor[kind])
+            return td_fail(TD_ARGUMENT, "parts_fit: parts of \"%s\" were taken; join them again", found->name);
     return TD_OK;
 }
 
@@ -192,6 +186,8 @@ td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **te
     td_text t = {0};
     const char *best_word = NULL;
     td_status status = check(found, golden);
+    if (!status && found->is_sparse)
+        return td_fit_sparse(found, golden, text);
     if (!status)
         status = td_parts_pack(golden, found->text, &best);
     fit best_fit = {0};
@@ -200,7 +196,7 @@ td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **te
     for (size_t i = 0; i < sizeof words / sizeof words[0] && !status; i++) {
         char packing[TD_PACKING_TEXT_BYTES];
         td_parts *tried = NULL;
-        replace_word(found->text, words[i], packing);
+        td_fit_replace_word(found->text, words[i], packing);
         if (strcmp(packing, found->text) == 0)
             continue;
         const td_status refused = td_parts_pack(golden, packing, &tried);

@@ -247,8 +247,9 @@ static td_status find_preset(const char *text, const char *name, const named **o
     }
     const char *near = td_suggest(name, known, COUNT(known));
     const td_status status = td_fail(
-        TD_OPTION, "packing \"%s\" begins with \"%s\", which is no packing; %s%s%s%s, 2:4, mask, csr, csc, coo, runs",
-        text, name, near ? "did you mean \"" : "they are ", near ? near : "", near ? "\"? they are " : "",
+        TD_OPTION,
+        "packing \"%s\" begins with \"%s\", which is no packing; %s%s%s%s, 2:4, mask, csr, csc, coo, runs, nvdla", text,
+        name, near ? "did you mean \"" : "they are ", near ? near : "", near ? "\"? they are " : "",
         list.text ? list.text : "");
     td_free(list.text);
     return status;

@@ -64,7 +64,11 @@ static td_status find_forms(td_parts *p, const td_tensor *tensor, td_tensor *con
         return td_fail(TD_OPTION,
                        "packing \"%s\" does not say how many values there are, and of which dtype; add elem=f32%s",
                        p->text, p->sparse.kind == TD_SPARSE_N_OF_M ? "" : " and count=100");
-    return status ? status : td_sparse_forms(&p->sparse, &p->shape, elem, values, p->form);
+    if (!status)
+        status = td_sparse_forms(&p->sparse, &p->shape, elem, values, p->form);
+    if (!status)
+        td_sparse_print(&p->sparse, p->text); /* with the words that depend on the tensor */
+    return status;
 }
 
 /* Without tensors yet. */

@@ -1,8 +1,8 @@
-/* The words of sparse packings, and what parts they have (sparse.h). It refuses words that it does not know or that
- * stand twice, and shapes that do not go with a packing. */
+/* The words of sparse packings (sparse.h). It refuses words that it does not know, that stand twice, or that do not go
+ * together; what depends on the tensor is checked in sparse_forms.c. */
 #include "base/suggest.h"
 #include "base/text.h"
-#include "parts/sparse.h"
+#include "parts/sparse_kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,21 +10,55 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const names[] = {"N:M", "mask", "csr", "csc", "coo", "runs"}; /* td_sparse_kind */
-static const char *const spares[] = {"torch", "first", "last"};                  /* td_spare */
+static const char *const names[] = {"N:M", "mask", "csr", "csc", "coo", "runs", "nvdla"}; /* td_sparse_kind */
 
-enum { INDEX, BASE, PRUNE, SPARE, ORDER, CHUNK, ELEM, VALUES };
-static const char *const keys[] = {"index", "base", "prune", "spare", "order", "chunk", "elem", "count"};
-#define ALL_KEYS "index=, base=, prune=, spare=, order=, chunk=, elem=, count="
+enum {
+    INDEX,
+    BASE,
+    PRUNE,
+    SPARE,
+    ORDER,
+    TILE,
+    CHUNK,
+    WORD,
+    FIRST,
+    POINTERS,
+    PAD,
+    ZEROS,
+    GROUP,
+    READING,
+    ALIGN,
+    ELEM,
+    VALUES
+};
+static const char *const keys[] = {"index",    "base", "prune", "spare", "order",   "tile",  "chunk", "word", "first",
+                                   "pointers", "pad",  "zeros", "group", "reading", "align", "elem",  "count"};
+#define ALL_KEYS                                                                                                       \
+    "index=, base=, prune=, spare=, order=, tile=, chunk=, word=, first=, pointers=, pad=, zeros=, group=, "           \
+    "reading=, align=, elem=, count="
+
+/* Words that choose: their values, in the order of the enumerations in sparse.h. */
+static const char *const choices[][4] = {
+    [PRUNE] = {"none", "magnitude", "torch"},
+    [SPARE] = {"torch", "first", "last"},
+    [ORDER] = {"plain", "ampere", "marlin", "hopper"},
+    [FIRST] = {"lsb", "msb"},
+    [POINTERS] = {"elements", "bytes"},
+    [ZEROS] = {"none", "signed", "row"},
+    [READING] = {"document", "tool"},
+    [BASE] = {"0", "1"},
+};
 
 /* Of every kind the words that go with it, as 1 << key. */
+#define LIST_KEYS (1 << INDEX | 1 << BASE | 1 << ZEROS | 1 << ELEM | 1 << VALUES)
 static const unsigned allowed[] = {
-    [TD_SPARSE_N_OF_M] = 1 << INDEX | 1 << PRUNE | 1 << SPARE | 1 << ORDER | 1 << ELEM,
-    [TD_SPARSE_MASK] = 1 << INDEX | 1 << CHUNK | 1 << ELEM | 1 << VALUES,
-    [TD_SPARSE_CSR] = 1 << INDEX | 1 << BASE | 1 << ELEM | 1 << VALUES,
-    [TD_SPARSE_CSC] = 1 << INDEX | 1 << BASE | 1 << ELEM | 1 << VALUES,
-    [TD_SPARSE_COO] = 1 << INDEX | 1 << BASE | 1 << ELEM | 1 << VALUES,
+    [TD_SPARSE_N_OF_M] = 1 << INDEX | 1 << PRUNE | 1 << SPARE | 1 << ORDER | 1 << TILE | 1 << ELEM,
+    [TD_SPARSE_MASK] = 1 << INDEX | 1 << CHUNK | 1 << WORD | 1 << FIRST | 1 << POINTERS | 1 << ELEM | 1 << VALUES,
+    [TD_SPARSE_CSR] = LIST_KEYS | 1 << PAD | 1 << POINTERS,
+    [TD_SPARSE_CSC] = LIST_KEYS | 1 << PAD | 1 << POINTERS,
+    [TD_SPARSE_COO] = LIST_KEYS,
     [TD_SPARSE_RUNS] = 1 << INDEX | 1 << ELEM | 1 << VALUES,
+    [TD_SPARSE_NVDLA] = 1 << GROUP | 1 << READING | 1 << ALIGN | 1 << ELEM | 1 << VALUES,
 };
 
 static const td_dtype u1 = {TD_KIND_UINT, 1, 0, 1, 0, 0, 0, 0}, u8 = {TD_KIND_UINT, 8, 0, 1, 0, 0, 0, 0},
@@ -45,6 +79,11 @@ static bool is_torch(const td_sparse *s)
 }
 
 /* -- names -- */
+
+const char *td_sparse_kind_name(const td_sparse *s)
+{
+    return names[s->kind];
+}
 
 /* "2:4": N and M of one or two digits. */
 static bool read_ratio(const char *text, size_t length, td_sparse *out)
@@ -83,39 +122,85 @@ static td_status fail_value(const char *text, const char *key, const char *value
     return td_fail(TD_OPTION, "%s=%s in packing \"%s\": pass %s", key, value, text, needed);
 }
 
+static td_status read_choice(const char *text, int key, const char *value, uint8_t *out)
+{
+    td_text list = {0};
+    uint8_t count = 0;
+    for (; count < COUNT(choices[key]) && choices[key][count]; count++)
+        if (strcmp(value, choices[key][count]) == 0) {
+            *out = count;
+            return TD_OK;
+        }
+    for (uint8_t i = 0; i < count; i++)
+        td_text_add(&list, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", choices[key][i]);
+    const td_status status = fail_value(text, keys[key], value, list.text ? list.text : "");
+    td_free(list.text);
+    return status;
+}
+
+static td_status read_number(const char *text, int key, const char *value, uint64_t *out)
+{
+    const char *at = value;
+    return td_text_number(&at, out) && !*at && *out && *out <= UINT32_MAX
+               ? TD_OK
+               : fail_value(text, keys[key], value, "a number from 1 to 4294967295");
+}
+
 static td_status read_value(const char *text, int key, const char *value, td_sparse *s)
 {
     const char *at = value;
+    uint8_t choice = 0;
+    td_status status = TD_OK;
     switch (key) {
     case INDEX:
         return td_dtype_parse(value, &s->index);
+    case WORD:
+        return td_dtype_parse(value, &s->word);
     case ELEM:
         s->has_elem = true;
         return td_dtype_parse(value, &s->elem);
-    case BASE:
-        s->base = value[0] == '1';
-        return (value[0] == '0' || value[0] == '1') && !value[1] ? TD_OK : fail_value(text, "base", value, "0 or 1");
-    case PRUNE:
-        s->prune = strcmp(value, "magnitude") == 0;
-        return s->prune || strcmp(value, "none") == 0 ? TD_OK : fail_value(text, "prune", value, "none or magnitude");
-    case ORDER:
-        s->ampere = strcmp(value, "ampere") == 0;
-        return s->ampere || strcmp(value, "plain") == 0 ? TD_OK : fail_value(text, "order", value, "plain or ampere");
-    case SPARE:
-        for (size_t i = 0; i < COUNT(spares); i++)
-            if (strcmp(value, spares[i]) == 0) {
-                s->spare = (uint8_t)i;
-                return TD_OK;
-            }
-        return fail_value(text, "spare", value, "torch, first or last");
+    case TILE:
+        return read_number(text, key, value, &s->tile);
     case CHUNK:
-        return td_text_number(&at, &s->chunk) && !*at && s->chunk
-                   ? TD_OK
-                   : fail_value(text, "chunk", value, "a number from 1 on");
-    default:
+        return read_number(text, key, value, &s->chunk);
+    case PAD:
+        return read_number(text, key, value, &s->pad);
+    case GROUP:
+        return read_number(text, key, value, &s->group);
+    case ALIGN:
+        return read_number(text, key, value, &s->align);
+    case VALUES:
         s->has_count = true;
         return td_text_number(&at, &s->count) && !*at ? TD_OK : fail_value(text, "count", value, "a number");
+    default:
+        status = read_choice(text, key, value, &choice);
     }
+    switch (key) {
+    case BASE:
+        s->base = choice;
+        break;
+    case PRUNE:
+        s->prune = choice;
+        break;
+    case SPARE:
+        s->spare = choice;
+        break;
+    case ORDER:
+        s->order = choice;
+        break;
+    case FIRST:
+        s->msb_first = choice == 1;
+        break;
+    case POINTERS:
+        s->in_bytes = choice == 1;
+        break;
+    case ZEROS:
+        s->zeros = choice;
+        break;
+    default:
+        s->tool = s->msb_first = choice == 1;
+    }
+    return status;
 }
 
 static td_status read_word(const char *text, char *word, unsigned *seen, td_sparse *s)
@@ -141,15 +226,16 @@ static td_status read_word(const char *text, char *word, unsigned *seen, td_spar
     return read_value(text, key, equals + 1, s);
 }
 
-static td_status check(const char *text, const td_sparse *s)
+static bool is_unsigned(td_dtype t, unsigned most)
+{
+    return t.kind == TD_KIND_UINT && !t.fixed && t.bits <= most;
+}
+
+static td_status check_ratio(const char *text, const td_sparse *s)
 {
     char index[TD_DTYPE_NAME_BYTES];
+    const char *order = choices[ORDER][s->order];
     td_dtype_print(s->index, index);
-    if (s->index.kind != TD_KIND_UINT || s->index.fixed || s->index.bits > 32)
-        return td_fail(TD_OPTION, "index=%s in packing \"%s\": numbers are unsigned, of up to 32 bits; pass index=u16",
-                       index, text);
-    if (s->kind != TD_SPARSE_N_OF_M)
-        return TD_OK;
     if (s->n == 0 || s->n >= s->m || s->m > 16 || (s->m & (s->m - 1)))
         return td_fail(TD_OPTION, "packing \"%s\": of N:M, M is 2, 4, 8 or 16, and N is less; pass something like 2:4",
                        text);
@@ -160,15 +246,41 @@ static td_status check(const char *text, const td_sparse *s)
     if (s->spare == TD_SPARE_TORCH && !is_torch(s))
         return td_fail(TD_OPTION,
                        "spare=torch in packing \"%s\" is known for 2:4 and 1:2; pass spare=first or spare=last", text);
-    if (s->ampere && !td_dtype_equal(s->index, u16) && !td_dtype_equal(s->index, u32))
-        return td_fail(TD_OPTION,
-                       "order=ampere in packing \"%s\" has words of 16 or 32 bits; pass index=u16 or index=u32", text);
+    if (s->prune == TD_PRUNE_TORCH && (s->n != 2 || s->m != 4))
+        return td_fail(TD_OPTION, "prune=torch in packing \"%s\" is known for 2:4; pass prune=magnitude", text);
+    if (s->order == TD_META_HOPPER
+            ? !td_dtype_equal(s->index, u16)
+            : s->order != TD_META_PLAIN && !td_dtype_equal(s->index, u16) && !td_dtype_equal(s->index, u32))
+        return td_fail(TD_OPTION, "order=%s in packing \"%s\" has words of %s; pass index=u16%s", order, text,
+                       s->order == TD_META_HOPPER ? "16 bits" : "16 or 32 bits",
+                       s->order == TD_META_HOPPER ? "" : " or index=u32");
+    if (s->tile && s->order != TD_META_HOPPER)
+        return td_fail(TD_OPTION, "tile= in packing \"%s\" goes with order=hopper, and it says order=%s; leave it out",
+                       text, order);
     return TD_OK;
+}
+
+static td_status check(const char *text, const td_sparse *s)
+{
+    char index[TD_DTYPE_NAME_BYTES], word[TD_DTYPE_NAME_BYTES];
+    td_dtype_print(s->index, index);
+    td_dtype_print(s->word, word);
+    if (!is_unsigned(s->index, 32))
+        return td_fail(TD_OPTION, "index=%s in packing \"%s\": numbers are unsigned, of up to 32 bits; pass index=u16",
+                       index, text);
+    if (!is_unsigned(s->word, 64))
+        return td_fail(TD_OPTION, "word=%s in packing \"%s\": bits of a mask are in unsigned words; pass word=u8", word,
+                       text);
+    if (s->kind == TD_SPARSE_MASK && s->msb_first && s->word.bits == 1)
+        return td_fail(
+            TD_OPTION,
+            "first=msb in packing \"%s\" needs words of more than one bit, and it says word=u1; pass word=u8", text);
+    return s->kind == TD_SPARSE_N_OF_M ? check_ratio(text, s) : TD_OK;
 }
 
 td_status td_sparse_parse(const char *text, td_sparse *out)
 {
-    td_sparse s = {.index = u32};
+    td_sparse s = {.index = u32, .word = u1, .pad = 1, .align = 128};
     const char *at = text + strspn(text, " \t");
     size_t length = strcspn(at, " \t");
     unsigned seen = 0;
@@ -179,6 +291,8 @@ td_status td_sparse_parse(const char *text, td_sparse *out)
         s.spare = is_torch(&s) ? TD_SPARE_TORCH : TD_SPARE_LAST;
     } else if (s.kind == TD_SPARSE_RUNS)
         s.index = u8;
+    else if (s.kind == TD_SPARSE_NVDLA)
+        s.word = u8;
     while (!status) {
         char word[64];
         at += length;
@@ -203,104 +317,43 @@ td_status td_sparse_parse(const char *text, td_sparse *out)
 
 void td_sparse_print(const td_sparse *s, char *text)
 {
-    char index[TD_DTYPE_NAME_BYTES], elem[TD_DTYPE_NAME_BYTES];
+    char index[TD_DTYPE_NAME_BYTES], word[TD_DTYPE_NAME_BYTES], elem[TD_DTYPE_NAME_BYTES];
+    const unsigned own = allowed[s->kind];
     size_t used = 0;
     td_dtype_print(s->index, index);
+    td_dtype_print(s->word, word);
     td_dtype_print(s->elem, elem);
 #define ADD(...) (used += (size_t)td_text_print(text + used, TD_SPARSE_TEXT_BYTES - used, __VA_ARGS__))
     if (s->kind == TD_SPARSE_N_OF_M)
-        ADD("%u:%u index=%s spare=%s order=%s prune=%s", s->n, s->m, index, spares[s->spare],
-            s->ampere ? "ampere" : "plain", s->prune ? "magnitude" : "none");
+        ADD("%u:%u", s->n, s->m);
     else
-        ADD("%s index=%s", names[s->kind], index);
+        ADD("%s", names[s->kind]);
+    if (own >> INDEX & 1)
+        ADD(" index=%s", index);
+    if (s->kind == TD_SPARSE_N_OF_M)
+        ADD(" spare=%s order=%s prune=%s", choices[SPARE][s->spare], choices[ORDER][s->order],
+            choices[PRUNE][s->prune]);
+    if (s->tile)
+        ADD(" tile=%" PRIu64, s->tile);
+    if (own >> WORD & 1 && s->word.bits > 1)
+        ADD(" word=%s first=%s", word, choices[FIRST][s->msb_first]);
     if (s->chunk)
         ADD(" chunk=%" PRIu64, s->chunk);
-    if (allowed[s->kind] >> BASE & 1)
+    if (own >> BASE & 1)
         ADD(" base=%" PRIu64, s->base);
+    if (own >> ZEROS & 1 && s->zeros)
+        ADD(" zeros=%s", choices[ZEROS][s->zeros]);
+    if (s->pad != 1)
+        ADD(" pad=%" PRIu64, s->pad);
+    if (s->in_bytes)
+        ADD(" pointers=bytes");
+    if (s->group)
+        ADD(" group=%" PRIu64, s->group);
+    if (own >> READING & 1)
+        ADD(" reading=%s align=%" PRIu64, choices[READING][s->tool], s->align);
     if (s->has_elem)
         ADD(" elem=%s", elem);
     if (s->has_count)
         ADD(" count=%" PRIu64, s->count);
 #undef ADD
-}
-
-/* -- parts -- */
-
-static td_shape list_of(uint64_t count)
-{
-    return (td_shape){.rank = 1, .dim = {count}};
-}
-
-/* Values and meta of N:M. */
-static td_status ratio_forms(const td_sparse *s, const td_shape *shape, td_part_form *forms)
-{
-    char text[TD_SHAPE_TEXT_BYTES];
-    const uint64_t row = shape->dim[shape->rank - 1], groups = row / s->m,
-                   per_word = s->index.bits / td_sparse_group_bits(s), words = (groups + per_word - 1) / per_word;
-    uint64_t rows = 1;
-    for (size_t d = 0; d + 1 < shape->rank; d++)
-        rows *= shape->dim[d];
-    if (row % s->m)
-        return td_fail(TD_SHAPE,
-                       "%u:%u of shape %s: a row of %" PRIu64 " does not divide into groups of %u; pad the tensor",
-                       s->n, s->m, td_shape_print(shape, text), row, s->m);
-    const uint64_t tile = s->index.bits == 16 ? 32 : 16;
-    if (s->ampere && (rows % tile || words % 2))
-        return td_fail(TD_SHAPE,
-                       "order=ampere of shape %s: %" PRIu64 " rows of %" PRIu64 " words of meta; rows come in %" PRIu64
-                       " and words in pairs, so pad the tensor",
-                       td_shape_print(shape, text), rows, words, tile);
-    forms[0].shape = forms[1].shape = *shape;
-    forms[0].shape.dim[shape->rank - 1] = groups * s->n;
-    forms[1].shape.dim[shape->rank - 1] = words;
-    if (s->ampere)
-        forms[1].shape = list_of(rows * words);
-    forms[1].name = "meta";
-    forms[1].dtype = s->index;
-    return TD_OK;
-}
-
-td_status td_sparse_forms(const td_sparse *s, const td_shape *shape, td_dtype elem, uint64_t count, td_part_form *forms)
-{
-    char text[TD_SHAPE_TEXT_BYTES];
-    const bool matrix = s->kind == TD_SPARSE_CSR || s->kind == TD_SPARSE_CSC || s->kind == TD_SPARSE_COO;
-    memset(forms, 0, TD_MOST_PARTS * sizeof *forms);
-    forms[0] = (td_part_form){.name = "values", .dtype = elem, .shape = list_of(count)};
-    if (shape->rank == 0 || (matrix && shape->rank != 2))
-        return td_fail(TD_SHAPE, "%s of a tensor of shape %s; it needs %s, so reshape it", names[s->kind],
-                       td_shape_print(shape, text), matrix ? "two dimensions" : "a dimension");
-    if (s->kind == TD_SPARSE_N_OF_M)
-        return ratio_forms(s, shape, forms);
-    if (count == 0)
-        return td_fail(TD_SHAPE, "%s of a tensor without a value that is not zero; it has no parts", names[s->kind]);
-    uint64_t elems = 1;
-    for (size_t d = 0; d < shape->rank; d++)
-        elems *= shape->dim[d];
-    if (count > elems)
-        return td_fail(TD_SHAPE,
-                       "%" PRIu64 " values for a tensor of shape %s, which has %" PRIu64 " elements; pass fewer", count,
-                       td_shape_print(shape, text), elems);
-    switch (s->kind) {
-    case TD_SPARSE_MASK:
-        forms[1] = (td_part_form){.name = "mask", .dtype = u1, .shape = *shape};
-        if (s->chunk)
-            forms[2] = (td_part_form){
-                .name = "pointers", .dtype = s->index, .shape = list_of((elems + s->chunk - 1) / s->chunk)};
-        break;
-    case TD_SPARSE_CSR:
-        forms[1] = (td_part_form){.name = "columns", .dtype = s->index, .shape = list_of(count)};
-        forms[2] = (td_part_form){.name = "rows", .dtype = s->index, .shape = list_of(shape->dim[0] + 1)};
-        break;
-    case TD_SPARSE_CSC:
-        forms[1] = (td_part_form){.name = "rows", .dtype = s->index, .shape = list_of(count)};
-        forms[2] = (td_part_form){.name = "columns", .dtype = s->index, .shape = list_of(shape->dim[1] + 1)};
-        break;
-    case TD_SPARSE_COO:
-        forms[1] = (td_part_form){.name = "rows", .dtype = s->index, .shape = list_of(count)};
-        forms[2] = (td_part_form){.name = "columns", .dtype = s->index, .shape = list_of(count)};
-        break;
-    default:
-        forms[1] = (td_part_form){.name = "runs", .dtype = s->index, .shape = list_of(count)};
-    }
-    return TD_OK;
 }

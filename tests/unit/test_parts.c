@@ -515,7 +515,7 @@ static void the_rule_that_fits_is_named(void **state)
 
 #define NAMES                                                                                                          \
     "blocks, mxfp8, mxfp8_e5m2, mxfp6, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nvfp4_2d, bfp8, bfp4, int8, int4, int3, "     \
-    "int2, uint8, uint4, uint3, uint2, 2:4, mask, csr, csc, coo, runs"
+    "int2, uint8, uint4, uint3, uint2, 2:4, mask, csr, csc, coo, runs, nvdla"
 #define WORDS "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail="
 
 static void refusals_say_what_to_type(void **state)

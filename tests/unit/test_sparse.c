@@ -251,11 +251,19 @@ static void places_that_no_tensor_has_are_refused(void **state)
                    "parts_unpack: row 1 is 0, and it is 1 to 3; another base=?");
     ASSERT_REFUSED(unpack_changed("csr", "rows", 3, 9), TD_RANGE,
                    "parts_unpack: start 3 is 9; starts ascend from 0 to the number of values, 3");
+    ASSERT_REFUSED(unpack_changed("csr pointers=bytes pad=2", "rows", 3, 9), TD_RANGE,
+                   "parts_unpack: start 3 is 9; starts ascend from 0 to the number of bytes, 4");
+    ASSERT_REFUSED(unpack_changed("nvdla", "sizes", 0, 2), TD_RANGE,
+                   "parts_unpack: size 0 is 2, and by the mask it is 3 bytes; another reading=, or another group=?");
+    ASSERT_REFUSED(unpack_changed("nvdla group=4 align=1", "mask", 0, 0), TD_RANGE,
+                   "parts_unpack: the mask has 2 bits that are 1, and there are 3 values with their padding");
     ASSERT_REFUSED(unpack_changed("runs", "runs", 2, 200), TD_RANGE,
                    "parts_unpack: value 2 would be element 209 of a tensor of 12 elements");
 }
 
-#define WORDS "index=, base=, prune=, spare=, order=, chunk=, elem=, count="
+#define WORDS                                                                                                          \
+    "index=, base=, prune=, spare=, order=, tile=, chunk=, word=, first=, pointers=, pad=, zeros=, group=, "           \
+    "reading=, align=, elem=, count="
 
 static void refusals_say_what_to_type(void **state)
 {
@@ -277,11 +285,33 @@ static void refusals_say_what_to_type(void **state)
         {"2:4 order=ampere index=u8", TD_OPTION,
          "order=ampere in packing \"2:4 order=ampere index=u8\" has words of 16 or 32 bits; pass index=u16 or "
          "index=u32"},
-        {"2:4 order=hopper", TD_OPTION, "order=hopper in packing \"2:4 order=hopper\": pass plain or ampere"},
-        {"2:4 prune=yes", TD_OPTION, "prune=yes in packing \"2:4 prune=yes\": pass none or magnitude"},
+        {"2:4 order=hoper", TD_OPTION,
+         "order=hoper in packing \"2:4 order=hoper\": pass plain, ampere, marlin or hopper"},
+        {"2:4 order=hopper index=u32", TD_OPTION,
+         "order=hopper in packing \"2:4 order=hopper index=u32\" has words of 16 bits; pass index=u16"},
+        {"2:4 order=hopper tile=96", TD_OPTION,
+         "tile=96 with order=hopper and values of i8; pass a multiple of 64 up to 256"},
+        {"1:2 order=hopper", TD_OPTION,
+         "order=hopper of 1:2 and values of i8; it is known for 2:4 of 8 or 16 bits and for 1:2 of 32"},
+        {"2:4 tile=64", TD_OPTION,
+         "tile= in packing \"2:4 tile=64\" goes with order=hopper, and it says order=plain; leave it out"},
+        {"2:4 order=marlin", TD_SHAPE,
+         "order=marlin of shape (4, 20): 4 rows of 2 words of meta; rows come in 64 and words in pairs, so pad the "
+         "tensor"},
+        {"2:4 prune=yes", TD_OPTION, "prune=yes in packing \"2:4 prune=yes\": pass none, magnitude or torch"},
+        {"1:4 prune=torch", TD_OPTION,
+         "prune=torch in packing \"1:4 prune=torch\" is known for 2:4; pass prune=magnitude"},
+        {"mask first=msb", TD_OPTION,
+         "first=msb in packing \"mask first=msb\" needs words of more than one bit, and it says word=u1; pass word=u8"},
+        {"mask word=i8", TD_OPTION,
+         "word=i8 in packing \"mask word=i8\": bits of a mask are in unsigned words; pass word=u8"},
+        {"csr pointers=words", TD_OPTION, "pointers=words in packing \"csr pointers=words\": pass elements or bytes"},
+        {"csr zeros=all", TD_OPTION, "zeros=all in packing \"csr zeros=all\": pass none, signed or row"},
+        {"csr pad=0", TD_OPTION, "pad=0 in packing \"csr pad=0\": pass a number from 1 to 4294967295"},
+        {"nvdla reading=hw", TD_OPTION, "reading=hw in packing \"nvdla reading=hw\": pass document or tool"},
         {"2:4 spare=low", TD_OPTION, "spare=low in packing \"2:4 spare=low\": pass torch, first or last"},
         {"csr base=2", TD_OPTION, "base=2 in packing \"csr base=2\": pass 0 or 1"},
-        {"mask chunk=0", TD_OPTION, "chunk=0 in packing \"mask chunk=0\": pass a number from 1 on"},
+        {"mask chunk=0", TD_OPTION, "chunk=0 in packing \"mask chunk=0\": pass a number from 1 to 4294967295"},
         {"mask count=x", TD_OPTION, "count=x in packing \"mask count=x\": pass a number"},
         {"csr chunk=4", TD_OPTION, "chunk= in packing \"csr chunk=4\" has no meaning for csr; leave it out"},
         {"csr base=1 base=0", TD_OPTION, "packing \"csr base=1 base=0\" says base= twice; keep one of them"},
@@ -323,13 +353,28 @@ static void refusals_say_what_to_type(void **state)
                    "parts_create: 81 values for a tensor of shape (4, 20), which has 80 elements; pass fewer");
     ASSERT_OK(td_parts_create("2:4 elem=bf16", TD_SHAPE(4, 20), &parts));
     assert_int_equal(td_parts_count(parts), 2);
-    char *text = NULL;
-    ASSERT_REFUSED(td_parts_fit(parts, t, &text), TD_ARGUMENT,
-                   "parts_fit: \"2:4\" is sparse, and rules are those of block-scaled packings; compare its parts");
     td_parts_destroy(&parts);
     ASSERT_OK(td_parts_create("csr elem=i8 count=5", TD_SHAPE(4, 20), &parts));
     assert_int_equal(td_parts_count(parts), 3);
     td_parts_destroy(&parts);
+    ASSERT_REFUSED(
+        td_parts_pack(list, "nvdla", &parts), TD_OPTION,
+        "parts_pack: nvdla of shape (80) and values of i8 does not say how many elements a kernel group has; "
+        "add group=N");
+    td_tensor_destroy(&t);
+    ASSERT_OK(td_tensor_create("i16", TD_SHAPE(4, 20), &t));
+    ASSERT_OK(td_tensor_set_bits(t, 0, 1));
+    ASSERT_REFUSED(td_parts_pack(t, "nvdla align=3", &parts), TD_OPTION,
+                   "parts_pack: align=3 of nvdla and values of i16; pass a multiple of 2 up to 65536");
+    td_tensor_destroy(&t);
+    ASSERT_OK(td_tensor_create("i4", TD_SHAPE(4, 20), &t));
+    ASSERT_OK(td_tensor_set_bits(t, 0, 1));
+    ASSERT_REFUSED(td_parts_pack(t, "nvdla", &parts), TD_OPTION,
+                   "parts_pack: nvdla counts bytes, and a value of i4 is no whole number of them; convert the tensor "
+                   "to i8");
+    ASSERT_REFUSED(td_parts_pack(t, "csr pointers=bytes", &parts), TD_OPTION,
+                   "parts_pack: pointers=bytes counts bytes, and a value of i4 is no whole number of them; pass "
+                   "pointers=elements");
     td_tensor_destroy(&t);
     td_tensor_destroy(&list);
 }

@@ -1,0 +1,41 @@
+/* Sparse packings one by one: what sparse.c and sparse_words.c ask of the files that know a kind. A pack fills parts
+ * that have the forms of td_sparse_forms; an unpack fills a tensor of zeros, and refuses parts that no tensor of its
+ * shape has. */
+#ifndef TD_SPARSE_KINDS_H
+#define TD_SPARSE_KINDS_H
+
+#include "parts/sparse.h"
+
+/* "csr", or "N:M". */
+const char *td_sparse_kind_name(const td_sparse *s);
+
+/* -- sparse_order.c: the metadata of N:M -- */
+
+typedef struct td_meta {
+    uint64_t rows, groups, words, per_word; /* groups and words of a row, groups of a word */
+    unsigned bits;                          /* of a group */
+    uint64_t count;                         /* words of the part */
+    uint64_t tile_words, tiles;             /* order=hopper: words of a row of a tile, and tiles of all rows */
+} td_meta;
+
+td_meta td_meta_of(const td_sparse *s, const td_shape *shape);
+uint64_t td_meta_place(const td_sparse *s, const td_meta *m, uint64_t row, uint64_t word);
+
+/* That the order goes with the shape and with s->elem; tile= that was not given gets its value. */
+td_status td_meta_check(td_sparse *s, const td_shape *shape);
+
+/* -- sparse_mask.c: masks, and the surfaces of NVDLA -- */
+
+td_status td_mask_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+td_status td_mask_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
+
+/* -- sparse_lists.c: csr, csc, coo -- */
+
+uint64_t td_lists_count(const td_sparse *s, const td_tensor *tensor);
+td_status td_lists_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+td_status td_lists_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
+
+/* That numbers up to `largest` fit index=. TD_RANGE. */
+td_status td_sparse_check_number(const td_sparse *s, uint64_t largest, const char *what);
+
+#endif
