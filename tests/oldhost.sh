@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 . tests/setup.sh
 . tests/cache.sh
 old=$td_cache/bullseye
+log=$(realpath -m "$1")
 
 test "$(uname -sm)" = "Linux x86_64" || td_skip "portable builds are for Linux on x86-64"
 td_container "$old" bullseye libcmocka0,python3 usr/bin/python3
@@ -27,5 +28,5 @@ status=0
 meson test -C build/portable --no-rebuild --print-errorlogs --num-processes 2 \
   --wrapper "chroot $old sh -c 'cd $PWD/build/portable && exec \"\$@\"' sh" \
   --suite unit --suite kernels --suite prop --suite fuzz --suite tool || status=$?
-test "$1" = /dev/null || cp build/portable/meson-logs/testlog-chroot.json "$1"
+test "$log" = /dev/null || cp build/portable/meson-logs/testlog-chroot.json "$log"
 exit $status
