@@ -243,6 +243,27 @@ TD_API td_status td_memory_clear(td_memory *memory);
  * To see what a layout puts into every word, load a tensor that td_tensor_fill_coordinates has filled. */
 TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count);
 
+/* A memory that lies in others: its words are `width_bits` wide and `depth_words` many, and every bit of them has a
+ * place in the arrays, as an SRAM is made of macros. A layout says where: that of a tensor of single bits of shape
+ * (depth, width), whose banks are the arrays:
+ *
+ *     (t r) k -> t r k                    tiles by depth: t macros, one after the other
+ *     w (s k) -> s w k                    bit slices: s macros side by side
+ *     (r p) k -> r (k p)                  p words in a row, their bits interleaved (column multiplexing)
+ *     (t r p) (s k) -> (t s) r (k p)      all three
+ *     w k -> m w k            m=2         mirrored: written to both, and held against each other when read
+ *
+ * and with address expressions rows in any order. The memory is used like any other, in every call. What a call looks
+ * at is read from the arrays, and what it writes is written there before it returns, so that the arrays may be used by
+ * themselves in between. Bits of the arrays that have no bit of the memory, as spare columns, are never touched.
+ *
+ * The arrays have one geometry, may lie over others themselves, and have to live as long as the memory.
+ * TD_ARGUMENT for arrays that are NULL, of different geometries or twice in the list; what a layout is refused for
+ * otherwise: every bit in one place, inside its array, no two in one. A read of a mirrored word whose copies differ is
+ * TD_DISAGREE. td_memory_data of such a memory is NULL. */
+TD_API td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_words,
+                                const td_layout *organisation, td_memory *const *arrays, size_t count, td_memory **out);
+
 /* Chooses what happens to bits that are x or z, in a memory whose words came from a four-state design. "error" (the
  * default): a dump, a comparison or a read of such bits is TD_X_STATE, and the message has the coordinates of the
  * elements. "zero": they are read as 0. "keep": a dump leaves such elements of the tensor unchanged, a comparison

@@ -6,6 +6,7 @@
 #include "backdoor/scales.h"
 #include "base/cpu.h"
 #include "plan/cache.h"
+#include "plan/walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -215,6 +216,35 @@ static td_status begin_data(const td_call *c, td_call_state *s)
     return TD_OK;
 }
 
+static bool has_copies(const td_call *c)
+{
+    for (size_t i = 0; i < c->banks; i++)
+        if (c->bank[i]->backing)
+            return true;
+    return false;
+}
+
+/* Memories that lie over others: the words of the plan, where the call looks at them. The list of words is kept for
+ * td_call_put_back, which cannot fail. */
+static td_status bring_in(const td_call *c, td_call_state *s)
+{
+    const bool looks = c->writes_tensor || c->compares, partly = c->layout->keep || c->layout->clip;
+    if (!has_copies(c))
+        return TD_OK;
+    td_status status = td_plan_spans(s->run.plan, &s->spans, &s->span_count);
+    for (size_t i = 0; i < s->span_count && !status; i++) {
+        const td_span *span = &s->spans[i];
+        status = td_memory_bring_for_write(c->bank[span->bank], looks || partly, span->first, span->count);
+    }
+    return status;
+}
+
+void td_call_put_back(const td_call *c, const td_call_state *s)
+{
+    for (size_t i = 0; i < s->span_count; i++)
+        td_memory_put_back(c->bank[s->spans[i].bank], s->spans[i].first, s->spans[i].count);
+}
+
 /* Some bits of these memories are x or z. */
 static bool has_x(const td_call *c)
 {
@@ -231,6 +261,8 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     s->held = NULL;
     s->has_x = false;
     s->data = NULL;
+    s->spans = NULL;
+    s->span_count = 0;
     td_status status = td_call_check(c);
     if (status)
         return status;
@@ -244,6 +276,8 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     }
     if (!status)
         status = begin_plan(c, s);
+    if (!status)
+        status = bring_in(c, s);
     return status ? status : begin_data(c, s);
 }
 
@@ -251,6 +285,8 @@ td_status td_call_end(const td_call *c, td_call_state *s, td_status status)
 {
     if (s->data != s->few)
         free(s->data);
+    if (s->spans)
+        free(s->spans);
     if (s->held)
         td_plan_release(&s->held);
     if (s->made) {

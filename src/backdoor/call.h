@@ -34,6 +34,8 @@ typedef struct td_call_state {
     td_plan *held;    /* the plan of a comparison, or NULL: a load or dump borrows it from the cache */
     bool has_x;
     td_x_elems x;
+    td_span *spans; /* of memories that lie over others: the plan's words; or NULL */
+    size_t span_count;
     unsigned char **data, *few[TD_CALL_FEW_BANKS]; /* the storage of each bank */
 } td_call_state;
 
@@ -45,6 +47,9 @@ td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
 /* The checks of td_call_begin, for callers that have to look at the arguments before it. */
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);
+
+/* After a load: the words of memories that lie over others go back to where they lie. */
+void td_call_put_back(const td_call *c, const td_call_state *state);
 
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);

@@ -388,6 +388,8 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
         status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
     if (!status && policy->check_pad)
         td_compare_padding(run, call->bank, r);
+    for (size_t i = 0; what->snapshot && i < call->banks && !status; i++)
+        status = td_memory_bring_in(call->bank[i], 0, call->bank[i]->depth_words);
     if (!status && what->snapshot)
         status = td_compare_outside(run, (const td_memory *const *)what->snapshot, r);
     td_report_name_banks(r, call->bank, call->banks);

@@ -266,6 +266,12 @@ td_status td_memory_snapshot(const td_memory *memory, td_memory **out)
         td_fail_prefix("memory_snapshot \"%s\": ", memory->name);
         return status;
     }
+    status = td_memory_bring_in(memory, 0, memory->depth_words);
+    if (status) {
+        td_memory_destroy(&copy);
+        td_fail_prefix("memory_snapshot \"%s\": ", memory->name);
+        return status;
+    }
     /* Blocks of zeros are not written, so that the copy takes no more memory than the original. */
     static const unsigned char zeros[4096];
     const size_t bytes = (size_t)memory->depth_words * memory->word_bytes;

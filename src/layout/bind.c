@@ -367,6 +367,14 @@ bool td_bind_merge(td_bound *bound, uint64_t lanes, uint64_t words)
     return true;
 }
 
+void td_bind_pitch(td_bound *bound, uint64_t pitch)
+{
+    bound->dim[0].tensor_stride = (int64_t)pitch;
+    for (int a = 0; a < bound->axis_count; a++)
+        if (bound->axis[a].dim == 0)
+            bound->axis[a].tensor_stride = td_wrap_mul((int64_t)bound->axis[a].dim_stride, (int64_t)pitch);
+}
+
 td_status td_bind(const td_layout *layout, const td_shape *shape, td_bound *out)
 {
     memset(out, 0, sizeof *out);

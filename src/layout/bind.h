@@ -56,6 +56,9 @@ void td_bind_split(td_bound *bound, int axis, uint64_t inner);
  * elements. False where the order is another, or there are padding, repeats or sliding groups. */
 bool td_bind_merge(td_bound *bound, uint64_t lanes, uint64_t words);
 
+/* The rows of the tensor's first dimension begin `pitch` elements apart, which are more than they have. */
+void td_bind_pitch(td_bound *bound, uint64_t pitch);
+
 /* Appends "shape (2, 10), sizes k=3 k4=4" to this thread's message. */
 void td_bind_describe(const td_layout *layout, const td_shape *shape);
 

@@ -25,16 +25,14 @@ size_t td_word_bytes(uint64_t width_bits)
     return (size_t)((width_bits + 31) / 32 * 4);
 }
 
-static td_status check_geometry(const char *name, uint64_t width_bits, uint64_t depth_words)
+td_status td_memory_check_geometry(uint64_t width_bits, uint64_t depth_words)
 {
     if (width_bits < 1 || width_bits > TD_MAX_WIDTH_BITS)
-        return td_fail(TD_ARGUMENT,
-                       "memory_create \"%s\": a width of %" PRIu64 " bits; a width is 1 to %" PRIu64 " bits", name,
-                       width_bits, TD_MAX_WIDTH_BITS);
+        return td_fail(TD_ARGUMENT, "a width of %" PRIu64 " bits; a width is 1 to %" PRIu64 " bits", width_bits,
+                       TD_MAX_WIDTH_BITS);
     if (depth_words < 1 || depth_words > TD_MAX_DEPTH_WORDS)
-        return td_fail(TD_ARGUMENT,
-                       "memory_create \"%s\": a depth of %" PRIu64 " words; a depth is 1 to %" PRIu64 " words", name,
-                       depth_words, TD_MAX_DEPTH_WORDS);
+        return td_fail(TD_ARGUMENT, "a depth of %" PRIu64 " words; a depth is 1 to %" PRIu64 " words", depth_words,
+                       TD_MAX_DEPTH_WORDS);
     return TD_OK;
 }
 
@@ -44,9 +42,11 @@ td_status td_memory_create(const char *name, uint64_t width_bits, uint64_t depth
         name = "memory";
     if (!out)
         return td_fail(TD_ARGUMENT, "memory_create \"%s\": out is NULL; pass the address of a td_memory pointer", name);
-    td_status status = check_geometry(name, width_bits, depth_words);
-    if (status)
+    td_status status = td_memory_check_geometry(width_bits, depth_words);
+    if (status) {
+        td_fail_prefix("memory_create \"%s\": ", name);
         return status;
+    }
 
     td_memory *m = calloc(1, sizeof *m);
     if (!m)
@@ -80,6 +80,8 @@ void td_memory_destroy(td_memory **memory)
 {
     if (!memory || !*memory)
         return;
+    if ((*memory)->backing)
+        (*memory)->backing->destroy((*memory)->backing);
     td_pages_unmap((*memory)->data, (*memory)->map_bytes);
     td_memory_destroy(&(*memory)->unknown);
     if ((*memory)->transfer)
@@ -111,14 +113,20 @@ size_t td_memory_word_bytes(const td_memory *memory)
 
 void *td_memory_data(td_memory *memory)
 {
-    return memory ? memory->data : NULL;
+    return memory && !memory->backing ? memory->data : NULL;
 }
 
 td_status td_memory_clear(td_memory *memory)
 {
     if (!memory)
         return td_fail(TD_ARGUMENT, "memory_clear: memory is NULL; pass one from td_memory_create");
+    const td_status status = td_memory_bring_for_write(memory, false, 0, memory->depth_words);
+    if (status) {
+        td_fail_prefix("memory_clear \"%s\": ", memory->name);
+        return status;
+    }
     td_pages_clear(memory->data, memory->map_bytes);
     memory->unknown_any = false;
+    td_memory_put_back(memory, 0, memory->depth_words);
     return TD_OK;
 }

@@ -8,6 +8,16 @@
 /* What an operation does with bits that are x or z; the order of td_memory_set_x. */
 typedef enum td_x_policy { TD_X_ERROR, TD_X_ZERO, TD_X_KEEP } td_x_policy;
 
+/* How words come into `data` and out of it where `data` is only a copy, as of a memory that lies over others
+ * (over/over.c). What looks at words, or writes a part of their bits, has them brought in first, which may be refused;
+ * what has written words has them put back, which cannot. */
+typedef struct td_backing {
+    td_status (*bring_in)(const td_memory *memory, uint64_t first, uint64_t count);
+    td_status (*prepare)(const td_memory *memory, uint64_t first, uint64_t count); /* before a write of whole words */
+    void (*put_back)(const td_memory *memory, uint64_t first, uint64_t count);
+    void (*destroy)(struct td_backing *backing);
+} td_backing;
+
 struct td_memory {
     char *name;
     uint64_t width_bits;
@@ -15,6 +25,7 @@ struct td_memory {
     size_t word_bytes;
     unsigned char *data; /* depth_words * word_bytes, from mmap */
     size_t map_bytes;    /* at least those */
+    td_backing *backing; /* NULL: the words are in `data` and nowhere else */
 
     struct td_transfer *transfer; /* of a copy: what design/ keeps with it; NULL at first */
     void (*transfer_free)(struct td_transfer *);
@@ -22,6 +33,27 @@ struct td_memory {
     bool unknown_any;   /* some crossed in this transfer */
     td_x_policy x;
 };
+
+static inline td_status td_memory_bring_in(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    return memory->backing ? memory->backing->bring_in(memory, first, count) : TD_OK;
+}
+
+/* The same for words that will be written; `partly`: some of their bits keep their value. */
+static inline td_status td_memory_bring_for_write(const td_memory *memory, bool partly, uint64_t first, uint64_t count)
+{
+    const td_backing *backing = memory->backing;
+    return !backing ? TD_OK : partly ? backing->bring_in(memory, first, count) : backing->prepare(memory, first, count);
+}
+
+static inline void td_memory_put_back(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    if (memory->backing)
+        memory->backing->put_back(memory, first, count);
+}
+
+/* TD_ARGUMENT for a width or a depth that no memory has. */
+td_status td_memory_check_geometry(uint64_t width_bits, uint64_t depth_words);
 
 /* Bytes of one stored word: 1, 2, 4 or 8 up to 64 bits, then whole 32-bit words. */
 size_t td_word_bytes(uint64_t width_bits);

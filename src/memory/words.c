@@ -180,6 +180,35 @@ static void make_known_bytes(const td_memory *memory, const uint64_t *addresses,
 
 /* -- entries -- */
 
+/* From entry i on, how many addresses follow each other. */
+static size_t run_length(const uint64_t *addresses, size_t count, size_t i)
+{
+    size_t n = 1;
+    while (i + n < count && addresses[i + n] == addresses[i] + n)
+        n++;
+    return n;
+}
+
+/* For memories whose words lie elsewhere: those of a list, to read them or to write a part of their bits; whole words
+ * that are written need less. */
+static td_status bring_in(const td_memory *memory, bool whole, const uint64_t *addresses, size_t count)
+{
+    td_status status = TD_OK;
+    for (size_t i = 0, n; memory->backing && i < count && !status; i += n) {
+        n = run_length(addresses, count, i);
+        status = td_memory_bring_for_write(memory, !whole, addresses[i], n);
+    }
+    return status;
+}
+
+static void put_back(const td_memory *memory, const uint64_t *addresses, size_t count)
+{
+    for (size_t i = 0, n; memory->backing && i < count; i += n) {
+        n = run_length(addresses, count, i);
+        td_memory_put_back(memory, addresses[i], n);
+    }
+}
+
 static td_status fail_call(const char *call, const td_memory *memory, td_status status)
 {
     if (memory)
@@ -192,6 +221,8 @@ static td_status fail_call(const char *call, const td_memory *memory, td_status 
 td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words)
 {
     td_status status = check_list(memory, addresses, count, words);
+    if (!status)
+        status = bring_in(memory, false, addresses, count);
     if (!status)
         status = td_x_check_words(memory, addresses, count);
     if (status)
@@ -209,6 +240,8 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         status = check_width("word", memory, count, words);
     if (!status && bit_mask)
         status = check_width("mask", memory, count, bit_mask);
+    if (!status)
+        status = bring_in(memory, !bit_mask, addresses, count);
     if (status)
         return fail_call("backdoor_write", memory, status);
 #define WRITE(bytes) write_words(memory->data, addresses, count, words, bytes)
@@ -219,6 +252,7 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE)
     if (memory->unknown_any)
         make_known(memory, addresses, count, bit_mask);
+    put_back(memory, addresses, count);
     return TD_OK;
 }
 
@@ -231,6 +265,8 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
         status = check_width("word", memory, count, words);
     if (!status)
         status = check_byte_masks(memory, count, masks);
+    if (!status)
+        status = bring_in(memory, false, addresses, count);
     if (status)
         return fail_call("backdoor_write_bytes", memory, status);
     const size_t mask_bytes = ((size_t)(memory->width_bits + 7) / 8 + 7) / 8;
@@ -238,5 +274,6 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
     FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_BYTES)
     if (memory->unknown_any)
         make_known_bytes(memory, addresses, count, masks, mask_bytes);
+    put_back(memory, addresses, count);
     return TD_OK;
 }

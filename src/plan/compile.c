@@ -39,6 +39,8 @@ static void take_facts(const td_plan_request *request, const work *w, td_plan *p
     plan->elems = 1;
     for (size_t d = 0; d < bound->rank; d++)
         plan->elems *= bound->dim[d].length;
+    if (request->pitch)
+        plan->elems = bound->dim[0].length * request->pitch;
 }
 
 /* The tables of kernels, which a thread fills again only when the instruction sets have changed. */
@@ -83,6 +85,8 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
     td_status status = TD_OK;
     if (request) {
         status = td_bind(request->layout, request->shape, &w->bound);
+        if (!status && request->pitch)
+            td_bind_pitch(&w->bound, request->pitch);
         status = status ? status : read_pad(request, plan);
         status = status ? status : td_lanes_place(&w->bound, request, &w->lanes);
         status = status ? status : td_words_find(&w->bound, request->geometry.width_bits, !plan->in_order, &w->words);

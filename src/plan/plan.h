@@ -154,6 +154,9 @@ typedef struct td_plan_request {
      * plan says apart from them where each belongs in the memory. Addresses are checked as always. Only for layouts
      * of one bank that write every word once: no bank expression, tail=clip or alias=last. */
     bool dense;
+    /* The rows of the tensor's first dimension begin so many elements apart; 0: one after another. Not for plans of the
+     * cache. */
+    uint64_t pitch;
     /* compile.c alone: the part of a layout with alias=last that td_plan.last is. */
     bool last;
 } td_plan_request;

@@ -16,6 +16,7 @@ BELOW = {
     "plan": ["layout", "tensor", "memory", "values", "kernels", "base"],
 }
 BELOW["exec"] = ["plan"] + BELOW["plan"]
+BELOW["over"] = BELOW["exec"] + ["exec"]
 BELOW["backdoor"] = ["exec"] + BELOW["exec"]
 BELOW["report"] = ["backdoor"] + BELOW["backdoor"] + ["files"]
 BELOW["compare"] = ["report"] + BELOW["report"]

@@ -297,6 +297,40 @@ static td_status open_safetensors(world *w)
 }
 #endif
 
+/* A memory over two others, mirrored, so that reading it takes a buffer. A refused load leaves the arrays as they are;
+ * putting words back needs no memory. */
+static td_status load_over(world *w)
+{
+    const uint64_t width = td_memory_width_bits(w->memory), depth = td_memory_depth_words(w->memory);
+    td_memory *array[2] = {NULL, NULL}, *memory = NULL;
+    td_layout *mirrored = NULL;
+    td_plan_cache_clear();
+    td_status status = td_memory_create("m0", width, depth, &array[0]);
+    if (!status)
+        status = td_memory_create("m1", width, depth, &array[1]);
+    if (!status)
+        status = td_layout_create("w k -> m w k", "m=2", NULL, &mirrored);
+    if (!status)
+        status = td_memory_over("over", width, depth, mirrored, array, 2, &memory);
+    assert_true((status == TD_OK) == (memory != NULL));
+    if (!status) {
+        status = td_backdoor_load_tensor(memory, w->golden, w->layout, NULL);
+        const size_t bytes = (size_t)depth * td_memory_word_bytes(array[0]);
+        unsigned char written = 0;
+        for (size_t i = 0; i < bytes; i++)
+            written |= ((unsigned char *)td_memory_data(array[0]))[i];
+        assert_true((status == TD_OK) == (written != 0));
+        assert_memory_equal(td_memory_data(array[0]), td_memory_data(array[1]), bytes);
+    }
+    if (!status)
+        status = td_backdoor_dump_tensor(memory, w->golden, w->layout, NULL);
+    td_memory_destroy(&memory);
+    td_memory_destroy(&array[0]);
+    td_memory_destroy(&array[1]);
+    td_layout_destroy(&mirrored);
+    return status;
+}
+
 static td_status pack_parts(world *w)
 {
     td_parts *parts = NULL;
@@ -345,6 +379,7 @@ static const call calls[] = {
     {"say", say, NULL},
     {"explain", explain, NULL},
     {"convert", convert, NULL},
+    {"load over", load_over, NULL},
     {"pack parts", pack_parts, NULL},
     {"fit parts", fit_parts, NULL},
     {"save page", save_page, "saved.html"},

@@ -41,21 +41,45 @@ static void close_image(source *s)
     td_file_name_free(&s->name);
 }
 
+static td_status bring_in(const td_memory *memory, const td_span *spans, size_t count)
+{
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = td_memory_bring_in(memory, spans[i].first, spans[i].count);
+    return status;
+}
+
+static void put_back(const td_memory *memory, const td_span *spans, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        td_memory_put_back(memory, spans[i].first, spans[i].count);
+}
+
 static td_status load_file(td_memory *memory, const char *path, td_image_outside *outside)
 {
     static const char call[] = "memory_load_file";
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a memory and a path", call, memory ? "path" : "memory");
     source s;
+    td_span *spans = NULL;
+    size_t count = 0;
     td_status status = open_image(path, &s);
     if (status == TD_OK) {
         td_image check = td_image_make(memory->width_bits, memory->depth_words, NULL);
         td_image write = td_image_make(memory->width_bits, memory->depth_words, memory->data);
+        check.want_spans = memory->backing != NULL; /* a file may cover words in part */
         status = s.format->scan(&s.file, &s.name.options, &check);
+        if (check.want_spans)
+            status = status ? status : td_image_take_spans(&check, &spans, &count);
+        if (status == TD_OK)
+            status = bring_in(memory, spans, count);
         if (status == TD_OK)
             status = s.format->scan(&s.file, &s.name.options, &write);
-        if (status == TD_OK)
+        if (status == TD_OK) {
+            put_back(memory, spans, count);
             *outside = write.outside;
+        }
+        free(spans ? spans : check.spans);
         close_image(&s);
     }
     if (status == TD_OK)
@@ -178,6 +202,8 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
         status = check_spans(memory, spans, count);
     if (status == TD_OK && memory->unknown_any && memory->x != TD_X_ZERO)
         status = check_known(memory, spans, count);
+    if (status == TD_OK)
+        status = bring_in(memory, spans, count);
     if (status == TD_OK)
         status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {

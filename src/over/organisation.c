@@ -1,0 +1,166 @@
+/* The organisation of a memory (organisation.h): compiles the layout into a plan of single bits, cuts runs of words out
+ * of it (parts.c), keeps the last of them, and moves them. Called by over.c. */
+#include "over/organisation.h"
+
+#include "exec/exec.h"
+#include "memory/memory.h"
+#include "over/parts.h"
+#include "plan/walk.h"
+
+#include <stdlib.h>
+
+#define KEPT 8                          /* parts: a testbench moves the same words again */
+#define DIRECT_BITS ((uint64_t)1 << 16) /* runs of so many move in less time than a part takes to make */
+
+struct td_organisation {
+    td_plan *plan;
+    uint64_t pitch; /* bits from word to word, as the memory stores them */
+    uint64_t copies;
+    td_bit_part *part[KEPT];
+    unsigned oldest;
+};
+
+static uint64_t count_copies(const td_plan *plan)
+{
+    uint64_t most = 1;
+    for (size_t b = 0; b < plan->data_count; b++) {
+        uint64_t copies = 1;
+        for (size_t i = 0; i < plan->data[b].node_count; i++) {
+            const td_node *node = &plan->node[plan->data[b].first_node + i];
+            copies *= node->tensor ? 1 : node->extent;
+        }
+        most = copies > most ? copies : most;
+    }
+    return most;
+}
+
+td_status td_organisation_create(const td_layout *layout, uint64_t width_bits, uint64_t depth_words,
+                                 const td_geometry *arrays, td_organisation **out)
+{
+    td_organisation *o = calloc(1, sizeof *o);
+    if (!o)
+        return td_fail_alloc(sizeof *o);
+    const td_shape shape = {2, {depth_words, width_bits}};
+    td_plan_request request = {.layout = layout, .shape = &shape, .geometry = *arrays};
+    o->pitch = 8 * td_word_bytes(width_bits);
+    request.pitch = o->pitch;
+    td_status status = td_dtype_parse("u1", &request.tensor_dtype);
+    request.memory_dtype = request.tensor_dtype;
+    if (!status)
+        status = td_plan_create(&request, &o->plan);
+    if (status) {
+        td_organisation_destroy(&o);
+        return status;
+    }
+    o->copies = count_copies(o->plan);
+    *out = o;
+    return TD_OK;
+}
+
+void td_organisation_destroy(td_organisation **organisation)
+{
+    td_organisation *o = *organisation;
+    if (!o)
+        return;
+    for (int i = 0; i < KEPT; i++)
+        td_bit_part_destroy(&o->part[i]);
+    td_plan_release(&o->plan);
+    free(o);
+    *organisation = NULL;
+}
+
+uint64_t td_organisation_copies(const td_organisation *organisation)
+{
+    return organisation->copies;
+}
+
+static td_bit_part *find_part(td_organisation *o, uint64_t first, uint64_t count, uint64_t copy)
+{
+    for (int i = 0; i < KEPT; i++) {
+        td_bit_part *part = o->part[i];
+        if (part && part->first == first && part->count == count && part->copy == copy)
+            return part;
+    }
+    td_bit_part *made = NULL;
+    if (td_bit_part_create(o->plan, o->pitch, first, count, copy, &made))
+        return NULL;
+    td_bit_part_destroy(&o->part[o->oldest]);
+    o->part[o->oldest] = made;
+    o->oldest = (o->oldest + 1) % KEPT;
+    return made;
+}
+
+/* A run that moves without a part, box by box. */
+typedef struct direct {
+    const td_plan *plan;
+    const td_organisation_run *run;
+    bool back;
+} direct;
+
+static void move_box(void *context, td_node *node, const td_box *box)
+{
+    const direct *d = context;
+    td_bits_move(d->plan, node, box, d->run->words, d->run->array, d->back);
+}
+
+static void move(td_organisation *o, const td_organisation_run *run, uint64_t copy, bool back)
+{
+    td_bit_part *part = run->count * o->pitch > DIRECT_BITS ? find_part(o, run->first, run->count, copy) : NULL;
+    if (!part) { /* few words, or no memory for a part */
+        direct d = {o->plan, run, back};
+        td_bit_boxes(o->plan, o->pitch, run->first, run->count, copy, move_box, &d);
+        return;
+    }
+    const td_run bytes = {.plan = &part->bytes, .bank = run->array, .tensor = run->words};
+    if (part->bytes.data_count && back)
+        td_exec_dump(&bytes);
+    else if (part->bytes.data_count)
+        td_exec_load(&bytes);
+    for (size_t b = 0; b < part->bits.data_count; b++)
+        td_bits_move(o->plan, part->bits.node + part->bits.data[b].first_node, &part->bits.data[b], run->words,
+                     run->array, back);
+}
+
+void td_organisation_write(td_organisation *o, const td_organisation_run *run)
+{
+    move(o, run, TD_ALL_COPIES, false);
+}
+
+void td_organisation_read(td_organisation *o, const td_organisation_run *run, uint64_t copy)
+{
+    move(o, run, o->copies == 1 ? TD_ALL_COPIES : copy, true);
+}
+
+/* -- which words of the arrays ------------------------------------------------------------------------------------- */
+
+typedef struct reaching {
+    const td_plan *plan;
+    td_reach *arrays;
+} reaching;
+
+/* From the first to the last bit that the loops inside a ground reach; they go forward. */
+static void reach_box(void *context, td_node *node, const td_box *box)
+{
+    const reaching *r = context;
+    const uint64_t word_bits = 8 * r->plan->geometry.word_bytes;
+    uint64_t span = 0;
+    td_walk w;
+    for (size_t i = box->selectors; i < box->node_count; i++)
+        span += (node[i].extent - 1) * (uint64_t)node[i].memory;
+    for (td_walk_begin(&w, node, box->selectors, td_box_at(box)); w.more; td_walk_next(&w)) {
+        const td_ground ground = td_ground_of(r->plan, w.at.select);
+        td_reach *reach = &r->arrays[ground.bank];
+        const uint64_t low = ground.word + (uint64_t)w.at.memory / word_bits,
+                       high = ground.word + ((uint64_t)w.at.memory + span) / word_bits;
+        reach->low = low < reach->low ? low : reach->low;
+        reach->high = high > reach->high ? high : reach->high;
+    }
+}
+
+void td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t count, td_reach *arrays)
+{
+    reaching r = {o->plan, arrays};
+    for (uint64_t i = 0; i < o->plan->geometry.banks; i++)
+        arrays[i] = (td_reach){UINT64_MAX, 0};
+    td_bit_boxes(o->plan, o->pitch, first, count, TD_ALL_COPIES, reach_box, &r);
+}

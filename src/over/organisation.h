@@ -1,0 +1,38 @@
+/* Where the bits of a memory lie in the arrays that it is made of: the layout of a tensor of single bits, one row for
+ * every word, compiled once for all of them. over.c asks it to move a run of words; it knows nothing of codes and of
+ * memories. */
+#ifndef TD_ORGANISATION_H
+#define TD_ORGANISATION_H
+
+#include "plan/plan.h"
+
+typedef struct td_organisation td_organisation;
+
+/* Compiles the layout for `depth_words` words of `width_bits` bits and the arrays. Every refusal of a layout is
+ * possible; the caller adds the context. */
+td_status td_organisation_create(const td_layout *layout, uint64_t width_bits, uint64_t depth_words,
+                                 const td_geometry *arrays, td_organisation **out);
+void td_organisation_destroy(td_organisation **organisation);
+
+/* The places that every bit has: more than one where the layout repeats. */
+uint64_t td_organisation_copies(const td_organisation *organisation);
+
+/* Words of the memory, as it stores them, and where they go. */
+typedef struct td_organisation_run {
+    uint64_t first, count; /* of the memory's words */
+    unsigned char *words;  /* the first of them */
+    unsigned char *const *array;
+} td_organisation_run;
+
+/* From the words into every copy of their bits, and from one copy into the words. Bits of a word's storage above its
+ * width keep their value. */
+void td_organisation_write(td_organisation *organisation, const td_organisation_run *run);
+void td_organisation_read(td_organisation *organisation, const td_organisation_run *run, uint64_t copy);
+
+/* The words of every array that a run of words reaches: [low, high], or low > high where it reaches none. */
+typedef struct td_reach {
+    uint64_t low, high;
+} td_reach;
+void td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_reach *arrays);
+
+#endif

@@ -1,0 +1,198 @@
+/* td_memory_over: a memory whose bits lie in other memories. It has a copy of its words, as a memory of the library has
+ * its storage, and a backing (memory/memory.h) that brings words in from the arrays and puts them back through the
+ * organisation. Every operation works on the copy and knows nothing of the arrays. An array may lie over others
+ * itself. It refuses an organisation that does not fit, before anything is made. */
+#include "memory/memory.h"
+#include "over/organisation.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct over {
+    td_backing backing;
+    td_organisation *organisation;
+    size_t count;
+    td_memory **array;
+    unsigned char **data; /* of the arrays */
+    td_reach *reach;      /* NULL where no array lies over others */
+} over;
+
+/* -- the words, in and out ----------------------------------------------------------------------------------------- */
+
+static td_status fail_copies(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *other,
+                             uint64_t copy)
+{
+    const size_t bytes = memory->word_bytes;
+    uint64_t w = 0;
+    while (w + 1 < count && memcmp(memory->data + (first + w) * bytes, other + w * bytes, bytes) == 0)
+        w++;
+    return td_fail(TD_DISAGREE,
+                   "word 0x%" PRIx64 " of \"%s\" lies in several places, and copy %" PRIu64
+                   " differs from the first; write the word, or look at the arrays themselves",
+                   first + w, memory->name, copy);
+}
+
+/* The other copies of words that have come in hold the same. */
+static td_status check_copies(const td_memory *memory, const over *o, uint64_t first, uint64_t count)
+{
+    const uint64_t copies = td_organisation_copies(o->organisation);
+    const size_t bytes = (size_t)count * memory->word_bytes;
+    if (copies == 1)
+        return TD_OK;
+    unsigned char *other = calloc(1, bytes);
+    td_status status = other ? TD_OK : td_fail_alloc(bytes);
+    for (uint64_t copy = 1; copy < copies && !status; copy++) {
+        memcpy(other, memory->data + first * memory->word_bytes, bytes); /* boxes that have fewer copies */
+        td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->data}, copy);
+        if (memcmp(other, memory->data + first * memory->word_bytes, bytes) != 0)
+            status = fail_copies(memory, first, count, other, copy);
+    }
+    free(other);
+    return status;
+}
+
+/* Words of arrays that lie over others come into their copies: they hold bits of other words too, and are put back
+ * whole. */
+static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const over *o = (const over *)memory->backing;
+    td_status status = TD_OK;
+    if (o->reach)
+        td_organisation_reach(o->organisation, first, count, o->reach);
+    for (size_t i = 0; o->reach && i < o->count && !status; i++)
+        if (o->reach[i].low <= o->reach[i].high)
+            status = td_memory_bring_in(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+    return status;
+}
+
+static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const over *o = (const over *)memory->backing;
+    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
+    const td_status status = prepare(memory, first, count);
+    if (status)
+        return status;
+    td_organisation_read(o->organisation, &run, 0);
+    return check_copies(memory, o, first, count);
+}
+
+static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const over *o = (const over *)memory->backing;
+    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
+    td_organisation_write(o->organisation, &run);
+    if (o->reach)
+        td_organisation_reach(o->organisation, first, count, o->reach);
+    for (size_t i = 0; o->reach && i < o->count; i++)
+        if (o->reach[i].low <= o->reach[i].high)
+            td_memory_put_back(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+}
+
+static void destroy(td_backing *backing)
+{
+    over *o = (over *)backing;
+    td_organisation_destroy(&o->organisation);
+    free(o->array);
+    free(o->data);
+    free(o->reach);
+    free(o);
+}
+
+/* -- making it ----------------------------------------------------------------------------------------------------- */
+
+static td_status check_arrays(td_memory *const *arrays, size_t count)
+{
+    if (count > TD_MAX_BANKS)
+        return td_fail(TD_ARGUMENT, "%zu arrays; pass at most %" PRIu64, count, TD_MAX_BANKS);
+    for (size_t i = 0; i < count; i++) {
+        if (!arrays[i])
+            return td_fail(TD_ARGUMENT, "array %zu is NULL; create it first", i);
+        if (arrays[i]->width_bits != arrays[0]->width_bits || arrays[i]->depth_words != arrays[0]->depth_words)
+            return td_fail(TD_ARGUMENT,
+                           "array %zu is %" PRIu64 " words of %" PRIu64 " bits, array 0 is %" PRIu64 " of %" PRIu64
+                           "; use arrays of one geometry, and lay those of another over each other first",
+                           i, arrays[i]->depth_words, arrays[i]->width_bits, arrays[0]->depth_words,
+                           arrays[0]->width_bits);
+    }
+    return TD_OK;
+}
+
+static int by_pointer(const void *a, const void *b)
+{
+    const td_memory *const *x = a, *const *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* No array stands twice in the list, which the caller sorts away from the original order. */
+static td_status check_apart(td_memory **sorted, size_t count)
+{
+    qsort(sorted, count, sizeof(td_memory *), by_pointer);
+    for (size_t i = 1; i < count; i++)
+        if (sorted[i] == sorted[i - 1])
+            return td_fail(TD_ARGUMENT, "array \"%s\" stands in the list twice; pass every array once",
+                           sorted[i]->name);
+    return TD_OK;
+}
+
+static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
+{
+    bool nested = false;
+    if (!arrays || !count)
+        return td_fail(TD_ARGUMENT, "no arrays; pass the memories that its bits lie in, at least one");
+    td_status status = check_arrays(arrays, count);
+    if (status)
+        return status;
+    o->count = count;
+    for (size_t i = 0; i < count; i++)
+        nested |= arrays[i]->backing != NULL;
+    o->backing = (td_backing){bring_in, prepare, put_back, destroy};
+    o->array = malloc(count * sizeof(td_memory *));
+    o->data = malloc(count * sizeof *o->data);
+    o->reach = nested ? malloc(count * sizeof *o->reach) : NULL;
+    if (!o->array || !o->data || (nested && !o->reach))
+        return td_fail_alloc(count * (sizeof(td_memory *) + sizeof *o->data + sizeof *o->reach));
+    memcpy(o->array, arrays, count * sizeof(td_memory *));
+    status = check_apart(o->array, count);
+    memcpy(o->array, arrays, count * sizeof(td_memory *));
+    for (size_t i = 0; i < count; i++)
+        o->data[i] = arrays[i]->data;
+    return status;
+}
+
+td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_words, const td_layout *organisation,
+                         td_memory *const *arrays, size_t count, td_memory **out)
+{
+    td_memory *memory = NULL;
+    over *o = NULL;
+    td_status status = TD_OK;
+    if (!name || !*name)
+        name = "memory";
+    if (!out || !organisation)
+        status = td_fail(TD_ARGUMENT, "the %s is NULL; pass one", out ? "organisation" : "output");
+    if (!status)
+        status = td_memory_check_geometry(width_bits, depth_words);
+    if (!status) {
+        o = calloc(1, sizeof *o);
+        status = o ? take_arrays(o, arrays, count) : td_fail_alloc(sizeof *o);
+    }
+    if (!status)
+        status = td_memory_create(name, width_bits, depth_words, &memory);
+    if (!status)
+        status = td_organisation_create(organisation, width_bits, depth_words,
+                                        &(td_geometry){.width_bits = arrays[0]->width_bits,
+                                                       .depth_words = arrays[0]->depth_words,
+                                                       .banks = count,
+                                                       .word_bytes = arrays[0]->word_bytes},
+                                        &o->organisation);
+    if (status) {
+        if (o)
+            destroy(&o->backing);
+        td_memory_destroy(&memory);
+        td_fail_prefix("memory_over \"%s\": ", name);
+        return status;
+    }
+    memory->backing = &o->backing;
+    *out = memory;
+    return TD_OK;
+}

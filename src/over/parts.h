@@ -1,0 +1,31 @@
+/* The boxes of an organisation that a run of words has, cut out of those of all words and ready to move. organisation.c
+ * keeps the last few. */
+#ifndef TD_OVER_PARTS_H
+#define TD_OVER_PARTS_H
+
+#include "plan/plan.h"
+
+#define TD_ALL_COPIES UINT64_MAX
+
+/* Boxes whose strides are whole bytes are a plan of bytes, which moves as any other; the others go bit by bit, many at
+ * a time (bits.c). Both count the tensor from the first bit of the run. */
+typedef struct td_bit_part {
+    uint64_t first, count, copy; /* what it is a part of */
+    td_plan bytes, bits;
+} td_bit_part;
+
+/* Words [first, first + count) of a plan of bits whose words begin `pitch` bits apart. Fails only with TD_NO_MEMORY. */
+td_status td_bit_part_create(const td_plan *plan, uint64_t pitch, uint64_t first, uint64_t count, uint64_t copy,
+                             td_bit_part **out);
+void td_bit_part_destroy(td_bit_part **part);
+
+/* The same boxes without a part: calls fn for each, with nodes of its own. Cannot fail. */
+typedef void td_bit_box_fn(void *context, td_node *node, const td_box *box);
+void td_bit_boxes(const td_plan *plan, uint64_t pitch, uint64_t first, uint64_t count, uint64_t copy, td_bit_box_fn *fn,
+                  void *context);
+
+/* bits.c: moves a box of bits, whose nodes begin at `node`: from the words into the arrays, or back. */
+void td_bits_move(const td_plan *plan, const td_node *node, const td_box *box, unsigned char *words,
+                  unsigned char *const *array, bool back);
+
+#endif

@@ -1,0 +1,191 @@
+/* Memories that lie over others: where words go, every call, and the text of every refusal. tests/prop/prop_over.c has
+ * the random organisations. */
+#include "support.h"
+
+#define ARRAYS 4
+
+typedef struct sram {
+    td_memory *array[ARRAYS], *memory;
+} sram;
+
+static void make(sram *s, size_t count, uint64_t array_width, uint64_t array_depth, uint64_t width, uint64_t depth,
+                 const char *pattern, const char *options)
+{
+    td_layout *organisation = NULL;
+    *s = (sram){0};
+    for (size_t i = 0; i < count; i++) {
+        const char name[] = {'m', (char)('0' + i), 0};
+        ASSERT_OK(td_memory_create(name, array_width, array_depth, &s->array[i]));
+    }
+    ASSERT_OK(td_layout_create(pattern, options, NULL, &organisation));
+    ASSERT_OK(td_memory_over("wbuf", width, depth, organisation, s->array, count, &s->memory));
+    td_layout_destroy(&organisation);
+}
+
+static void unmake(sram *s)
+{
+    td_memory_destroy(&s->memory);
+    for (size_t i = 0; i < ARRAYS; i++)
+        td_memory_destroy(&s->array[i]);
+}
+
+static uint64_t word(const td_memory *memory, uint64_t address)
+{
+    uint64_t value = 0;
+    ASSERT_OK(td_backdoor_read(memory, &address, 1, &value));
+    return value;
+}
+
+static void set_word(td_memory *memory, uint64_t address, uint64_t value)
+{
+    ASSERT_OK(td_backdoor_write(memory, &address, 1, &value, NULL));
+}
+
+static void words_go_where_the_organisation_says(void **state)
+{
+    (void)state;
+    sram s;
+    make(&s, 2, 16, 8, 16, 16, "(t r) k -> t r k", "t=2");
+    set_word(s.memory, 3, 0x1234);
+    set_word(s.memory, 11, 0x5678);
+    assert_int_equal(word(s.array[0], 3), 0x1234);
+    assert_int_equal(word(s.array[1], 3), 0x5678);
+    set_word(s.array[1], 7, 0xbeef); /* the design writes */
+    assert_int_equal(word(s.memory, 15), 0xbeef);
+    assert_null(td_memory_data(s.memory));
+    unmake(&s);
+
+    make(&s, 4, 8, 4, 32, 4, "w (s k) -> s w k", "s=4");
+    set_word(s.memory, 2, 0xa1b2c3d4);
+    assert_int_equal(word(s.array[0], 2), 0xd4);
+    assert_int_equal(word(s.array[3], 2), 0xa1);
+    unmake(&s);
+
+    make(&s, 1, 32, 2, 8, 8, "(r p) k -> 1 r (k p)", "p=4");
+    set_word(s.memory, 1, 0x81); /* bit k of word 1 is bit 4 * k + 1 of row 0 */
+    assert_int_equal(word(s.array[0], 0), 0x20000002);
+    set_word(s.memory, 6, 0xff);
+    assert_int_equal(word(s.array[0], 1), 0x44444444);
+    unmake(&s);
+}
+
+static void every_call_reaches_the_arrays(void **state)
+{
+    (void)state;
+    sram s;
+    td_tensor *tensor = NULL, *back = NULL;
+    td_layout *rows = NULL;
+    td_report *report = NULL;
+    td_memory *before = NULL;
+    make(&s, 4, 32, 8, 32, 32, "(t r p) (s k) -> (t s) r (k p)", "t=2 s=2 p=2");
+    ASSERT_OK(td_tensor_create("i8", TD_SHAPE(16, 4), &tensor));
+    ASSERT_OK(td_tensor_create("i8", TD_SHAPE(16, 4), &back));
+    ASSERT_OK(td_tensor_fill_ramp(tensor, -30, 1));
+    ASSERT_OK(td_layout_create("r c -> r c", NULL, "8 + r", &rows));
+    ASSERT_OK(td_backdoor_load_tensor(s.memory, tensor, rows, NULL));
+    ASSERT_OK(td_memory_snapshot(s.memory, &before));
+    assert_int_equal(word(before, 8), 0xe5e4e3e2);
+    ASSERT_OK(td_backdoor_dump_tensor(s.memory, back, rows, NULL));
+    assert_memory_equal(td_tensor_data(tensor), td_tensor_data(back), 64);
+    set_word(s.array[2], 0, 0); /* words 16 and 17, the low half of each */
+    td_comparison what = {.banks = &s.memory, .bank_count = 1, .golden = tensor, .layout = rows, .snapshot = &before};
+    ASSERT_OK(td_compare(&what, &report));
+    assert_int_equal(td_report_mismatches(report), 4);
+    assert_int_equal(td_report_outside_bits(report), 0);
+    td_report_destroy(&report);
+    set_word(s.array[0], 0, 3); /* words 0 and 1, outside of the layout */
+    ASSERT_OK(td_compare(&what, &report));
+    assert_int_equal(td_report_outside_bits(report), 2);
+    td_report_destroy(&report);
+
+    ASSERT_OK(td_memory_fill(s.memory, "constant=0x89abcdef", 0, 32));
+    const td_span all = {0, 0, 32};
+    ASSERT_OK(td_memory_save_file(s.memory, "over.hex", &all, 1));
+    ASSERT_OK(td_memory_clear(s.memory));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(word(s.array[i], 5), 0);
+    ASSERT_OK(td_memory_load_file(s.memory, "over.hex"));
+    assert_int_equal(word(s.memory, 31), 0x89abcdef);
+    const uint64_t address = 31;
+    const uint32_t value = 0x11223344, mask = 0x00ff00ff;
+    ASSERT_OK(td_backdoor_write(s.memory, &address, 1, &value, &mask));
+    assert_int_equal(word(s.memory, 31), 0x8922cd44);
+    const unsigned char bytes = 8;
+    ASSERT_OK(td_backdoor_write_bytes(s.memory, &address, 1, &value, &bytes));
+    assert_int_equal(word(s.memory, 31), 0x1122cd44);
+    remove("over.hex");
+    td_memory_destroy(&before);
+    td_layout_destroy(&rows);
+    td_tensor_destroy(&tensor);
+    td_tensor_destroy(&back);
+    unmake(&s);
+}
+
+static void copies_must_agree(void **state)
+{
+    (void)state;
+    sram s;
+    make(&s, 2, 16, 8, 16, 8, "w k -> m w k", "m=2");
+    set_word(s.memory, 3, 0x1234);
+    assert_int_equal(word(s.array[0], 3), 0x1234);
+    assert_int_equal(word(s.array[1], 3), 0x1234);
+    assert_int_equal(word(s.memory, 3), 0x1234);
+    set_word(s.array[1], 3, 0x1235);
+    uint64_t address = 3, value = 0;
+    ASSERT_REFUSED(td_backdoor_read(s.memory, &address, 1, &value), TD_DISAGREE,
+                   "backdoor_read \"wbuf\": word 0x3 of \"wbuf\" lies in several places, and copy 1 differs from the "
+                   "first; write the word, or look at the arrays themselves");
+    set_word(s.memory, 3, 7); /* a whole word mends it */
+    assert_int_equal(word(s.memory, 3), 7);
+    unmake(&s);
+}
+
+static void memories_that_are_refused(void **state)
+{
+    (void)state;
+    td_memory *array[2] = {NULL, NULL}, *deep = NULL, *out = NULL;
+    td_layout *tiles = NULL, *slices = NULL;
+    ASSERT_OK(td_memory_create("m0", 16, 8, &array[0]));
+    ASSERT_OK(td_memory_create("m1", 16, 8, &array[1]));
+    ASSERT_OK(td_memory_create("deep", 16, 9, &deep));
+    ASSERT_OK(td_layout_create("(t r) k -> t r k", "t=2", NULL, &tiles));
+    ASSERT_OK(td_layout_create("w (s k) -> s w k", "s=2", NULL, &slices));
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, tiles, array, 2, NULL), TD_ARGUMENT,
+                   "memory_over \"wbuf\": the output is NULL; pass one");
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, NULL, array, 2, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": the organisation is NULL; pass one");
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, tiles, array, 0, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": no arrays; pass the memories that its bits lie in, at least one");
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, tiles, array, 40000, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": 40000 arrays; pass at most 32768");
+    td_memory *const hole[2] = {array[0], NULL}, *const uneven[2] = {array[0], deep}, *const twice[2] = {deep, deep};
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, tiles, hole, 2, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": array 1 is NULL; create it first");
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, tiles, uneven, 2, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": array 1 is 9 words of 16 bits, array 0 is 8 of 16; use arrays of one "
+                   "geometry, and lay those of another over each other first");
+    ASSERT_REFUSED(td_memory_over("wbuf", 16, 16, tiles, twice, 2, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": array \"deep\" stands in the list twice; pass every array once");
+    ASSERT_REFUSED(td_memory_over("wbuf", 0, 16, tiles, array, 2, &out), TD_ARGUMENT,
+                   "memory_over \"wbuf\": a width of 0 bits; a width is 1 to 16777216 bits");
+    assert_int_equal(td_memory_over("wbuf", 16, 20, tiles, array, 2, &out), TD_RANGE);
+    assert_non_null(strstr(td_last_error(), "memory_over \"wbuf\": "));
+    assert_int_equal(td_memory_over("wbuf", 33, 8, slices, array, 2, &out), TD_SHAPE);
+    assert_null(out);
+    td_layout_destroy(&tiles);
+    td_layout_destroy(&slices);
+    td_memory_destroy(&array[0]);
+    td_memory_destroy(&array[1]);
+    td_memory_destroy(&deep);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_go_where_the_organisation_says),
+        cmocka_unit_test(every_call_reaches_the_arrays),
+        cmocka_unit_test(copies_must_agree),
+        cmocka_unit_test(memories_that_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
