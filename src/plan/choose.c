@@ -333,13 +333,14 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
 #define PART_BYTES ((uint64_t)64 << 10)
 
 #define LONG_ROW_BYTES 512
+#define SET_BYTES 1024 /* as the transposes have it */
 
 static uint64_t row_bytes(const td_kernels *k, const td_move *m)
 {
     if (!m->lines)
         return LONG_ROW_BYTES; /* both ends share a line with the next block, so long rows: fewer ends */
     if (!m->stream)
-        return 256;
+        return m->src_stride % SET_BYTES ? 256 : LONG_ROW_BYTES; /* many rows in few sets: by a scratch of the kernel */
     /* A single line left at the end would be stored with vectors shorter than a line, which is slow beside streamed
      * lines. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;

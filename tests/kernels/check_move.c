@@ -68,6 +68,12 @@ static void check_transposes(const kernel *k)
                   rows % 5, false);
     for (size_t cols = 64; cols <= 67; cols++) /* rows that fall on one set of the cache */
         check(k, (ptrdiff_t)(40 * k->size + 3), 4096, 40, cols, cols % 3, false);
+    for (size_t rows = 127; rows <= 130;
+         rows++) /* and more of them than the caches take, close to such a distance too */
+        for (ptrdiff_t near = -20; near <= 20; near += 5) {
+            const size_t cols = (1024 - 20) / k->size - rows % 3;
+            check(k, (ptrdiff_t)(rows * k->size + rows % 4), 1024 + near, rows, cols, rows % 5, false);
+        }
     check(k, (ptrdiff_t)(2 * tile * k->size), (ptrdiff_t)(3 * wide * k->size + 1), 2 * tile, 3 * wide, 0, true);
     check(k, (ptrdiff_t)(128), 4096, 128 / k->size, 64 / k->size + wide, 0, true);
     for (size_t rows = 1; rows <= 3 * tile; rows += rows % 5 + 1) /* streamed from any place */
