@@ -137,7 +137,7 @@ static bool list_bytes(const td_shuffle *s, size_t units, bytes *b)
         return false;
     find_source(s, units, b);
     b->count = all.count * s->size;
-    for (size_t e = all.count; s->size > 1 && e-- > 0;) /* from the last on, so that none is overwritten unread */
+    for (size_t e = all.count; s->size != 1 && e-- > 0;) /* from the last on, so that none is overwritten unread */
         for (ptrdiff_t i = s->size; i-- > 0;) {
             b->dst[e * s->size + (size_t)i] = b->dst[e] + i;
             b->src[e * s->size + (size_t)i] = b->src[e] + i;
