@@ -29,7 +29,7 @@ INLINE void gather_loop(const td_gather *g, bool dump, bool one_bank, unsigned e
     unsigned char *const *const bank = g->bank;
     const unsigned shift = g->bank_shift;
     const uint64_t mask = ~(~(uint64_t)0 << shift);
-    const size_t word_bytes = g->word_bytes, count = g->count;
+    const size_t word_bytes = plain ? bytes : g->word_bytes, count = g->count;
     const ptrdiff_t entry_step = plain ? 1 : g->entry_step, offset_step = plain ? 0 : g->offset_step;
     const ptrdiff_t elem_step = plain ? (ptrdiff_t)bytes : g->elem_step;
     unsigned char *const base = one_bank ? bank[0] + g->offset : NULL;
@@ -65,7 +65,8 @@ INLINE void gather_loop(const td_gather *g, bool dump, bool one_bank, unsigned e
 
 INLINE void gather_by_entry(const td_gather *g, bool dump, size_t bytes)
 {
-    const bool plain = g->entry_step == 1 && g->offset_step == 0 && g->elem_step == (ptrdiff_t)bytes;
+    const bool plain =
+        g->entry_step == 1 && g->offset_step == 0 && g->elem_step == (ptrdiff_t)bytes && g->word_bytes == bytes;
     if (g->one_bank && plain && g->entry_bytes == 2)
         gather_loop(g, dump, true, 2, bytes, true);
     else if (g->one_bank && plain && g->entry_bytes == 4)

@@ -8,6 +8,10 @@
 /* Places beyond the second-level cache are prefetched. */
 #define FAR_BYTES ((uint64_t)1 << 20)
 
+/* Entries of a table whose steps are looked at, and steps up to which the processor sees the next places coming. */
+#define LOOKED_AT 64
+#define NEAR_BYTES 4096
+
 /* Longest run that goes through a table's kernel with loops around it; a longer one is worth a call of its own. */
 #define LONG_RUN 512
 
@@ -52,6 +56,21 @@ static bool add_inner(const td_plan *plan, const td_box *box, bool dump, td_word
     return true;
 }
 
+/* Whether most words lie close to the one before them in the table, as in a swizzle: then prefetching them one by one
+ * takes longer than they do. */
+static bool is_near(const td_plan *plan)
+{
+    const td_table *table = &plan->table;
+    const uint64_t apart = table->count / LOOKED_AT;
+    uint64_t near = 0;
+    for (uint64_t i = 0; apart > 1 && i < LOOKED_AT; i++) {
+        const uint64_t a = td_table_word(table, td_table_get(table, i * apart)),
+                       b = td_table_word(table, td_table_get(table, i * apart + 1));
+        near += (a < b ? b - a : a - b) <= NEAR_BYTES / plan->geometry.word_bytes;
+    }
+    return near > LOOKED_AT / 4 * 3;
+}
+
 static void choose(const td_plan *plan, size_t b, bool dump, const td_kernels *kernels, td_words_move *m)
 {
     const td_box *box = &plan->data[b];
@@ -67,7 +86,7 @@ static void choose(const td_plan *plan, size_t b, bool dump, const td_kernels *k
     for (size_t i = 0; i + 1 < box->selectors; i++)
         found.loop[found.loops++] = node[i];
     found.row = node[box->selectors - 1];
-    found.far = plan->elems * plan->tensor_dtype.bytes >= FAR_BYTES;
+    found.far = plan->elems * plan->tensor_dtype.bytes >= FAR_BYTES && !(plan->table.entry && is_near(plan));
     found.splits = !plan->slides && !plan->skewed && (found.loops ? found.loop[0].tensor : found.row.tensor) != 0;
     if (plan->table.entry)
         found.fn = dump ? kernels->gather.gather : kernels->gather.scatter;

@@ -22,8 +22,8 @@ typedef struct td_linking {
     td_node copy; /* from each copy to the next, as the innermost loop; extent 1: it is one of the nodes */
 } td_linking;
 
-/* Adds the link over nodes that are folded and sorted to the copy `delta` away. Where a node is too long for a mask, its
- * rest is a link of its own. */
+/* Adds the link over nodes that are folded and sorted to the copy `delta` away. Where a node is too long for a mask,
+ * its rest is a link of its own. */
 td_status td_link_add(const td_linking *l, const td_copy_region *r, int64_t delta_memory, int64_t delta_select);
 
 #endif
