@@ -7,6 +7,7 @@
 #include "base/fp_mode.h"
 #include "compare/accept.h"
 #include "compare/padding.h"
+#include "compare/whole.h"
 #include "kernels/bits.h"
 #include "plan/copies.h"
 #include "report/report.h"
@@ -195,6 +196,19 @@ static void compare_left(comparison *c, td_slabs *slabs, uint64_t first, size_t 
     }
 }
 
+/* A first look at the next slabs; returns how many. */
+static size_t accept_some(comparison *c, const td_slabs *slabs, uint64_t first)
+{
+    td_report *r = c->report;
+    const uint64_t behind = slabs->count - first;
+    const size_t count = (size_t)(behind < TD_ACCEPT_SLABS ? behind : TD_ACCEPT_SLABS);
+    td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
+    td_accept_slabs(&c->accept, slabs, first, count, c->left, &r->masked, &worst);
+    r->worst_error = worst.error;
+    r->worst_ulp = worst.ulp;
+    return count;
+}
+
 static bool compare_slabs(void *context, td_slabs *slabs)
 {
     comparison *c = context;
@@ -202,12 +216,7 @@ static bool compare_slabs(void *context, td_slabs *slabs)
     if (slabs->way == TD_SLAB_TRANSPOSED && c->accept.by_value)
         r->failed |= td_slabs_take_out(slabs) != TD_OK;
     for (uint64_t first = 0; first < slabs->count && !r->failed; first += TD_ACCEPT_SLABS) {
-        const uint64_t behind = slabs->count - first;
-        const size_t count = (size_t)(behind < TD_ACCEPT_SLABS ? behind : TD_ACCEPT_SLABS);
-        td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
-        td_accept_slabs(&c->accept, slabs, first, count, c->left, &r->masked, &worst);
-        r->worst_error = worst.error;
-        r->worst_ulp = worst.ulp;
+        const size_t count = accept_some(c, slabs, first);
         compare_left(c, slabs, first, count);
         c->done += count * slabs->elems;
         if (c->what->progress)
@@ -216,7 +225,7 @@ static bool compare_slabs(void *context, td_slabs *slabs)
     return !r->failed;
 }
 
-/* -- copies -------------------------------------------------------------------------------------------------------- */
+/* -- a first look -------------------------------------------------------------------------------------------------- */
 
 /* Goes on as long as slabs are accepted whole. */
 static bool accept_all(void *context, td_slabs *slabs)
@@ -227,32 +236,31 @@ static bool accept_all(void *context, td_slabs *slabs)
     if (slabs->way == TD_SLAB_TRANSPOSED && c->accept.by_value)
         r->failed |= td_slabs_take_out(slabs) != TD_OK;
     for (uint64_t first = 0; first < slabs->count && all && !r->failed; first += TD_ACCEPT_SLABS) {
-        const uint64_t behind = slabs->count - first;
-        const size_t count = (size_t)(behind < TD_ACCEPT_SLABS ? behind : TD_ACCEPT_SLABS);
-        td_worst worst = {.error = r->worst_error, .ulp = r->worst_ulp};
-        td_accept_slabs(&c->accept, slabs, first, count, c->left, &r->masked, &worst);
-        r->worst_error = worst.error;
-        r->worst_ulp = worst.ulp;
+        const size_t count = accept_some(c, slabs, first);
         all = !memchr(c->left, 1, count);
     }
     c->all = all;
     return all && !r->failed;
 }
 
-/* Elements of which all copies hold the same bits are compared once. False when some are not accepted, or copies
- * differ: then every copy is taken by itself, as its place in the report needs it. */
-static td_status accept_copies(comparison *c, const td_run *run, bool *accepted)
+/* Elements of which all copies hold the same bits are compared once, and those of plans that slabs are slow on by a
+ * dump. *accepted is false when some are not accepted, or copies differ: then every place is taken by itself, as the
+ * report needs it. */
+static td_status accept_first(comparison *c, const td_run *run, bool *accepted)
 {
     td_run once = *run;
     const td_plan *plan = run->plan;
     *accepted = false;
-    if (!plan->copies || c->unknown || c->what->mask || !td_exec_copies_same(run))
+    if (c->unknown || c->what->mask)
         return TD_OK;
-    once.plan = &plan->copies->once;
-    c->all = true;
-    const td_status status = td_slabs_walk(&once, &c->accept.wish, accept_all, c);
-    if (status || !c->all || c->report->failed)
-        return status;
+    if (plan->copies && td_exec_copies_same(run)) {
+        once.plan = &plan->copies->once;
+        c->all = true;
+        const td_status status = td_slabs_walk(&once, &c->accept.wish, accept_all, c);
+        if (status || !c->all || c->report->failed)
+            return status;
+    } else if (!c->report->judge.bits_decide || c->accept.only_finite || !td_whole_equal(run, c->what->golden))
+        return TD_OK;
     *accepted = true;
     c->done = td_plan_count(plan);
     if (c->what->progress)
@@ -383,7 +391,7 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     c.unknown = state->has_x && state->x.flags ? &state->x : NULL;
     c.accept.never = c.unknown != NULL;
     bool accepted = false;
-    status = accept_copies(&c, run, &accepted);
+    status = accept_first(&c, run, &accepted);
     if (!status && !accepted)
         status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
     if (!status && policy->check_pad)
@@ -470,33 +478,4 @@ td_status td_compare(const td_comparison *what, td_report **out)
         status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(&call, what, &policy, out);
     td_mode_leave(mode);
     return status;
-}
-
-td_status td_backdoor_compare_tensor(const td_memory *memory, const td_tensor *golden, const td_layout *layout,
-                                     const char *policy, const char *as, td_report **out)
-{
-    td_memory *const bank = (td_memory *)(uintptr_t)memory; /* only read */
-    return td_backdoor_compare_tensor_banks(memory ? &bank : NULL, 1, golden, layout, policy, as, out);
-}
-
-td_status td_backdoor_compare_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *golden,
-                                           const td_layout *layout, const char *policy, const char *as, td_report **out)
-{
-    if (!out || !layout || !golden || !banks)
-        return td_fail(TD_ARGUMENT, "backdoor_compare_tensor: the %s is NULL; pass one",
-                       !out      ? "output"
-                       : !layout ? "layout"
-                       : !golden ? "golden tensor"
-                                 : "memory");
-    return td_compare(
-        &(td_comparison){
-            .banks = banks, .bank_count = count, .golden = golden, .layout = layout, .policy = policy, .as = as},
-        out);
-}
-
-td_status td_tensor_compare(const td_tensor *expected, const td_tensor *actual, const char *policy, td_report **out)
-{
-    if (!out)
-        return td_fail(TD_ARGUMENT, "tensor_compare: the output is NULL; pass one");
-    return td_compare(&(td_comparison){.actual = actual, .golden = expected, .policy = policy}, out);
 }
