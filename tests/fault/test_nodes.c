@@ -289,6 +289,169 @@ static void without_permission(void **state)
     assert_holds("secret.npy", 1);
 }
 
+/* -- every call that reads or writes a file -- */
+
+typedef struct file_call {
+    const char *prefix;
+    td_status (*run)(const char *name);
+} file_call;
+
+static td_status run_open(const char *name)
+{
+    return open_only(name);
+}
+
+static td_status run_load(const char *name)
+{
+    td_memory *memory = NULL;
+    ASSERT_OK(td_memory_create("m", 8, 64, &memory));
+    td_status status = td_memory_load_file(memory, name);
+    td_memory_destroy(&memory);
+    return status;
+}
+
+static td_status run_depth(const char *name)
+{
+    uint64_t depth = 0;
+    return td_image_depth(name, 8, &depth);
+}
+
+static td_status run_layout(const char *name)
+{
+    td_layout *layout = NULL;
+    return td_layout_open(name, "x", &layout);
+}
+
+static td_status run_layout_names(const char *name)
+{
+    char *names = NULL;
+    return td_layout_names(name, &names);
+}
+
+#ifdef TD_HAVE_ELF
+static td_status run_symbol(const char *name)
+{
+    td_layout *layout = NULL;
+    char option[64];
+    snprintf(option, sizeof option, "elf=%s", name);
+    return td_layout_create("... -> (...)", option, "@sym(x)", &layout);
+}
+#endif
+
+static const file_call readers[] = {
+    {"npy:", run_open},         {"raw,dtype=u8:", run_open},
+    {"readmemh:", run_load},    {"readmemb:", run_load},
+    {"ihex:", run_load},        {"srec:", run_load},
+    {"raw:", run_load},         {"readmemh:", run_depth},
+    {"ihex:", run_depth},       {"", run_layout},
+    {"", run_layout_names},
+#ifdef TD_HAVE_ZLIB
+    {"npz:", run_open},
+#endif
+#ifdef TD_HAVE_JANSSON
+    {"safetensors:", run_open},
+#endif
+#ifdef TD_HAVE_ELF
+    {"elf:", run_load},         {"", run_symbol},
+#endif
+};
+
+static void no_reader_takes_or_waits_for(const char *node, const char *kind)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        char name[64], needed[96];
+        snprintf(name, sizeof name, "%s%s", readers[i].prefix, node);
+        snprintf(needed, sizeof needed, "not a regular file but a %s; pass a file", kind);
+        const td_status status = readers[i].run(name);
+        if (status != TD_FILE || !strstr(td_last_error(), needed))
+            fail_msg("reader %zu, %s: %s, \"%s\"", i, name, td_status_name(status), td_last_error());
+    }
+}
+
+static void every_reader_refuses_what_is_no_file(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0); /* nobody ever writes to it */
+    no_reader_takes_or_waits_for("pipe", "pipe or device");
+    assert_int_equal(symlink("pipe", "link"), 0);
+    no_reader_takes_or_waits_for("link", "pipe or device");
+    assert_int_equal(mkdir("folder", 0700), 0);
+    no_reader_takes_or_waits_for("folder", "directory");
+    if (kind_of("/dev/zero") == S_IFCHR)
+        no_reader_takes_or_waits_for("/dev/zero", "pipe or device"); /* which never ends */
+    assert_int_equal(folder_files(0), 3);
+}
+
+static td_status run_save(const char *name)
+{
+    return save(name, 1);
+}
+
+static td_status run_save_image(const char *name)
+{
+    td_memory *memory = NULL;
+    const td_span all = {0, 0, 64};
+    ASSERT_OK(td_memory_create("m", 8, 64, &memory));
+    td_status status = td_memory_save_file(memory, name, &all, 1);
+    td_memory_destroy(&memory);
+    return status;
+}
+
+static td_status run_page(const char *name)
+{
+    td_tensor *tensor = make_tensor(1);
+    td_report *report = NULL;
+    ASSERT_OK(td_tensor_compare(tensor, tensor, NULL, &report));
+    td_status status = td_report_html(report, name);
+    td_report_destroy(&report);
+    td_tensor_destroy(&tensor);
+    return status;
+}
+
+static const file_call writers[] = {
+    {"npy:", run_save},         {"raw:", run_save},        {"readmemh:", run_save_image}, {"readmemb:", run_save_image},
+    {"ihex:", run_save_image},  {"srec:", run_save_image}, {"raw:", run_save_image},      {"", run_page},
+#ifdef TD_HAVE_ZLIB
+    {"npz:", run_save},
+#endif
+#ifdef TD_HAVE_JANSSON
+    {"safetensors:", run_save},
+#endif
+};
+
+static void every_writer_leaves_a_node_what_it_is(void **state)
+{
+    (void)state;
+    struct sockaddr_un socket_name = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&socket_name, sizeof socket_name), 0);
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_int_equal(symlink("target", "link"), 0);
+    assert_int_equal(symlink("/dev/null", "null"), 0); /* every host has it */
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
+        static const struct {
+            const char *node;
+            td_status status;
+            mode_t kind;
+        } nodes[] = {{"link", TD_OK, S_IFLNK},
+                     {"null", TD_OK, S_IFLNK},
+                     {"socket", TD_FILE, S_IFSOCK},
+                     {"folder", TD_FILE, S_IFDIR}};
+        for (size_t n = 0; n < sizeof nodes / sizeof nodes[0]; n++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s%s", writers[i].prefix, nodes[n].node);
+            const td_status status = writers[i].run(name);
+            if (status != nodes[n].status || kind_of(nodes[n].node) != nodes[n].kind)
+                fail_msg("writer %zu, %s: %s, \"%s\"", i, name, td_status_name(status), status ? td_last_error() : "");
+        }
+        assert_int_equal(kind_of("target"), S_IFREG);
+        assert_int_equal(kind_of("/dev/null"), S_IFCHR);
+        assert_int_equal(unlink("target"), 0);
+    }
+    assert_int_equal(folder_files(0), 4);
+    (void)close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +464,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(devices_stay_devices, enter_folder, leave_all),
         cmocka_unit_test_setup_teardown(sockets_and_folders_are_refused, enter_folder, leave_all),
         cmocka_unit_test_setup_teardown(without_permission, enter_folder, leave_all),
+        cmocka_unit_test_setup_teardown(every_reader_refuses_what_is_no_file, enter_folder, leave_all),
+        cmocka_unit_test_setup_teardown(every_writer_leaves_a_node_what_it_is, enter_folder, leave_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
