@@ -232,6 +232,10 @@ virtual class td_backdoor;
     longint unsigned found;
     td_status_e      status;
     report = null;
+    if (what == null) begin
+      message = $sformatf("backdoor_compare \"%s\": the td_comparison is null; create it first", m_name);
+      return TD_HANDLE;
+    end
     status = do_compare(what.golden_handle(), what.layout_handle(), what.policy, what.as, what.mask_handle(),
                         what.snapshot_handle(), found, message);
     if (status != TD_OK) return status;

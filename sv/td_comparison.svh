@@ -26,22 +26,27 @@ class td_comparison;
 
   // Sets the expected values.
   function void set_golden(input td_tensor golden);
-    m_golden = golden.handle();
+    m_golden = 0;
+    if (golden != null) m_golden = golden.handle();
   endfunction
 
   // Sets how they lie in the memory.
   function void set_layout(input td_layout layout);
-    m_layout = layout.handle();
+    m_layout = 0;
+    if (layout != null) m_layout = layout.handle();
   endfunction
 
-  // Sets a mask, a tensor of the golden tensor's shape: elements where it is 0 are not compared.
+  // Sets a mask, a tensor of the golden tensor's shape: elements where it is 0 are not compared; null for none.
   function void set_mask(input td_tensor mask);
-    m_mask = mask.handle();
+    m_mask = 0;
+    if (mask != null) m_mask = mask.handle();
   endfunction
 
-  // Sets a snapshot: a bit outside the layout that has changed since it was taken makes the comparison fail.
+  // Sets a snapshot: a bit outside the layout that has changed since it was taken makes the comparison fail; null for
+  // none.
   function void set_snapshot(input td_snapshot snapshot);
-    m_snapshot = snapshot.handle();
+    m_snapshot = 0;
+    if (snapshot != null) m_snapshot = snapshot.handle();
   endfunction
 
   // For td_backdoor; 0 stands for what was not set.

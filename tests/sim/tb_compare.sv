@@ -257,6 +257,20 @@ module tb_compare;
   endtask
 
   task automatic refusals();
+    td_comparison wanted;
+    report = memory.backdoor_compare(wanted);
+    ok(report == null, "no report without a td_comparison");
+    same(seen.line, "TD_HANDLE: backdoor_compare \"obuf\": the td_comparison is null; create it first", "is said");
+    wanted = new;
+    wanted.set_golden(no_tensor);
+    wanted.set_layout(layout);
+    wanted.set_mask(no_tensor);
+    report = memory.backdoor_compare(wanted);
+    starts(seen.line, "TD_HANDLE: ", "a null golden tensor in it is refused");
+    wanted.set_golden(golden);
+    report = memory.backdoor_compare(wanted);
+    ok(report != null && report.compared() == 48, "a null mask is none");
+    report.destroy();
     report = memory.backdoor_compare_tensor(no_tensor, layout);
     ok(report == null, "no report without a golden tensor");
     same(seen.line, "TD_HANDLE: backdoor_compare_tensor: the tensor is null; create it first", "loud");
