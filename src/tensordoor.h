@@ -364,7 +364,7 @@ TD_API const char *td_layout_pattern(const td_layout *layout);
 TD_API const char *td_layout_options(const td_layout *layout);
 TD_API const char *td_layout_address(const td_layout *layout);
 
-/* The conversion that came with a layout out of a layout file, or "". Calls whose own `as` is NULL or "" use it. */
+/* The conversion that a layout file gives with the layout, or "". Calls whose own `as` is NULL or "" use it. */
 TD_API const char *td_layout_as(const td_layout *layout);
 
 /* The presets, one entry each; NULL past the last. Names and texts are never freed. */

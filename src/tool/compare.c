@@ -11,9 +11,9 @@ static const tool_usage usage = {
     .file = "IMAGE",
     .file_required = true,
     .second_file = "GOLDEN",
-    .about = "Holds every element of the golden tensor against the memory image, and says how many differ, which, and\n"
-             "what they have in common. Exit code 0: they match; 1: they do not; 2: they could not be compared. With\n"
-             "--banks N there is one image per bank, and IMAGE holds %d for its number.",
+    .about = "Compares every element of the golden tensor with the memory image, and prints how many differ, which\n"
+             "ones, and what they have in common. Exit code 0: they match; 1: they do not; 2: they could not be\n"
+             "compared. With --banks N there is one image per bank, and IMAGE has %d in place of the bank's number.",
 };
 
 /* The image of before has the depth of the one that is compared. */

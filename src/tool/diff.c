@@ -12,8 +12,8 @@ static const tool_usage usage = {
     .file_required = true,
     .second_file = "ACTUAL",
     .about =
-        "Holds two tensor files against each other, and says how many elements differ, which, and what they have in\n"
-        "common. Exit code 0: they match; 1: they do not; 2: they could not be compared.",
+        "Compares two tensor files, and prints how many elements differ, which ones, and what they have in common.\n"
+        "Exit code 0: they match; 1: they do not; 2: they could not be compared.",
 };
 
 int tool_diff(int argc, char **argv)

@@ -9,7 +9,7 @@ static const tool_usage usage = {
     .command = "fill",
     .file = "WORDS",
     .file_required = true,
-    .about = "Writes a tensor whose elements WORDS say, the same on every machine: \"uniform min=-1 max=1 seed=7\",\n"
+    .about = "Makes a tensor, the same on every machine. WORDS say how: \"uniform min=-1 max=1 seed=7\",\n"
              "\"normal mean=0 sigma=1 seed=7\", \"sparse zeros=0.9 seed=7\", \"corners seed=7\", \"random seed=7\",\n"
              "\"ramp start=0 step=1\" or \"coordinates\".",
 };

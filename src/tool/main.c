@@ -13,19 +13,19 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
-    {"pack", tool_pack, "a tensor through a layout into a memory image"},
-    {"unpack", tool_unpack, "a memory image through a layout into a tensor"},
-    {"compare", tool_compare, "a memory image through a layout with a golden tensor"},
-    {"diff", tool_diff, "two tensor files"},
-    {"explain", tool_explain, "what a layout does to a tensor, in text and as a picture"},
-    {"presets", tool_presets, "the layouts that have a name"},
-    {"convert", tool_convert, "a tensor file or a memory image into another format"},
+    {"pack", tool_pack, "writes a tensor through a layout into a memory image"},
+    {"unpack", tool_unpack, "reads a tensor through a layout out of a memory image"},
+    {"compare", tool_compare, "compares a memory image through a layout with a golden tensor"},
+    {"diff", tool_diff, "compares two tensor files"},
+    {"explain", tool_explain, "shows what a layout does to a tensor, in text and as a picture"},
+    {"presets", tool_presets, "lists the layouts that are built in"},
+    {"convert", tool_convert, "converts a tensor file or a memory image to another format"},
     {"parts", tool_parts, "a tensor into the parts of a block-scaled format, and back"},
-    {"fill", tool_fill, "a tensor of random values, from a distribution and a seed"},
-    {"show", tool_show, "what a tensor file holds: shape, dtype, range and elements"},
-    {"flags", tool_flags, "the command lines of a simulator for this installation"},
-    {"info", tool_info, "this build, or what a file holds"},
-    {"bench", bench_main, "how fast loads are on this machine, beside memcpy, plain loops and NumPy"},
+    {"fill", tool_fill, "makes a tensor of random values, from a distribution and a seed"},
+    {"show", tool_show, "shows what a tensor file holds: shape, dtype, range and elements"},
+    {"flags", tool_flags, "prints the command lines for a simulator and this installation"},
+    {"info", tool_info, "describes this build, or what a file holds"},
+    {"bench", bench_main, "measures loads on this machine beside memcpy, plain loops and NumPy"},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -33,7 +33,7 @@ static const struct {
 static void print_help(void)
 {
     printf("usage: tensordoor COMMAND [ARGUMENTS]\n\n"
-           "Whole tensors in and out of memory images, with the layouts of the library.\n\n");
+           "Moves whole tensors in and out of memory images, with the layouts of the library.\n\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s%s\n", commands[i].name, commands[i].summary);
     printf("\nA file that is called - is standard input or output. tensordoor COMMAND --help shows its flags.\n");

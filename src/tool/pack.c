@@ -11,10 +11,10 @@ static const tool_usage usage = {
     .file = "IN.npy",
     .file_required = true,
     .about =
-        "Puts a tensor into a memory as the layout says, and writes the words it fills. OUT.hex, .mem and .vmem are\n"
-        "$readmemh text with @address where a gap is; OUT.bin is raw words, little endian. With --banks N there is "
-        "one\n"
-        "image per bank, and OUT holds %d for its number.",
+        "Loads a tensor into a memory through a layout, and writes the words that it fills. OUT.hex, .mem and .vmem "
+        "are\n"
+        "$readmemh text with an @address after each gap; OUT.bin is raw words, little endian. With --banks N there is\n"
+        "one image per bank, and OUT has %d in place of the bank's number.",
 };
 
 static int pack(const char *in, const tool_flag *flags)

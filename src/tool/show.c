@@ -19,9 +19,9 @@ static const tool_usage usage = {
     .file = "FILE",
     .file_required = true,
     .about =
-        "A tensor ([FORMAT[,KEY=VALUE...]:]PATH[:MEMBER]): dtype, shape, range and elements, long dimensions "
-        "shortened.\n"
-        "A .npz or .safetensors file of several: a line for each. A memory image with --width: the words it names.",
+        "Of a tensor ([FORMAT[,KEY=VALUE...]:]PATH[:MEMBER]), prints dtype, shape, range and elements, with long\n"
+        "dimensions shortened; of a file of several tensors, a line for each; of a memory image (with --width), the\n"
+        "words that it gives.",
 };
 
 static void print_shape(const td_tensor *tensor)

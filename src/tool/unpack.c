@@ -12,10 +12,9 @@ static const tool_usage usage = {
     .file = "IN.hex",
     .file_required = true,
     .about =
-        "Takes a tensor out of a memory image as the layout says. IN.hex, .mem and .vmem are $readmemh text; "
-        "IN.bin is\n"
-        "raw words, little endian. Words that the image does not name are zero. With --banks N there is one image per\n"
-        "bank, and IN holds %d for its number.",
+        "Dumps a tensor out of a memory image through a layout. IN.hex, .mem and .vmem are $readmemh text; IN.bin is\n"
+        "raw words, little endian. Words that the image does not give are zero. With --banks N there is one image per\n"
+        "bank, and IN has %d in place of the bank's number.",
 };
 
 static int unpack(const char *in, const tool_flag *flags)

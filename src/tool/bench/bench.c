@@ -138,18 +138,19 @@ static int run_case(const options *o, const bench_case *c)
 
 static int show_usage(void)
 {
-    printf("usage: td-bench [--json] [--no-peers] [--tune] [--list] [TEXT]\n\n"
-           "Times every case whose name holds TEXT: a load (dump_: a dump) through a layout, memcpy of the same bytes, "
-           "plain loops\n"
-           "in C, and NumPy and oneDNN where they are. ratio is memcpy's time by ours, spread the way from the 10th to "
-           "the 90th "
-           "percentile\n"
-           "by the median. TD_CPU=c or avx2 takes older instructions, TD_THREADS and TD_PARALLEL_BYTES steer the "
+    printf("usage: tensordoor bench [--json] [--no-peers] [--tune] [--list] [TEXT]\n\n"
+           "Times every case whose name contains TEXT: a load (or, in cases that begin with dump_, a dump) through a "
+           "layout,\n"
+           "memcpy of the same bytes, plain loops in C, and NumPy and oneDNN where they are installed. `ratio` is "
+           "memcpy's\n"
+           "time divided by ours; `spread` is the distance from the 10th to the 90th percentile, divided by the "
+           "median.\n"
+           "TD_CPU=c or avx2 in the environment limits the instructions, TD_THREADS and TD_PARALLEL_BYTES control the\n"
            "threads.\n\n"
-           "  --json      one line of JSON per case\n"
-           "  --no-peers  only memcpy beside ours\n"
-           "  --tune      the layouts say tune=on: loops in the order that the clock found fastest\n"
-           "  --list      the names of the cases\n");
+           "  --json      print one line of JSON per case\n"
+           "  --no-peers  time only our calls and memcpy\n"
+           "  --tune      use layouts with tune=on, which time the possible orders of their loops first\n"
+           "  --list      print the names of the cases\n");
     return 0;
 }
 
