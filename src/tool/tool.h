@@ -55,7 +55,7 @@ enum { TOOL_PATTERN, TOOL_PRESET, TOOL_LAYOUT, TOOL_OPTIONS, TOOL_ADDRESS, TOOL_
     [TOOL_PATTERN] = {"pattern", 'p', false, "P", "the layout, as \"b w (ct cs) -> (b w ct) cs\"", NULL},              \
     [TOOL_PRESET] = {"preset", 0, false, "NAME", "a layout with a name, as \"nc1hwc0 c0=32\"; see tensordoor presets", \
                      NULL},                                                                                            \
-    [TOOL_LAYOUT] = {"layout", 'l', false, "FILE:NAME", "a layout from a layout file", NULL},                        \
+    [TOOL_LAYOUT] = {"layout", 'l', false, "FILE:NAME", "a layout from a layout file", NULL},                          \
     [TOOL_OPTIONS] = {"options", 0, false, "O", "sizes and options of the layout, as \"cs=4 pad=0\"", NULL},           \
     [TOOL_ADDRESS] = {"address", 0, false, "A", "the address, as \"0x100 + 16*b + w\"; default: index", NULL}
 
