@@ -14,6 +14,7 @@
 #define ROUNDS 20                       /* at most: others may be busy in the same caches */
 #define LEAST_BYTES ((uint64_t)1 << 20) /* a second level smaller than this does not bring the bound down */
 #define MOST_BYTES ((uint64_t)4 << 20)  /* nor a larger one the buffers up */
+#define WIDE_ELEM 16                    /* transposes of such elements, as rows of tiles, read and write as copies do */
 #define MOST_LAST ((uint64_t)128 << 20) /* a last level that claims more is shared by a whole host */
 
 typedef enum answer { UNKNOWN, PAST_CACHES, INTO_CACHES } answer;
@@ -76,5 +77,6 @@ bool td_stream_pays(const td_kernels *k, const td_move *m)
      * worth it. */
     if (!m->lines)
         return false;
-    return m->bytes >= (m->kind == TD_MOVE_TRANSPOSE || m->kind == TD_MOVE_PICKS ? 4 * second : last / 8 * 3);
+    const bool parts = (m->kind == TD_MOVE_TRANSPOSE && m->elem_bytes < WIDE_ELEM) || m->kind == TD_MOVE_PICKS;
+    return m->bytes >= (parts ? 4 * second : last / 8 * 3);
 }
