@@ -737,6 +737,8 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *     bfp8 bfp4                                         block floating point: 16 elements share an exponent (u8)
  *     int8 int4 int3 int2                               signed groups of 128, scales f16, codes -max to max
  *     uint8 uint4 uint3 uint2                           groups of 128 with zero points, scales f16, rule=gptq
+ *     q4_0 q4_1 q5_0 q5_1 q8_0 ggml_mxfp4 ggml_nvfp4    ggml's blocks along the last dimension, as its reference does
+ *     q2_K q3_K q4_K q5_K q6_K                          ggml's super blocks of 256: read, and not made
  *     blocks                                            elem=i8 scale=f32 block=32 rule=absmax, to be replaced
  *
  *     elem=DTYPE, scale=DTYPE    of the elements and of the scales
@@ -749,7 +751,9 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *                                two above; rceil the smallest at which nothing is clipped; nearest. Others: te and
  *                                torchao (NVFP4 as TransformerEngine and torchao calculate it, bit for bit), absmax
  *                                (amax / largest element), gptq and awq ((max - min) / codes, with zero points), shared
- *                                (block floating point: the largest exponent)
+ *                                (block floating point: the largest exponent), ggml (quantize_row_*_ref of ggml for
+ *                                elements of that kind: scales may be negative, codes are multiplied by 1 / scale
+ *                                before it is rounded, e2m1 has halves towards 0 and no -0)
  *     round=even                 of the elements; or away, zero, floor, ceil. They saturate
  *     inf=nan                    a block with an infinity, or a scale that would pass the largest: NaN; inf=max takes
  *                                the largest. A block with a NaN has the scale NaN and elements that are NaN, or the
@@ -759,6 +763,9 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *     global=amax                te, torchao: a scale of the whole tensor from its amax; global=none; global=0.5
  *     codes=stored               absmax, gptq, awq: elements are divided by the stored scale; codes=exact: by the one
  *                                before it was rounded to its dtype
+ *     min=DTYPE                  rule=ggml: minimums, added to a block's values after they are scaled; min=none
+ *     super=DTYPE/N              rule=ggml: scales and minimums are integers; every N elements have the f16 d, or d and
+ *                                dmin: value = element * (scale * d) - minimum * dmin; super=none
  *     tail=short                 a dimension that does not fill its blocks ends with a shorter one; tail=error refuses
  *
  * Values are f32 on the way: those of wider tensors are rounded to it first.
@@ -812,7 +819,8 @@ TD_API const char *td_parts_packing(const td_parts *parts);
 TD_API td_shape td_parts_shape(const td_parts *parts);
 
 /* The parts by number and by name: elems; scales, one for every block, so their shape is that of the tensor with blocks
- * in place of elements; zeros, likewise; global, a scalar. The tensor belongs to the parts: it is read, loaded, dumped
+ * in place of elements; zeros or mins, likewise; global, a scalar; supers, one for every super block, with mins two (a
+ * last dimension of d, dmin). ggml stores signed elements with half of their range added; here they are signed. The tensor belongs to the parts: it is read, loaded, dumped
  * into and reshaped, and not destroyed. TD_OPTION for a name that this packing does not have. */
 TD_API size_t td_parts_count(const td_parts *parts);
 TD_API const char *td_parts_name(const td_parts *parts, size_t number); /* NULL past the last */
@@ -825,6 +833,31 @@ TD_API td_status td_parts_take(td_parts *parts, const char *name, td_tensor **ou
  * (element - zero point) * scale, times the tensor's scale, each product rounded once in f32. TD_RANGE where sparse
  * parts name places that a tensor of this shape does not have. */
 TD_API td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **out);
+
+/* Records: the parts of a block, or of a tile of blocks, interleaved in one string of bits, as ggml's files, GPTQ's and
+ * AWQ's words and Tenstorrent's tiles have them. The tensor of records has the shape of the tensor with records in place
+ * of elements, then the words of a record (no dimension for one word); any layout places it. From the lowest bit of the
+ * first byte on:
+ *
+ *     tile=32 scales elems^8(h2 i16>i h)        q4_0: a scale, then 16 bytes: element i low, element i + 16 high
+ *
+ *     tile=N, tile=NxN      first: the elements that a record covers, along the last dimensions, which they fill
+ *     PART                  all codes of that part within the tile, row-major
+ *     PART.4, PART.0-3      of each code only these bits;    PART[0-7] only these of the codes, counted from 0
+ *     PART^8                with these bits inverted, as codes are that have 8 added to them
+ *     PART(h2 i16>i h)      the codes are 2 by 16, and are stored 16 by 2; the last axis is the fast one
+ *     {PART PART}           one code of each in turn
+ *     align=N               zeros up to a multiple of N bytes
+ *     word=u8               dtype of the tensor: any integer of 8, 16, 32 or 64 bits
+ *
+ * NULL or "" is the packing's own: ggml's names and bfp8, bfp4 (Tenstorrent's tiles of 32x32: exponents by face, then
+ * magnitudes) have one, mxfp4 that of gpt-oss's `_blocks`, elements alone. "gptq" and "awq" are their words of u4.
+ * TD_OPTION for a record that is not understood, TD_SHAPE where tiles do not fill the tensor. */
+TD_API td_status td_parts_record(const td_parts *parts, const char *record, td_tensor **out);
+
+/* The other way: the bits that the record names, into parts that are there, as from td_parts_create. TD_SHAPE unless the
+ * tensor has so many bytes. */
+TD_API td_status td_parts_set_record(td_parts *parts, const char *record, const td_tensor *words);
 
 /* Which packing would have made these parts of that tensor, in one line for a reader; free it with td_free. Every rule
  * and option that goes with the packing is tried, one word at a time, then orders of elements (swapped nibbles, ggml,

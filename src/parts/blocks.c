@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "base/fp_mode.h"
 #include "base/pool.h"
+#include "parts/ggml.h"
 #include "parts/scale.h"
 #include "values/convert.h"
 
@@ -68,6 +69,16 @@ td_status td_blocks_bind(const td_packing *packing, const td_shape *shape, td_sh
             return td_fail(TD_OPTION, "packing \"%s\" names dimension %d of shape %s twice; pass each axis once",
                            packing->name, at, td_shape_print(shape, text));
         seen[at] = true;
+        if (packing->rule == TD_RULE_GGML && at != rank - 1)
+            return td_fail(TD_OPTION,
+                           "axis=%d of packing \"%s\" in a tensor of shape %s; ggml's blocks lie along the "
+                           "last dimension, so leave axis= out, or transpose the tensor",
+                           packing->axis[i], packing->name, td_shape_print(shape, text));
+        if (packing->supers && shape->dim[at] % packing->super_block)
+            return td_fail(TD_SHAPE,
+                           "dimension %d of shape %s does not fill %" PRIu64 " elements, which share a super "
+                           "scale (packing \"%s\"); pad the tensor",
+                           at, td_shape_print(shape, text), packing->super_block, packing->name);
         const uint64_t size = packing->block[i] == TD_BLOCK_ALL ? shape->dim[at] : packing->block[i];
         if (packing->whole_blocks && shape->dim[at] % size)
             return td_fail(TD_SHAPE,
@@ -97,6 +108,8 @@ void td_blocks_forms(const td_packing *packing, const td_shape *shape, const td_
         forms[2] = (td_part_form){"zeros", packing->zero, blocks};
     if (packing->global != TD_GLOBAL_NONE)
         forms[3] = (td_part_form){.name = "global", .dtype = dtype_f32};
+    if (packing->rule == TD_RULE_GGML)
+        td_ggml_forms(packing, &blocks, forms);
 }
 
 static band band_at(const work *w, uint64_t number)
@@ -279,10 +292,26 @@ static void scan_row(const work *w, strip *s, const float *row, size_t n, size_t
         k->range(b->min + whole, b->max + whole, row + whole * block, 1, rest);
 }
 
+/* ggml's blocks lie along the last dimension and are smaller than a strip. */
+static void pack_ggml(const work *w, strip *s, const band *b, const columns *c)
+{
+    const size_t n = (size_t)c->count, blocks = (n - 1) / (size_t)b->block + 1;
+    const uint64_t first = b->first_scale + c->at / b->block, elem = row_at(w, b, 0) + c->at;
+    td_ggml_encode(w->packing, &w->scaler.encode, fetch(w, elem, n, s->in), n, &s->scales, s->codes);
+    put_codes(w->parts.scales, first, s->scales.code, blocks);
+    if (w->packing->mins)
+        put_codes(w->parts.zeros, first, s->scales.amax, blocks);
+    put_codes(w->parts.elems, elem, s->codes, n);
+}
+
 static void pack_columns(const work *w, strip *s, const band *b, const columns *c)
 {
     const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
     const uint64_t first = b->first_scale + c->at / b->block;
+    if (w->packing->rule == TD_RULE_GGML) {
+        pack_ggml(w, s, b, c);
+        return;
+    }
     for (size_t j = 0; j < blocks; j++) {
         s->scales.amax[j] = 0;
         s->scales.min[j] = INFINITY;
@@ -319,6 +348,8 @@ static void read_scales(const work *w, strip *s, uint64_t first, size_t blocks)
     /* The leading 1 of a magnitude is worth 2^(exponent - 127). 2^128 is no f32, and a magnitude of 0 has to stay 0. */
     for (size_t j = 0; j < blocks && w->packing->rule == TD_RULE_SHARED; j++)
         s->scales.by[j] = fminf(ldexpf(1, (int)s->scales.code[j] - 125 - w->packing->elem.bits), FLT_MAX);
+    if (w->packing->rule == TD_RULE_GGML)
+        td_ggml_decode(w->packing, &w->parts, first, blocks, &s->scales);
     if (w->packing->zeros)
         get_codes(w->parts.zeros, first, s->scales.amax, blocks);
     for (size_t j = 0; j < blocks && w->packing->zeros; j++)
@@ -351,8 +382,10 @@ static void decode_row(const work *w, strip *s, uint64_t elem, size_t n, size_t 
     w->scaler.kernels.mul(out, s->in, s->scales.by, whole, block);
     if (rest)
         w->scaler.kernels.mul(out + whole * block, s->in + whole * block, s->scales.by + whole, 1, rest);
-    for (size_t i = 0; i < n && w->parts.global; i++)
+    for (size_t i = 0; i < n && k->global != TD_GLOBAL_NONE; i++)
         out[i] *= w->scaler.tensor_scale;
+    if (k->mins)
+        td_ggml_add_mins(out, s->scales.min, n, block);
 }
 
 static void unpack_columns(const work *w, strip *s, const band *b, const columns *c)
@@ -434,7 +467,7 @@ void td_blocks_pack(const td_packing *packing, const td_shape *block, const td_t
     bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &w.elems);
     td_block_init(&w.scaler.kernels, td_cpu_flags());
     td_scaler_make(packing, packing->global == TD_GLOBAL_AMAX ? amax_of(&w) : 0, &w.scaler);
-    if (out->global)
+    if (packing->global != TD_GLOBAL_NONE)
         memcpy(out->global->data, &w.scaler.tensor_scale, sizeof w.scaler.tensor_scale);
     run(&w, packing, block, tensor);
     td_mode_leave(mode);
@@ -446,7 +479,7 @@ void td_blocks_unpack(const td_packing *packing, const td_shape *block, const td
     bind(packing->elem, dtype_f32, TD_ROUND_EVEN, TD_TO_TENSOR, &w.elems);
     bind(out->dtype, dtype_f32, TD_ROUND_EVEN, TD_TO_MEMORY, &w.source);
     td_scaler_make(packing, 0, &w.scaler);
-    if (parts->global)
+    if (packing->global != TD_GLOBAL_NONE)
         memcpy(&w.scaler.tensor_scale, parts->global->data, sizeof w.scaler.tensor_scale);
     run(&w, packing, block, out);
 }

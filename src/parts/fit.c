@@ -115,11 +115,11 @@ static uint64_t count_ordered(const td_parts *expected, const td_parts *found, o
 
 /* -- packings that differ in one word -- */
 
-static const char *const words[] = {"rule=floor",    "rule=even",    "rule=ceil",    "rule=rceil",  "rule=nearest",
-                                    "rule=te",       "rule=torchao", "rule=absmax",  "rule=gptq",   "rule=awq",
-                                    "inf=nan",       "inf=max",      "round=even",   "round=away",  "round=zero",
-                                    "round=floor",   "round=ceil",   "codes=stored", "codes=exact", "low=full",
-                                    "low=symmetric", "global=amax",  "global=none"};
+static const char *const words[] = {"rule=floor", "rule=even",     "rule=ceil",   "rule=rceil",   "rule=nearest",
+                                    "rule=te",    "rule=torchao",  "rule=absmax", "rule=gptq",    "rule=awq",
+                                    "rule=ggml",  "inf=nan",       "inf=max",     "round=even",   "round=away",
+                                    "round=zero", "round=floor",   "round=ceil",  "codes=stored", "codes=exact",
+                                    "low=full",   "low=symmetric", "global=amax", "global=none"};
 
 const char *td_fit_find_word(const char *packing, const char *word)
 {
@@ -150,7 +150,7 @@ static void describe(td_text *t, const td_parts *best, const td_parts *found, co
     const char *asked = word ? td_fit_find_word(found->text, word) : NULL;
     if (asked)
         td_text_add(t, "; the packing says %.*s", (int)strcspn(asked, " "), asked);
-    if (found->tensor[TD_PART_ZEROS] && f->zeros_less > f->zeros)
+    if (found->packing.zeros && f->zeros_less > f->zeros)
         td_text_add(t, "; zero points are one less: GPTQ v1 stores them so");
     for (size_t i = 0; i < sizeof orders / sizeof orders[0] && f->elems < elems->elems; i++)
         if (count_ordered(best, found, orders[i].fn) == elems->elems) {

@@ -1,5 +1,6 @@
 /* See packing.h. A name is a text of words that the same parser reads, so that a format is a line of the table below.
- * It refuses words that it does not know, words that stand twice, and words that do not go together. */
+ * It refuses words that it does not know and words that stand twice; packing_check.c refuses those that do not go
+ * together. */
 #include "parts/packing.h"
 
 #include "base/suggest.h"
@@ -37,19 +38,31 @@ static const named presets[] = {
     {"uint4", "elem=u4 scale=f16 zero=u4 block=128 rule=gptq"},
     {"uint3", "elem=u3 scale=f16 zero=u3 block=128 rule=gptq"},
     {"uint2", "elem=u2 scale=f16 zero=u2 block=128 rule=gptq"},
+    {"q4_0", "elem=i4 scale=f16 block=32 rule=ggml tail=error"},
+    {"q4_1", "elem=u4 scale=f16 min=f16 block=32 rule=ggml tail=error"},
+    {"q5_0", "elem=i5 scale=f16 block=32 rule=ggml tail=error"},
+    {"q5_1", "elem=u5 scale=f16 min=f16 block=32 rule=ggml tail=error"},
+    {"q8_0", "elem=i8 scale=f16 block=32 rule=ggml tail=error"},
+    {"q2_K", "elem=u2 scale=u4 min=u4 super=f16/256 block=16 rule=ggml tail=error"},
+    {"q3_K", "elem=i3 scale=i6 super=f16/256 block=16 rule=ggml tail=error"},
+    {"q4_K", "elem=u4 scale=u6 min=u6 super=f16/256 block=32 rule=ggml tail=error"},
+    {"q5_K", "elem=u5 scale=u6 min=u6 super=f16/256 block=32 rule=ggml tail=error"},
+    {"q6_K", "elem=i6 scale=i8 super=f16/256 block=16 rule=ggml tail=error"},
+    {"ggml_mxfp4", "elem=e2m1 scale=e8m0 block=32 rule=ggml tail=error"},
+    {"ggml_nvfp4", "elem=e2m1 scale=e4m3 block=16 rule=ggml tail=error"},
 };
 
 /* In the order of td_scale_rule. */
 static const char *const rule_names[] = {"floor",   "even",   "ceil", "rceil", "nearest", "te",
-                                         "torchao", "absmax", "gptq", "awq",   "shared"};
+                                         "torchao", "absmax", "gptq", "awq",   "shared",  "ggml"};
 static const char *const round_names[] = {"even", "away", "zero", "floor", "ceil"}; /* td_round, but for stochastic */
 static const char *const inf_names[] = {"nan", "max"}, *const low_names[] = {"full", "symmetric"},
                          *const codes_names[] = {"stored", "exact"}, *const tail_names[] = {"short", "error"};
 
-enum { ELEM, SCALE, AXIS, BLOCK, RULE, ROUND, INF, LOW, ZERO, GLOBAL, CODES, TAIL };
-static const char *const keys[] = {"elem", "scale", "axis", "block",  "rule",  "round",
-                                   "inf",  "low",   "zero", "global", "codes", "tail"};
-#define KEYS_TEXT "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail="
+enum { ELEM, SCALE, AXIS, BLOCK, RULE, ROUND, INF, LOW, ZERO, GLOBAL, CODES, TAIL, MIN, SUPER };
+static const char *const keys[] = {"elem", "scale", "axis",   "block", "rule", "round", "inf",
+                                   "low",  "zero",  "global", "codes", "tail", "min",   "super"};
+#define KEYS_TEXT "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail=, min=, super="
 
 typedef struct parser {
     const char *text; /* the whole string, for messages */
@@ -127,7 +140,7 @@ static td_status read_blocks(const parser *p, const char *value)
         k->block[count++] = number;
         if (!*at) {
             for (; count < TD_MAX_RANK; count++)
-                k->block[count] = UINT64_MAX; /* not given: check_axes */
+                k->block[count] = UINT64_MAX; /* not given: td_packing_check */
             return TD_OK;
         }
     }
@@ -137,6 +150,29 @@ static td_status read_zero(const parser *p, const char *value)
 {
     p->out->zeros = strcmp(value, "none") != 0;
     return p->out->zeros ? td_dtype_parse(value, &p->out->zero) : TD_OK;
+}
+
+static td_status read_min(const parser *p, const char *value)
+{
+    p->out->mins = strcmp(value, "none") != 0;
+    return p->out->mins ? td_dtype_parse(value, &p->out->min) : TD_OK;
+}
+
+static td_status read_super(const parser *p, const char *value)
+{
+    td_packing *k = p->out;
+    const char *slash = strchr(value, '/'), *at = slash ? slash + 1 : "";
+    char name[TD_DTYPE_NAME_BYTES];
+    k->supers = strcmp(value, "none") != 0;
+    if (!k->supers)
+        return TD_OK;
+    if (!slash || (size_t)(slash - value) >= sizeof name || !td_text_number(&at, &k->super_block) || *at)
+        return td_fail(TD_OPTION,
+                       "super=%s in packing \"%s\" is not a dtype and the elements that share one; pass something like "
+                       "super=f16/256, or none",
+                       value, p->text);
+    snprintf(name, sizeof name, "%.*s", (int)(slash - value), value);
+    return td_dtype_parse(name, &k->super);
 }
 
 static td_status read_global(const parser *p, const char *value)
@@ -179,6 +215,10 @@ static td_status read_value(const parser *p, int key, const char *value)
         return read_zero(p, value);
     case GLOBAL:
         return read_global(p, value);
+    case MIN:
+        return read_min(p, value);
+    case SUPER:
+        return read_super(p, value);
     case CODES:
         return read_switch(p, keys[key], value, codes_names, &k->exact_codes);
     default:
@@ -255,83 +295,11 @@ static td_status find_preset(const char *text, const char *name, const named **o
     return status;
 }
 
-/* -- words that go together -- */
+/* -- the whole -- */
 
-static bool is_float(td_dtype t, uint8_t flavor)
+const char *td_packing_rule(const td_packing *k)
 {
-    return t.kind == TD_KIND_FLOAT && t.flavor == flavor;
-}
-
-static td_status check_dtypes(const parser *p)
-{
-    const td_packing *k = p->out;
-    char elem[TD_DTYPE_NAME_BYTES], scale[TD_DTYPE_NAME_BYTES];
-    td_dtype_print(k->elem, elem);
-    td_dtype_print(k->scale, scale);
-    const bool powers = k->rule <= TD_RULE_NEAREST, is_e8m0 = is_float(k->scale, TD_FLAVOR_SCALE),
-               counts = k->rule == TD_RULE_GPTQ || k->rule == TD_RULE_AWQ;
-    if (powers && !is_e8m0)
-        return td_fail(TD_OPTION,
-                       "rule=%s in packing \"%s\" makes powers of two, and scale=%s is no e8m0; pass scale=e8m0, or "
-                       "rule=absmax",
-                       rule_names[k->rule], p->text, scale);
-    if (k->rule == TD_RULE_SHARED) {
-        if (k->elem.kind == TD_KIND_UINT && !k->elem.fixed && k->elem.bits >= 2 && k->elem.bits <= 24 &&
-            k->scale.kind == TD_KIND_UINT && !k->scale.fixed && k->scale.bits == 8)
-            return TD_OK;
-        return td_fail(TD_OPTION,
-                       "rule=shared in packing \"%s\" has elements of a sign and a magnitude, as u2 to u24, and "
-                       "exponents, as u8; it says elem=%s scale=%s",
-                       p->text, elem, scale);
-    }
-    if (!powers && (k->scale.kind != TD_KIND_FLOAT || is_e8m0 || k->scale.bits > 32))
-        return td_fail(TD_OPTION,
-                       "rule=%s in packing \"%s\" needs scales that are floats of up to 32 bits with a mantissa; it "
-                       "says scale=%s",
-                       rule_names[k->rule], p->text, scale);
-    if ((k->rule == TD_RULE_TE || k->rule == TD_RULE_TORCHAO) && k->scale.bits > 8)
-        return td_fail(TD_OPTION, "rule=%s in packing \"%s\" needs scales of 8 bits, like e4m3; it says scale=%s",
-                       rule_names[k->rule], p->text, scale);
-    if (k->elem.bits > 16 || k->elem.exp_bits > 5 || (k->elem.kind == TD_KIND_UINT && !k->zeros))
-        return td_fail(
-            TD_OPTION,
-            "elem=%s in packing \"%s\": elements have a sign, at most 16 bits and at most 5 of them exponent, "
-            "or are unsigned with zero points (zero=%s)",
-            elem, p->text, elem);
-    if (counts != k->zeros)
-        return td_fail(TD_OPTION, "rule=%s in packing \"%s\" %s", rule_names[k->rule], p->text,
-                       counts ? "makes zero points; add zero= with their dtype"
-                              : "makes no zero points; leave zero= out, or pass rule=gptq or rule=awq");
-    if (k->zeros && (k->elem.kind != TD_KIND_UINT || k->elem.fixed || k->zero.kind != TD_KIND_UINT || k->zero.fixed ||
-                     k->zero.bits < k->elem.bits || k->zero.bits > 32))
-        return td_fail(TD_OPTION,
-                       "zero points in packing \"%s\" need unsigned elements of up to 16 bits and an unsigned dtype at "
-                       "least as wide; pass something like elem=u4 zero=u4",
-                       p->text);
-    return TD_OK;
-}
-
-static td_status check_words(const parser *p)
-{
-    td_packing *k = p->out;
-    size_t blocks = 0;
-    while (blocks < TD_MAX_RANK && k->block[blocks] != UINT64_MAX)
-        blocks++;
-    if (blocks != k->axis_count)
-        return td_fail(TD_OPTION,
-                       "packing \"%s\" has %zu axes and %zu block sizes; pass one for each, like axis=0,1 block=16x16",
-                       p->text, k->axis_count, blocks);
-    if (k->global != TD_GLOBAL_NONE && k->rule != TD_RULE_TE && k->rule != TD_RULE_TORCHAO)
-        return td_fail(TD_OPTION, "global= in packing \"%s\" needs rule=te or rule=torchao, and it says rule=%s",
-                       p->text, rule_names[k->rule]);
-    if (k->symmetric && k->elem.kind != TD_KIND_INT)
-        return td_fail(TD_OPTION, "low=symmetric in packing \"%s\" needs signed integers or fixed point; leave it out",
-                       p->text);
-    if (k->exact_codes && k->rule < TD_RULE_ABSMAX)
-        return td_fail(TD_OPTION,
-                       "codes=exact in packing \"%s\" needs rule=absmax, rule=gptq or rule=awq, and it says rule=%s",
-                       p->text, rule_names[k->rule]);
-    return check_dtypes(p);
+    return rule_names[k->rule];
 }
 
 td_status td_packing_parse(const char *text, td_packing *out)
@@ -352,7 +320,7 @@ td_status td_packing_parse(const char *text, td_packing *out)
     if (!status)
         status = read_words(&p, at + length);
     if (!status)
-        status = check_words(&p);
+        status = td_packing_check(&packing, text);
     if (!status)
         *out = packing;
     return status;
@@ -377,9 +345,9 @@ void td_packing_print(const td_packing *k, char *text)
             ADD("%" PRIu64, k->block[i]);
     }
     ADD(" rule=%s", rule_names[k->rule]);
-    if (k->rule != TD_RULE_SHARED)
+    if (k->rule < TD_RULE_SHARED)
         ADD(" round=%s inf=%s", round_names[k->round], inf_names[k->inf_is_max]);
-    if (k->elem.kind == TD_KIND_INT)
+    if (k->elem.kind == TD_KIND_INT && k->rule != TD_RULE_GGML)
         ADD(" low=%s", low_names[k->symmetric]);
     if (k->zeros) {
         char zero[TD_DTYPE_NAME_BYTES];
@@ -392,7 +360,17 @@ void td_packing_print(const td_packing *k, char *text)
         else
             ADD(" global=%s", k->global == TD_GLOBAL_AMAX ? "amax" : "none");
     }
-    if (k->rule >= TD_RULE_ABSMAX && k->rule != TD_RULE_SHARED)
+    if (k->mins) {
+        char min[TD_DTYPE_NAME_BYTES];
+        td_dtype_print(k->min, min);
+        ADD(" min=%s", min);
+    }
+    if (k->supers) {
+        char super[TD_DTYPE_NAME_BYTES];
+        td_dtype_print(k->super, super);
+        ADD(" super=%s/%" PRIu64, super, k->super_block);
+    }
+    if (k->rule >= TD_RULE_ABSMAX && k->rule < TD_RULE_SHARED)
         ADD(" codes=%s", codes_names[k->exact_codes]);
     ADD(" tail=%s", tail_names[k->whole_blocks]);
 #undef ADD

@@ -14,6 +14,8 @@
  *     inf=nan        a block with an infinity: nan makes its scale NaN, max takes it for the largest number
  *     low=full       integers and fixed point: symmetric leaves the lowest code out
  *     zero=DTYPE     of zero points; none
+ *     min=DTYPE      of minimums: what is added to a block's elements after they are scaled; none
+ *     super=DTYPE/N  scales and minimums are integers, and every N elements have what those are multiplied by; none
  *     global=amax    a scale of the whole tensor above the blocks', from its largest magnitude; none, or a number
  *     codes=stored   elements are divided by the scale that is stored; exact: by the one before it was rounded
  *     tail=short     a dimension that does not fill its blocks ends with a shorter one; error refuses it */
@@ -34,7 +36,8 @@ typedef enum td_scale_rule {
     TD_RULE_ABSMAX,  /* amax / largest */
     TD_RULE_GPTQ,    /* (max - min) / codes, of a range that holds 0; with zero points */
     TD_RULE_AWQ,     /* (max - min) / codes, at least 1e-5 / codes; with zero points */
-    TD_RULE_SHARED   /* block floating point: the largest exponent, and magnitudes with their leading 1 */
+    TD_RULE_SHARED,  /* block floating point: the largest exponent, and magnitudes with their leading 1 */
+    TD_RULE_GGML     /* as ggml's reference does it for elements of this kind: ggml.h */
 } td_scale_rule;
 
 typedef enum td_global { TD_GLOBAL_NONE, TD_GLOBAL_AMAX, TD_GLOBAL_GIVEN } td_global;
@@ -44,12 +47,13 @@ typedef enum td_global { TD_GLOBAL_NONE, TD_GLOBAL_AMAX, TD_GLOBAL_GIVEN } td_gl
 
 typedef struct td_packing {
     char name[TD_PACKING_NAME_BYTES];
-    td_dtype elem, scale, zero;
+    td_dtype elem, scale, zero, min, super;
     uint8_t rule;   /* td_scale_rule */
     uint8_t round;  /* td_round */
     uint8_t global; /* td_global */
-    bool inf_is_max, symmetric, zeros, exact_codes, whole_blocks;
-    float global_scale; /* TD_GLOBAL_GIVEN */
+    bool inf_is_max, symmetric, zeros, exact_codes, whole_blocks, mins, supers;
+    float global_scale;   /* TD_GLOBAL_GIVEN */
+    uint64_t super_block; /* elements; a multiple of the block */
     size_t axis_count;
     int axis[TD_MAX_RANK];       /* as written: may be negative */
     uint64_t block[TD_MAX_RANK]; /* of each axis */
@@ -57,6 +61,12 @@ typedef struct td_packing {
 
 /* TD_OPTION or TD_DTYPE, with the string in the message. */
 td_status td_packing_parse(const char *text, td_packing *out);
+
+/* Whether words go together, behind the parser; `text` is for messages. */
+td_status td_packing_check(const td_packing *k, const char *text);
+
+/* The word behind rule=. */
+const char *td_packing_rule(const td_packing *k);
 
 /* The name and every word that matters, as it would be written; `text` holds TD_PACKING_TEXT_BYTES. */
 #define TD_PACKING_TEXT_BYTES 2048

@@ -150,6 +150,11 @@ td_status td_parts_pack(const td_tensor *tensor, const char *packing, td_parts *
         status = make_parts(packing, &tensor->shape, tensor, &p);
     if (!status && p->is_sparse)
         status = td_sparse_pack(&p->sparse, tensor, p->tensor);
+    else if (!status && p->packing.supers)
+        status = td_fail(TD_OPTION,
+                         "\"%s\" is read and not made, since ggml searches for its scales; open a .gguf with "
+                         "td_parts_open, or join its parts: elems, scales, %ssupers",
+                         p->name, p->packing.mins ? "mins, " : "");
     if (status) {
         td_parts_destroy(&p);
         td_fail_prefix("parts_pack: ");

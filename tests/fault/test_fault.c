@@ -344,6 +344,20 @@ static td_status pack_parts(world *w)
     return status;
 }
 
+static td_status record_parts(world *w)
+{
+    td_parts *parts = NULL;
+    td_tensor *record = NULL;
+    td_status status = td_parts_pack(w->golden, "mxfp4", &parts);
+    if (!status)
+        status = td_parts_record(parts, "ggml", &record);
+    if (!status)
+        status = td_parts_set_record(parts, "ggml", record);
+    td_tensor_destroy(&record);
+    td_parts_destroy(&parts);
+    return status;
+}
+
 static td_status fit_parts(world *w)
 {
     td_parts *parts = NULL;
@@ -382,6 +396,7 @@ static const call calls[] = {
     {"load over", load_over, NULL},
     {"pack parts", pack_parts, NULL},
     {"fit parts", fit_parts, NULL},
+    {"record parts", record_parts, NULL},
     {"save page", save_page, "saved.html"},
     {"save", save, "saved.npy"},
     {"open", open_npy, NULL},

@@ -515,8 +515,9 @@ static void the_rule_that_fits_is_named(void **state)
 
 #define NAMES                                                                                                          \
     "blocks, mxfp8, mxfp8_e5m2, mxfp6, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nvfp4_2d, bfp8, bfp4, int8, int4, int3, "     \
-    "int2, uint8, uint4, uint3, uint2, 2:4, mask, csr, csc, coo, runs, nvdla"
-#define WORDS "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail="
+    "int2, uint8, uint4, uint3, uint2, q4_0, q4_1, q5_0, q5_1, q8_0, q2_K, q3_K, q4_K, q5_K, q6_K, ggml_mxfp4, "       \
+    "ggml_nvfp4, 2:4, mask, csr, csc, coo, runs, nvdla"
+#define WORDS "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail=, min=, super="
 
 static void refusals_say_what_to_type(void **state)
 {
@@ -538,7 +539,7 @@ static void refusals_say_what_to_type(void **state)
          "exponent, or are unsigned with zero points (zero=bf16)"},
         {"mxfp4 rule=flor", TD_OPTION,
          "rule=flor in packing \"mxfp4 rule=flor\": did you mean floor? pass floor, even, ceil, rceil, nearest, te, "
-         "torchao, absmax, gptq, awq or shared"},
+         "torchao, absmax, gptq, awq, shared or ggml"},
         {"mxfp4 round=up", TD_OPTION, "round=up in packing \"mxfp4 round=up\": pass even, away, zero, floor or ceil"},
         {"mxfp4 block=16 block=32", TD_OPTION,
          "packing \"mxfp4 block=16 block=32\" says block= twice; keep one of them"},
