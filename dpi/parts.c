@@ -69,6 +69,33 @@ TD_API int td_dpi_parts_create(const char *text, const char *shape, const char *
     return status ? td_dpi_done(status, message) : give(&parts, packing, names, handles, message);
 }
 
+/* A shape as td_shape_parse reads it. */
+static const char *shape_text(td_shape shape)
+{
+    static _Thread_local char text[TD_MAX_RANK * 21];
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t d = 0; d < shape.rank; d++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%llu", d ? " " : "", (unsigned long long)shape.dim[d]);
+    return text;
+}
+
+TD_API int td_dpi_parts_open(const char *path, const char *text, const char **packing, const char **shape,
+                             const char **names, td_dpi_u64 *part0, td_dpi_u64 *part1, td_dpi_u64 *part2,
+                             td_dpi_u64 *part3, const char **message)
+{
+    td_dpi_u64 *const handles[MOST_PARTS] = {part0, part1, part2, part3};
+    td_parts *parts = NULL;
+    *packing = *names = *shape = "";
+    *part0 = *part1 = *part2 = *part3 = 0;
+    const td_status status = td_parts_open(path, text, &parts);
+    if (status)
+        return td_dpi_done(status, message);
+    *shape = shape_text(td_parts_shape(parts));
+    return give(&parts, packing, names, handles, message);
+}
+
 /* Parts of the library over tensors of SystemVerilog, which stay claimed until they are given back. */
 typedef struct joined {
     td_dpi_claim claim[MOST_PARTS + 1];
@@ -125,6 +152,40 @@ TD_API int td_dpi_parts_unpack(const char *packing, const char *shape, int count
     if (status)
         td_tensor_destroy(&unpacked);
     return (int)status;
+}
+
+TD_API int td_dpi_parts_record(const char *packing, const char *shape, int count, td_dpi_u64 part0, td_dpi_u64 part1,
+                               td_dpi_u64 part2, td_dpi_u64 part3, const char *record, td_dpi_u64 *tensor,
+                               const char **message)
+{
+    const td_dpi_u64 handles[MOST_PARTS] = {part0, part1, part2, part3};
+    td_tensor *records = NULL;
+    joined j;
+    *tensor = 0;
+    td_status status = join("parts_record", packing, shape, count, handles, 0, &j, message);
+    if (status)
+        return (int)status;
+    status = td_parts_record(j.parts, record, &records);
+    const int ended = leave(&j, status, message);
+    if (status)
+        return ended;
+    status = td_dpi_handle_create(TD_DPI_TENSOR, records, tensor, message);
+    if (status)
+        td_tensor_destroy(&records);
+    return (int)status;
+}
+
+TD_API int td_dpi_parts_set_record(const char *packing, const char *shape, int count, td_dpi_u64 part0,
+                                   td_dpi_u64 part1, td_dpi_u64 part2, td_dpi_u64 part3, const char *record,
+                                   td_dpi_u64 tensor, const char **message)
+{
+    const td_dpi_u64 handles[MOST_PARTS] = {part0, part1, part2, part3};
+    joined j;
+    td_status status = join("parts_set_record", packing, shape, count, handles, tensor, &j, message);
+    if (status)
+        return (int)status;
+    status = td_parts_set_record(j.parts, record, tensor ? j.claim[j.claims - 1].object : NULL);
+    return leave(&j, status, message);
 }
 
 TD_API int td_dpi_parts_fit(const char *packing, const char *shape, int count, td_dpi_u64 part0, td_dpi_u64 part1,

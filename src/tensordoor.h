@@ -561,7 +561,7 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
 TD_API td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out);
 TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
 
-/* The names of the tensors in a .npz or .safetensors file, allocated as one block: free *names with td_free. */
+/* The names of the tensors in a .npz, .safetensors or .gguf file, allocated as one block: free *names with td_free. */
 TD_API td_status td_tensor_members(const char *path, char ***names, size_t *count);
 
 /* Saves several tensors to one .npz or .safetensors file, which is replaced. (td_tensor_save refuses to overwrite a
@@ -820,8 +820,9 @@ TD_API td_shape td_parts_shape(const td_parts *parts);
 
 /* The parts by number and by name: elems; scales, one for every block, so their shape is that of the tensor with blocks
  * in place of elements; zeros or mins, likewise; global, a scalar; supers, one for every super block, with mins two (a
- * last dimension of d, dmin). ggml stores signed elements with half of their range added; here they are signed. The tensor belongs to the parts: it is read, loaded, dumped
- * into and reshaped, and not destroyed. TD_OPTION for a name that this packing does not have. */
+ * last dimension of d, dmin). ggml stores signed elements with half of their range added; here they are signed. The
+ * tensor belongs to the parts: it is read, loaded, dumped into and reshaped, and not destroyed. TD_OPTION for a name
+ * that this packing does not have. */
 TD_API size_t td_parts_count(const td_parts *parts);
 TD_API const char *td_parts_name(const td_parts *parts, size_t number); /* NULL past the last */
 TD_API td_status td_parts_part(td_parts *parts, const char *name, td_tensor **out);
@@ -835,9 +836,9 @@ TD_API td_status td_parts_take(td_parts *parts, const char *name, td_tensor **ou
 TD_API td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **out);
 
 /* Records: the parts of a block, or of a tile of blocks, interleaved in one string of bits, as ggml's files, GPTQ's and
- * AWQ's words and Tenstorrent's tiles have them. The tensor of records has the shape of the tensor with records in place
- * of elements, then the words of a record (no dimension for one word); any layout places it. From the lowest bit of the
- * first byte on:
+ * AWQ's words and Tenstorrent's tiles have them. The tensor of records has the shape of the tensor with records in
+ * place of elements, then the words of a record (no dimension for one word); any layout places it. From the lowest bit
+ * of the first byte on:
  *
  *     tile=32 scales elems^8(h2 i16>i h)        q4_0: a scale, then 16 bytes: element i low, element i + 16 high
  *
@@ -855,9 +856,27 @@ TD_API td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_te
  * TD_OPTION for a record that is not understood, TD_SHAPE where tiles do not fill the tensor. */
 TD_API td_status td_parts_record(const td_parts *parts, const char *record, td_tensor **out);
 
-/* The other way: the bits that the record names, into parts that are there, as from td_parts_create. TD_SHAPE unless the
- * tensor has so many bytes. */
+/* The other way: the bits that the record names, into parts that are there, as from td_parts_create. TD_SHAPE unless
+ * the tensor has so many bytes. */
 TD_API td_status td_parts_set_record(td_parts *parts, const char *record, const td_tensor *words);
+
+/* Parts from a file. A tensor of a .gguf (`model.gguf:blk.0.attn_q.weight`) whose type is a packing: q4_0 q4_1 q5_0
+ * q5_1 q8_0 q2_K q3_K q4_K q5_K q6_K mxfp4 nvfp4; `packing` is NULL, "" or that. (td_tensor_open reads f32, f16, bf16,
+ * f64 and i8 to i64 from it, and with the dtype u8 the records of the others.) A weight of a .safetensors or .npz
+ * checkpoint, by the name that its tensors share; `packing` says what it is:
+ *     mxfp4                    NAME_blocks and NAME_scales, as gpt-oss has them
+ *     gptq version=1 bits=4    NAME.qweight, .qzeros, .scales, .g_idx: bits 2, 3, 4 or 8; version=1 stores zero points
+ *                              less 1 (15 stands for 0), version=2 as they are. What a checkpoint says of itself is
+ *                              not reliable
+ *     awq                      the same names, columns in the order of its gemm
+ * gptq and awq become uint4 (uint3, ..) axis=0, shape (K, N), with a block for each group; where g_idx has rows in
+ * another order, with block=1: each row then has the scales and zero points of its group. TD_FORMAT for a file that is
+ * damaged, TD_DTYPE for a type that is not read, TD_SHAPE for tensors that do not go together. */
+TD_API td_status td_parts_open(const char *path, const char *packing, td_parts **out);
+
+/* The type and shape of a tensor of a .gguf, by its header alone: the packing of td_parts_open, or ggml's name of the
+ * type. The text is the library's. */
+TD_API td_status td_parts_kind(const char *path, const char **packing, td_shape *shape);
 
 /* Which packing would have made these parts of that tensor, in one line for a reader; free it with td_free. Every rule
  * and option that goes with the packing is tried, one word at a time, then orders of elements (swapped nibbles, ggml,

@@ -114,6 +114,21 @@ package td_dpi_pkg;
     output longint unsigned part0, output longint unsigned part1, output longint unsigned part2,
     output longint unsigned part3, output string message
   );
+  import "DPI-C" function int td_dpi_parts_open(
+    input string path, input string text, output string packing, output string shape, output string names,
+    output longint unsigned part0, output longint unsigned part1, output longint unsigned part2,
+    output longint unsigned part3, output string message
+  );
+  import "DPI-C" function int td_dpi_parts_record(
+    input string packing, input string shape, input int count, input longint unsigned part0,
+    input longint unsigned part1, input longint unsigned part2, input longint unsigned part3, input string record,
+    output longint unsigned tensor, output string message
+  );
+  import "DPI-C" function int td_dpi_parts_set_record(
+    input string packing, input string shape, input int count, input longint unsigned part0,
+    input longint unsigned part1, input longint unsigned part2, input longint unsigned part3, input string record,
+    input longint unsigned tensor, output string message
+  );
   import "DPI-C" function int td_dpi_parts_unpack(
     input string packing, input string shape, input int count, input longint unsigned part0,
     input longint unsigned part1, input longint unsigned part2, input longint unsigned part3, input string dtype,

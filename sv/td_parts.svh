@@ -62,7 +62,33 @@ class td_parts;
     return parts.own(names, handles, message);
   endfunction
 
-  // For pack and create.
+  // td_parts::open("model.gguf:blk.0.attn_q.weight"): from a file; of a checkpoint in .safetensors also what it is, as
+  // "mxfp4", "awq" or "gptq version=2".
+  static function td_parts open(input string path, input string how = "");
+    td_parts    parts;
+    string      message;
+    td_status_e status;
+    status = try_open(path, how, parts, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return parts;
+  endfunction
+
+  static function td_status_e try_open(input string path, input string how, output td_parts parts,
+                                       output string message);
+    longint unsigned handles[4];
+    string           text;
+    string           dims;
+    string           names;
+    td_status_e      status;
+    parts = null;
+    status = td_status_e'(td_dpi_pkg::td_dpi_parts_open(path, how, text, dims, names, handles[0], handles[1],
+                                                        handles[2], handles[3], message));
+    if (status != TD_OK) return status;
+    parts = new(text, dims);
+    return parts.own(names, handles, message);
+  endfunction
+
+  // For pack, create and open.
   function new(input string how, input string dims);
     m_packing = how;
     m_shape   = dims;
@@ -185,6 +211,52 @@ class td_parts;
     return td_status_e'(td_dpi_pkg::td_dpi_parts_unpack(m_packing, m_shape, m_parts.size(), handle_of(0),
                                                         handle_of(1), handle_of(2), handle_of(3), dtype, handle,
                                                         message));
+  endfunction
+
+  // ---- records
+
+  // The parts interleaved in one tensor of records, which any layout places: p.record() for the packing's own (ggml's
+  // blocks, Tenstorrent's tiles), or as "tile=32 scales elems"; null when it is refused.
+  function td_tensor record(input string how = "");
+    td_tensor        tensor;
+    longint unsigned handle;
+    string           message;
+    td_status_e      status;
+    status = records(how, handle, message);
+    if (status == TD_OK) status = td_tensor::own(handle, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_record(input string how, output td_tensor tensor, output string message);
+    longint unsigned handle;
+    td_status_e      status;
+    status = records(how, handle, message);
+    if (status == TD_OK) status = td_tensor::own(handle, tensor, message);
+    return status;
+  endfunction
+
+  local function td_status_e records(input string how, output longint unsigned handle, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_parts_record(m_packing, m_shape, m_parts.size(), handle_of(0),
+                                                        handle_of(1), handle_of(2), handle_of(3), how, handle,
+                                                        message));
+  endfunction
+
+  // The other way: the parts out of records, as dumped from a memory.
+  function void set_record(input td_tensor words, input string how = "");
+    string      message;
+    td_status_e status;
+    status = try_set_record(words, how, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_set_record(input td_tensor words, input string how, output string message);
+    longint unsigned handle;
+    handle = 0;
+    if (words != null) handle = words.handle();
+    return td_status_e'(td_dpi_pkg::td_dpi_parts_set_record(m_packing, m_shape, m_parts.size(), handle_of(0),
+                                                            handle_of(1), handle_of(2), handle_of(3), how, handle,
+                                                            message));
   endfunction
 
   // Which packing would have made these parts of that tensor, "64 of 64 scales .. are those of rule=floor".

@@ -13,7 +13,7 @@
 
 #define BIT(format) (1u << (format))
 #define READMEM (BIT(TD_FILE_READMEMH) | BIT(TD_FILE_READMEMB))
-#define TENSORS (BIT(TD_FILE_NPY) | BIT(TD_FILE_NPZ) | BIT(TD_FILE_SAFETENSORS) | BIT(TD_FILE_RAW))
+#define TENSORS (BIT(TD_FILE_NPY) | BIT(TD_FILE_NPZ) | BIT(TD_FILE_SAFETENSORS) | BIT(TD_FILE_GGUF) | BIT(TD_FILE_RAW))
 #define BYTES (BIT(TD_FILE_IHEX) | BIT(TD_FILE_SREC) | BIT(TD_FILE_ELF))
 
 static const struct {
@@ -23,6 +23,7 @@ static const struct {
     [TD_FILE_NPY] = {"npy", TD_USE_TENSOR},
     [TD_FILE_NPZ] = {"npz", TD_USE_TENSOR},
     [TD_FILE_SAFETENSORS] = {"safetensors", TD_USE_TENSOR},
+    [TD_FILE_GGUF] = {"gguf", TD_USE_TENSOR},
     [TD_FILE_RAW] = {"raw", TD_USE_TENSOR | TD_USE_IMAGE},
     [TD_FILE_READMEMH] = {"readmemh", TD_USE_IMAGE},
     [TD_FILE_READMEMB] = {"readmemb", TD_USE_IMAGE},
@@ -41,7 +42,7 @@ static const struct {
     {".memb", TD_FILE_READMEMB}, {".ihex", TD_FILE_IHEX},     {".ihx", TD_FILE_IHEX},
     {".srec", TD_FILE_SREC},     {".s19", TD_FILE_SREC},      {".s28", TD_FILE_SREC},
     {".s37", TD_FILE_SREC},      {".mot", TD_FILE_SREC},      {".elf", TD_FILE_ELF},
-    {".axf", TD_FILE_ELF},
+    {".axf", TD_FILE_ELF},       {".gguf", TD_FILE_GGUF},
 };
 
 #define EXTENSIONS (sizeof extensions / sizeof extensions[0])
@@ -236,18 +237,23 @@ static td_file_format named_format(const char *text, size_t *length)
     return TD_FILE_FORMATS;
 }
 
+static bool has_members(td_file_format format)
+{
+    return format == TD_FILE_NPZ || format == TD_FILE_SAFETENSORS || format == TD_FILE_GGUF;
+}
+
 /* The colon in front of a member: after the extension of a container or, where a format is named and the path has
  * another extension, the first one. */
 static char *member_colon(char *path, td_file_format named)
 {
-    static const char *const containers[] = {".npz:", ".safetensors:"};
+    static const char *const containers[] = {".npz:", ".safetensors:", ".gguf:"};
     char *found = NULL;
-    for (size_t c = 0; c < 2; c++) {
+    for (size_t c = 0; c < sizeof containers / sizeof containers[0]; c++) {
         char *at = strcasestr(path, containers[c]);
         if (at && (!found || at < found))
             found = at + strlen(containers[c]) - 1;
     }
-    if (!found && (named == TD_FILE_NPZ || named == TD_FILE_SAFETENSORS))
+    if (!found && has_members(named))
         found = strchr(path, ':');
     return found;
 }
@@ -265,11 +271,12 @@ static td_file_format extension_format(const char *path, const char **extension)
 
 static td_status fail_extension(const char *extension, unsigned use)
 {
-    return td_fail(TD_ARGUMENT, "the extension \"%s\" is not that of a %s", extension,
-                   use == TD_USE_TENSOR
-                       ? "tensor file; use .npy, .npz, .safetensors or .raw, or put the format in front, as npy:FILE"
-                       : "memory image; use .hex, .mem, .vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in "
-                         "front, as readmemh:FILE");
+    return td_fail(
+        TD_ARGUMENT, "the extension \"%s\" is not that of a %s", extension,
+        use == TD_USE_TENSOR
+            ? "tensor file; use .npy, .npz, .safetensors, .gguf or .raw, or put the format in front, as npy:FILE"
+            : "memory image; use .hex, .mem, .vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in "
+              "front, as readmemh:FILE");
 }
 
 td_status td_file_name_parse(const char *text, td_file_use use, td_file_name *out)
@@ -310,7 +317,7 @@ td_status td_file_name_parse(const char *text, td_file_use use, td_file_name *ou
         status = fail_extension(extension, use);
     else if (!(formats[name.format].uses & use))
         status = td_fail(TD_ARGUMENT, "%s is a format of %s", formats[name.format].word,
-                         use == TD_USE_TENSOR ? "memory images, not of tensors; use npy, npz, safetensors or raw"
+                         use == TD_USE_TENSOR ? "memory images, not of tensors; use npy, npz, safetensors, gguf or raw"
                                               : "tensors, not of memory images; use readmemh, readmemb, raw, ihex, "
                                                 "srec or elf");
     else if (name.path[0] == '\0')
@@ -348,7 +355,7 @@ unsigned td_file_kind(const char *path)
     for (size_t u = 0; u < 2 && path; u++) {
         td_file_name name;
         if (td_file_name_parse(path, all[u], &name) == TD_OK) {
-            bool several = name.format == TD_FILE_NPZ || name.format == TD_FILE_SAFETENSORS;
+            const bool several = has_members(name.format);
             uses |= all[u] | (several && !name.member ? TD_USE_MEMBERS : 0u);
             td_file_name_free(&name);
         }

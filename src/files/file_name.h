@@ -9,6 +9,7 @@ typedef enum td_file_format {
     TD_FILE_NPY,
     TD_FILE_NPZ,
     TD_FILE_SAFETENSORS,
+    TD_FILE_GGUF,
     TD_FILE_RAW,
     TD_FILE_READMEMH,
     TD_FILE_READMEMB,

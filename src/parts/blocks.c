@@ -374,11 +374,12 @@ static void decode_row(const work *w, strip *s, uint64_t elem, size_t n, size_t 
     if (k->rule == TD_RULE_SHARED) {
         get_codes(w->parts.elems, elem, s->codes, n);
         shared_values(s->in, s->codes, n, k->elem.bits);
-    } else
+    } else {
         td_convert_run(&w->elems, s->in, w->parts.elems->data + elem * k->elem.bytes, n, elem, 1);
-    for (size_t i = 0; i < n && k->zeros; i += block)
-        for (size_t e = i; e < n && e < i + block; e++)
-            s->in[e] -= s->scales.zero[i / block];
+        for (size_t i = 0; i < n && k->zeros; i += block)
+            for (size_t e = i; e < n && e < i + block; e++)
+                s->in[e] -= s->scales.zero[i / block];
+    }
     w->scaler.kernels.mul(out, s->in, s->scales.by, whole, block);
     if (rest)
         w->scaler.kernels.mul(out + whole * block, s->in + whole * block, s->scales.by + whole, 1, rest);

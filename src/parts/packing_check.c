@@ -1,5 +1,5 @@
-/* See packing.h. Which words of a packing go together; packing.c calls it behind its parser. Messages name the word that
- * is at fault, what the packing says and what would do. */
+/* See packing.h. Which words of a packing go together; packing.c calls it behind its parser. Messages name the word
+ * that is at fault, what the packing says and what would do. */
 #include "parts/packing.h"
 
 #include <inttypes.h>

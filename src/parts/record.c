@@ -1,5 +1,5 @@
-/* See record.h. Reads a record's words against the parts that they name, and lists its fields. It refuses what the parts
- * do not have: codes, bits, orders that do not count every code once, and bits that stand in two fields. */
+/* See record.h. Reads a record's words against the parts that they name, and lists its fields. It refuses what the
+ * parts do not have: codes, bits, orders that do not count every code once, and bits that stand in two fields. */
 #include "parts/record.h"
 
 #include "base/suggest.h"

@@ -1,5 +1,5 @@
-/* See record.h. The calls that put parts into records and take them out again. Records are independent of each other, so
- * threads share them. */
+/* See record.h. The calls that put parts into records and take them out again. Records are independent of each other,
+ * so threads share them. */
 #include "parts/record.h"
 
 #include "base/pool.h"

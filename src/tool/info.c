@@ -51,7 +51,7 @@ static int show_build(void)
     printf("build     debug\n");
 #endif
     printf("dtypes    u1..u64 i1..i64 f16 bf16 f32 f64 e4m3 e5m2 e3m2 e2m3 e2m1 e8m0 e<X>m<Y> q<m>.<n> uq<m>.<n>\n");
-    printf("tensors   npy raw" TENSORS "\n");
+    printf("tensors   npy raw gguf" TENSORS "\n");
     printf("images    readmemh readmemb raw ihex srec" IMAGES "\n");
     printf("words     1 to %" PRIu64 " bits, 1 to %" PRIu64 " words\n", TD_MAX_WIDTH_BITS, TD_MAX_DEPTH_WORDS);
     return TOOL_OK;

@@ -8,7 +8,7 @@
 
 #define MOST_PARTS 4
 
-enum { PACKING, UNPACK, FIT, SHAPE, DTYPE, FLAGS };
+enum { PACKING, UNPACK, FIT, OPEN, SHAPE, DTYPE, FLAGS };
 
 static const tool_usage usage = {
     .command = "parts",
@@ -19,24 +19,46 @@ static const tool_usage usage = {
              "safetensors.\n"
              "With --unpack A has the parts, and B becomes the tensor that they stand for; with --fit B is the tensor "
              "that they\n"
-             "were made of, and the packing that fits is said.",
+             "were made of, and the packing that fits is said. With --open A is a tensor of a .gguf, or a weight of a\n"
+             "checkpoint (--packing mxfp4, awq or \"gptq version=2\"): B gets its parts, with --unpack its values.",
 };
 
-static int pack_parts(const char *a, const char *b, const tool_flag *flags)
+static td_status save_parts(td_parts *parts, const char *path)
 {
-    td_tensor *tensor = NULL, *part[MOST_PARTS] = {NULL};
-    td_parts *parts = NULL;
+    td_tensor *part[MOST_PARTS] = {NULL};
     const char *name[MOST_PARTS] = {NULL};
-    td_status status = td_tensor_open(a, flags[DTYPE].value, &tensor);
-    if (!status)
-        status = td_parts_pack(tensor, flags[PACKING].value, &parts);
-    const size_t count = status ? 0 : td_parts_count(parts);
+    const size_t count = td_parts_count(parts);
+    td_status status = TD_OK;
     for (size_t i = 0; i < count && !status; i++) {
         name[i] = td_parts_name(parts, i);
         status = td_parts_part(parts, name[i], &part[i]);
     }
+    return status ? status : td_tensor_save_all(name, (const td_tensor *const *)part, count, path);
+}
+
+static int pack_parts(const char *a, const char *b, const tool_flag *flags)
+{
+    td_tensor *tensor = NULL;
+    td_parts *parts = NULL;
+    td_status status = td_tensor_open(a, flags[DTYPE].value, &tensor);
     if (!status)
-        status = td_tensor_save_all(name, (const td_tensor *const *)part, count, b);
+        status = td_parts_pack(tensor, flags[PACKING].value, &parts);
+    if (!status)
+        status = save_parts(parts, b);
+    td_parts_destroy(&parts);
+    td_tensor_destroy(&tensor);
+    return status == TD_OK ? TOOL_OK : tool_fail_library(usage.command);
+}
+
+static int open_file(const char *a, const char *b, const tool_flag *flags)
+{
+    td_tensor *tensor = NULL;
+    td_parts *parts = NULL;
+    td_status status = td_parts_open(a, flags[PACKING].value, &parts);
+    if (!status && flags[UNPACK].value)
+        status = td_parts_unpack(parts, flags[DTYPE].value, &tensor);
+    if (!status)
+        status = tensor ? td_tensor_save(tensor, b) : save_parts(parts, b);
     td_parts_destroy(&parts);
     td_tensor_destroy(&tensor);
     return status == TD_OK ? TOOL_OK : tool_fail_library(usage.command);
@@ -122,9 +144,10 @@ static int fit_parts(const char *a, const char *b, const tool_flag *flags)
 int tool_parts(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
-        [PACKING] = {"packing", 'k', true, "P", "how, as \"mxfp4 rule=rceil axis=1\"", NULL},
+        [PACKING] = {"packing", 'k', false, "P", "how, as \"mxfp4 rule=rceil axis=1\"", NULL},
         [UNPACK] = {"unpack", 'u', false, NULL, "the other way: A has the parts, B becomes the tensor", NULL},
         [FIT] = {"fit", 'f', false, NULL, "say which packing made the parts A of the tensor B", NULL},
+        [OPEN] = {"open", 'o', false, NULL, "A is packed already: FILE.gguf:NAME, or FILE.safetensors:NAME", NULL},
         [SHAPE] = {"shape", 's', false, "S", "of the tensor, with --unpack, as \"64 128\"", NULL},
         [DTYPE] = {"dtype", 0, false, "T",
                    "what the bytes of the tensor mean; with --unpack what it becomes, default f32", NULL},
@@ -135,6 +158,12 @@ int tool_parts(int argc, char **argv)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
     if (flags[UNPACK].value && flags[FIT].value)
         return tool_fail(usage.command, "--unpack and --fit are two things; pass one of them");
+    if (flags[OPEN].value && flags[FIT].value)
+        return tool_fail(usage.command, "--open and --fit are two things; pass one of them");
+    if (flags[OPEN].value)
+        return open_file(files[0], files[1], flags);
+    if (!flags[PACKING].value)
+        return tool_fail(usage.command, "no --packing; see tensordoor parts --help");
     if (flags[FIT].value)
         return fit_parts(files[0], files[1], flags);
     return flags[UNPACK].value ? unpack_parts(files[0], files[1], flags) : pack_parts(files[0], files[1], flags);

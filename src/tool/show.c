@@ -24,12 +24,11 @@ static const tool_usage usage = {
         "words that it gives.",
 };
 
-static void print_shape(const td_tensor *tensor)
+static void print_shape(const td_shape *shape)
 {
-    td_shape shape = td_tensor_shape(tensor);
     putchar('(');
-    for (size_t d = 0; d < shape.rank; d++)
-        printf("%s%" PRIu64, d ? ", " : "", shape.dim[d]);
+    for (size_t d = 0; d < shape->rank; d++)
+        printf("%s%" PRIu64, d ? ", " : "", shape->dim[d]);
     putchar(')');
 }
 
@@ -132,8 +131,9 @@ static int show_tensor(const char *path, const char *dtype)
         td_tensor_destroy(&tensor);
         return tool_fail_library(usage.command);
     }
+    const td_shape shape = td_tensor_shape(tensor);
     printf("dtype     %s\nshape     ", td_tensor_dtype(tensor));
-    print_shape(tensor);
+    print_shape(&shape);
     printf("\nelements  %" PRIu64 "\nbytes     %" PRIu64 "\n", td_tensor_elems(tensor),
            td_tensor_elems(tensor) * td_tensor_elem_bytes(tensor));
     print_range(tensor);
@@ -165,12 +165,22 @@ static int show_members(const char *path, char **names, size_t count)
         if (!one)
             return tool_fail(usage.command, "the system refused memory");
         snprintf(one, room, "%s:%s", path, names[i]);
+        const char *packing = NULL;
+        td_shape shape;
         td_status status = td_tensor_open(one, NULL, &tensor);
+        const bool has_parts = status != TD_OK && td_parts_kind(one, &packing, &shape) == TD_OK;
+        if (status != TD_OK && !has_parts)
+            (void)td_tensor_open(one, NULL, &tensor); /* for its message */
         free(one);
         print_line(names[i], width);
         if (status == TD_OK) {
+            shape = td_tensor_shape(tensor);
             printf("  %-5s ", td_tensor_dtype(tensor));
-            print_shape(tensor);
+            print_shape(&shape);
+            putchar('\n');
+        } else if (has_parts) {
+            printf("  %-5s ", packing);
+            print_shape(&shape);
             putchar('\n');
         } else { /* one that has no dtype here does not hide the others */
             printf("  ");

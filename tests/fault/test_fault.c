@@ -344,6 +344,29 @@ static td_status pack_parts(world *w)
     return status;
 }
 
+/* A checkpoint of MXFP4, written and read. */
+static td_status open_parts(world *w)
+{
+    static const char *const names[] = {"w_blocks", "w_scales"};
+    td_parts *parts = NULL;
+    td_tensor *tensors[2] = {NULL, NULL};
+    td_status status = td_parts_pack(w->golden, "mxfp4", &parts);
+    if (!status)
+        status = td_parts_record(parts, "mxfp4", &tensors[0]);
+    if (!status)
+        status = td_parts_take(parts, "scales", &tensors[1]);
+    if (!status)
+        status = td_tensor_save_all(names, (const td_tensor *const *)tensors, 2, "fault_parts.npz");
+    td_parts_destroy(&parts);
+    if (!status)
+        status = td_parts_open("fault_parts.npz:w", "mxfp4", &parts);
+    for (size_t i = 0; i < 2; i++)
+        td_tensor_destroy(&tensors[i]);
+    td_parts_destroy(&parts);
+    (void)remove("fault_parts.npz");
+    return status;
+}
+
 static td_status record_parts(world *w)
 {
     td_parts *parts = NULL;
@@ -397,6 +420,7 @@ static const call calls[] = {
     {"pack parts", pack_parts, NULL},
     {"fit parts", fit_parts, NULL},
     {"record parts", record_parts, NULL},
+    {"open parts", open_parts, NULL},
     {"save page", save_page, "saved.html"},
     {"save", save, "saved.npy"},
     {"open", open_npy, NULL},

@@ -21,6 +21,21 @@ static void open_one(const char *name, const char *dtype)
     td_tensor_destroy(&tensor);
 }
 
+/* As parts: a refusal with a message, or parts that unpack. */
+static void open_parts(const char *name, const char *packing)
+{
+    td_parts *parts = NULL;
+    td_tensor *values = NULL;
+    const td_status status = td_parts_open(name, packing, &parts);
+    REQUIRE((status == TD_OK) == (parts != NULL));
+    if (status != TD_OK)
+        REQUIRE(strncmp(td_last_error(), "parts_open \"", 12) == 0);
+    else
+        REQUIRE(td_parts_unpack(parts, NULL, &values) == TD_OK);
+    td_tensor_destroy(&values);
+    td_parts_destroy(&parts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char name[64];
@@ -37,6 +52,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             REQUIRE(one);
             snprintf(one, room, "%s:%s", name, members[i]);
             open_one(one, NULL);
+            open_one(one, "u8");
+            open_parts(one, NULL);
+            if (strstr(one, "_blocks")) {
+                one[strlen(one) - strlen("_blocks")] = '\0';
+                open_parts(one, "mxfp4");
+            } else if (strstr(one, ".qweight")) {
+                one[strlen(one) - strlen(".qweight")] = '\0';
+                open_parts(one, "gptq");
+                open_parts(one, "gptq bits=3 version=2");
+                open_parts(one, "awq");
+            }
             free(one);
         }
         td_free(members);

@@ -77,6 +77,79 @@ module tb_parts;
     same(seen.take(), "", "none of this is reported");
   endtask
 
+  task automatic records();
+    td_tensor w, words, no_words, back, again;
+    td_parts p, q, no_parts;
+    td_report report;
+    w = td_tensor::create("f32", "2 64");
+    w.fill("normal seed=3");
+    p = td_parts::pack(w, "q4_0");
+    words = p.record();
+    same(words.shape(), "2 2 18", "a record of 18 bytes for each block");
+    q = td_parts::create("q4_0", "2 64");
+    q.set_record(words);
+    back  = p.unpack();
+    again = q.unpack();
+    status = back.try_compare(again, "", report, message);
+    ok(report.passed(), "parts come back out of records");
+    words.destroy();
+    words = p.record("tile=32 elems");
+    same(words.shape(), "2 2 16", "elements alone");
+    status = q.try_set_record(words, "", message);
+    refused(status, TD_SHAPE, message, {"parts_set_record: a tensor of u8, shape (2, 2, 16), for 4 records of 18 ",
+            "bytes; pass 72 bytes, as u8 or wider integers"}, "records of another size");
+    status = q.try_set_record(no_words, "", message);
+    refused(status, TD_ARGUMENT, message, "parts_set_record: the tensor is NULL; pass parts, and a tensor of records",
+            "no tensor");
+    words.save("tb_parts.npz:m.w_blocks");
+    no_parts = td_parts::open("tb_parts.npz:m.w", "mxfp4");
+    ok(no_parts == null, "a weight without scales is null");
+    starts(seen.take(), {"TD_ARGUMENT: parts_open \"tb_parts.npz:m.w\": tensor_open \"tb_parts.npz:m.w_scales\": the ",
+                         "file holds no tensor \"m.w_scales\""}, "and loud");
+    status = td_parts::try_open("none.gguf:w", "", no_parts, message);
+    ok(status == TD_FILE, "a file that is not there");
+    p.destroy();
+    q.destroy();
+    w.destroy();
+    words.destroy();
+    back.destroy();
+    again.destroy();
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
+  task automatic bytes(input int file, input logic [33*8-1:0] value, input int count);
+    for (int n = 0; n < count; n++) $fwrite(file, "%c", value[8*n+:8]);
+  endtask
+
+  // A file of one tensor of q8_0, written here: 32 elements, the scale 1, codes 0 to 31.
+  task automatic opened();
+    int file;
+    td_parts p;
+    td_tensor values;
+    logic [33*8-1:0] info; // the header behind "GGUF" and the version, last byte on top
+    file = $fopen("tb_parts.gguf", "wb");
+    info = {64'd0, 32'd8, 64'd32, 32'd1, 8'h77, 64'd1};
+    $fwrite(file, "GGUF");
+    bytes(file, 264'd3, 4);
+    bytes(file, 264'd1, 16);
+    bytes(file, info, 33);
+    bytes(file, 264'd0, 7);
+    bytes(file, 264'h3c00, 2);
+    for (int code = 0; code < 32; code++) bytes(file, 264'(code), 1);
+    $fclose(file);
+    p = td_parts::open("tb_parts.gguf:w");
+    ok(p != null, "a tensor of a .gguf");
+    if (p != null) begin
+      same(p.shape(), "32", "its shape");
+      starts(p.packing(), "q8_0 ", "its packing");
+      values = p.unpack();
+      ok(values.get_real(31) == 31.0, "its values");
+      values.destroy();
+      p.destroy();
+    end
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
   task automatic refusals();
     td_tensor w, part, gone;
     td_parts p, no_parts;
@@ -110,6 +183,8 @@ module tb_parts;
     seen.install();
     round_trip();
     more_parts();
+    records();
+    opened();
     refusals();
     finish();
   end

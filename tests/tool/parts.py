@@ -28,6 +28,35 @@ def parts_into_images():
     assert read("e.hex").split()[-2].endswith("ccdd"), read("e.hex")
 
 
+def gguf(tensors):
+    """A file of tensors: (name, dims with the fast one first, type, bytes)."""
+    def text(t):
+        return struct.pack("<Q", len(t)) + t.encode()
+    head, data = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1) + text("a") + struct.pack("<IB", 7, 1), b""
+    for name, dims, kind, content in tensors:
+        head += text(name) + struct.pack("<I%dQIQ" % len(dims), len(dims), *dims, kind, len(data))
+        data += content + bytes(-len(content) % 32)
+    return head + bytes(-len(head) % 32) + data
+
+
+def parts_of_files():
+    block = struct.pack("<e32b", 0.5, *range(-16, 16))
+    with open("m.gguf", "wb") as file:
+        file.write(gguf([("norm", [2], 0, struct.pack("<2f", 1, 2)), ("blk.0.w", [32, 2], 8, block + block),
+                         ("odd", [32], 20, bytes(18))]))
+    assert succeed("show", "m.gguf") == "norm     f32   (2)\nblk.0.w  q8_0  (2, 32)\nodd      iq4_nl (32)\n"
+    succeed("parts", "m.gguf:blk.0.w", "p.npz", "--open")
+    succeed("parts", "m.gguf:blk.0.w", "w.npy", "--open", "--unpack")
+    assert floats("w.npy")[32:35] == [-8, -7.5, -7], floats("w.npy")
+    succeed("parts", "p.npz", "again.npy", "--unpack", "--packing", "q8_0", "--shape", "2 32")
+    assert floats("again.npy") == floats("w.npy")
+    refuse('tensordoor parts: parts_open "m.gguf:odd": the tensor is of iq4_nl, which is not read',
+           "parts", "m.gguf:odd", "p.npz", "--open")
+    refuse("tensordoor parts: --open and --fit are two things; pass one of them",
+           "parts", "m.gguf:odd", "p.npz", "--open", "--fit")
+    refuse("tensordoor parts: no --packing; see tensordoor parts --help", "parts", "m.gguf:odd", "p.npz")
+
+
 def refusals():
     succeed("fill", "ramp start=0 step=1", "-o", "w.npy", "--shape", "2 32", "--dtype", "f32")
     succeed("parts", "w.npy", "p.npz", "--packing", "mxfp4")
@@ -39,4 +68,4 @@ def refusals():
            "one of e2m1, shape (2, 16)", "parts", "p.npz", "b.npy", "--unpack", "--packing", "mxfp4", "--shape", "2 16")
 
 
-main([parts_and_back, parts_into_images, refusals])
+main([parts_and_back, parts_into_images, parts_of_files, refusals])

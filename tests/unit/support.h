@@ -19,7 +19,7 @@
 #include "tensordoor.h"
 
 /* The end of the messages about an extension. */
-#define TENSOR_FILES "use .npy, .npz, .safetensors or .raw, or put the format in front, as npy:FILE"
+#define TENSOR_FILES "use .npy, .npz, .safetensors, .gguf or .raw, or put the format in front, as npy:FILE"
 #define IMAGE_FILES                                                                                                    \
     "use .hex, .mem, .vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE"
 

@@ -46,7 +46,9 @@ static void refusals(void **state)
         {"a", TD_ARGUMENT, "the extension \"\" is not that of a tensor file; " TENSOR_FILES},
         {"a.npz/b", TD_ARGUMENT, "the extension \"\" is not that of a tensor file; " TENSOR_FILES},
         {"a.hex", TD_ARGUMENT, "the extension \".hex\" is not that of a tensor file; " TENSOR_FILES},
-        {"srec:a", TD_ARGUMENT, "srec is a format of memory images, not of tensors; use npy, npz, safetensors or raw"},
+        {"srec:a", TD_ARGUMENT,
+         "srec is a format of memory images, not of tensors; use npy, npz, safetensors, "
+         "gguf or raw"},
         {"npy:", TD_ARGUMENT, "the name has no path; write npy:FILE"},
         {"a.npz:", TD_ARGUMENT, "no tensor is named behind the last colon; write a.npz:NAME, or leave the colon out"},
         {"npy,shape=3:a", TD_OPTION, "npy has no option \"shape\"; it has dtype"},

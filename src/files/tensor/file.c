@@ -8,7 +8,12 @@
 
 static const td_container_format *container_of(td_file_format format)
 {
-    return format == TD_FILE_NPZ ? &td_container_npz : format == TD_FILE_SAFETENSORS ? &td_container_safetensors : NULL;
+    static const td_container_format *const containers[TD_FILE_FORMATS] = {
+        [TD_FILE_NPZ] = &td_container_npz,
+        [TD_FILE_SAFETENSORS] = &td_container_safetensors,
+        [TD_FILE_GGUF] = &td_container_gguf,
+    };
+    return containers[format];
 }
 
 /* The dtype that the call or the name gives, in `as`; *given points to it or is NULL. */

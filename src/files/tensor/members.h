@@ -1,5 +1,5 @@
-/* Files that hold several tensors by name: what npz.c and safetensors.c offer the facade in file.c, the list of names
- * that both fill, and the message for a name that is not there. */
+/* Files that hold several tensors by name: what npz.c, safetensors.c and gguf.c offer the facade in file.c, the list of
+ * names that they fill, and the message for a name that is not there. */
 #ifndef TD_MEMBERS_H
 #define TD_MEMBERS_H
 
@@ -37,5 +37,6 @@ td_status td_member_fail_missing(const td_container_format *format, const td_fil
 
 extern const td_container_format td_container_npz;
 extern const td_container_format td_container_safetensors;
+extern const td_container_format td_container_gguf;
 
 #endif
