@@ -57,9 +57,7 @@ package td_dpi_pkg;
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_save(
-    input  longint unsigned tensor,
-    input  string           path,
-    output string           message
+    input longint unsigned tensor, input string path, output string message
   );
   import "DPI-C" function int td_dpi_tensor_info(
     input  longint unsigned tensor,
@@ -70,39 +68,25 @@ package td_dpi_pkg;
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_fill_ramp(
-    input  longint unsigned tensor,
-    input  real             start,
-    input  real             step,
-    output string           message
+    input longint unsigned tensor, input real start, input real step, output string message
   );
   import "DPI-C" function int td_dpi_tensor_fill_random(
-    input  longint unsigned tensor,
-    input  longint unsigned seed,
-    output string           message
+    input longint unsigned tensor, input longint unsigned seed, output string message
   );
   import "DPI-C" function int td_dpi_tensor_fill_coordinates(
-    input  longint unsigned tensor,
-    output string           message
+    input longint unsigned tensor, output string message
   );
   import "DPI-C" function int td_dpi_tensor_fill(
-    input  longint unsigned tensor,
-    input  string           what,
-    output string           message
+    input longint unsigned tensor, input string what, output string message
   );
   import "DPI-C" function int td_dpi_tensor_reshape(
-    input  longint unsigned tensor,
-    input  string           shape,
-    output string           message
+    input longint unsigned tensor, input string shape, output string message
   );
   import "DPI-C" function int td_dpi_tensor_name(
-    input  longint unsigned tensor,
-    output string           name,
-    output string           message
+    input longint unsigned tensor, output string name, output string message
   );
   import "DPI-C" function int td_dpi_tensor_set_name(
-    input  longint unsigned tensor,
-    input  string           name,
-    output string           message
+    input longint unsigned tensor, input string name, output string message
   );
   import "DPI-C" function int td_dpi_parts_pack(
     input longint unsigned tensor, input string text, output string packing, output string names,
@@ -140,28 +124,16 @@ package td_dpi_pkg;
     input longint unsigned golden, output string text, output string message
   );
   import "DPI-C" function int td_dpi_tensor_get_bits(
-    input  longint unsigned tensor,
-    input  longint unsigned elem,
-    output longint unsigned bits,
-    output string           message
+    input longint unsigned tensor, input longint unsigned elem, output longint unsigned bits, output string message
   );
   import "DPI-C" function int td_dpi_tensor_set_bits(
-    input  longint unsigned tensor,
-    input  longint unsigned elem,
-    input  longint unsigned bits,
-    output string           message
+    input longint unsigned tensor, input longint unsigned elem, input longint unsigned bits, output string message
   );
   import "DPI-C" function int td_dpi_tensor_get_real(
-    input  longint unsigned tensor,
-    input  longint unsigned elem,
-    output real             value,
-    output string           message
+    input longint unsigned tensor, input longint unsigned elem, output real value, output string message
   );
   import "DPI-C" function int td_dpi_tensor_set_real(
-    input  longint unsigned tensor,
-    input  longint unsigned elem,
-    input  real             value,
-    output string           message
+    input longint unsigned tensor, input longint unsigned elem, input real value, output string message
   );
   import "DPI-C" function int td_dpi_tensor_convert(
     input  longint unsigned tensor,
