@@ -13,6 +13,8 @@
 #include "kernels/gather.h"
 #include "plan/move.h"
 
+#include <string.h>
+
 /* The part of each box that lies in word `at` (its coordinates on the selector axes), if any. */
 static void run_word(const td_run *run, const td_box *boxes, size_t count, const uint64_t *at, td_row *row)
 {
@@ -212,6 +214,45 @@ static void fill_all(const td_run *run)
             fill_box(run, &plan->fill[i].box);
 }
 
+/* Nodes over words of which one goes on within the steps of the other are one: their words are the same. Gives how many
+ * are left. */
+static size_t join_words(td_node *node, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const td_node *outer = &node[k];
+            if (i == k || node[i].memory <= 0 || outer->memory < node[i].memory || outer->memory % node[i].memory ||
+                (uint64_t)(outer->memory / node[i].memory) > node[i].extent)
+                continue;
+            node[i].extent += (uint64_t)(outer->memory / node[i].memory) * (outer->extent - 1);
+            memmove(&node[k], &node[k + 1], (--count - k) * sizeof *node);
+            return join_words(node, count);
+        }
+    return count;
+}
+
+/* Clears the bits outside of lanes. Where lanes have addresses of their own, many vectors write into a word, which is
+ * cleared once. */
+static void clear_all(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    static const td_node single = {.extent = 1};
+    for (size_t b = 0; b < plan->words_count; b++) {
+        const td_box *box = &plan->words[b];
+        td_node node[TD_WALK_NODES];
+        size_t count = box->node_count;
+        if (!plan->skewed || box->selectors || count > TD_WALK_NODES) {
+            td_plain_run(run, box, 1, td_clear_row);
+            continue;
+        }
+        memcpy(node, plan->node + box->first_node, count * sizeof *node);
+        count = join_words(node, count);
+        td_walk w;
+        for (td_walk_begin(&w, node, count ? count - 1 : 0, td_box_at(box)); w.more; td_walk_next(&w))
+            td_clear_row(run, box, count ? &node[count - 1] : &single, w.at);
+    }
+}
+
 void td_exec_load(const td_run *run)
 {
     const td_plan *plan = run->plan;
@@ -229,7 +270,7 @@ void td_exec_load(const td_run *run)
         fill_all(run);
     else if (!plan->covered) {
         if (plan->lane_mask)
-            td_plain_run(run, plan->words, plan->words_count, td_clear_row);
+            clear_all(run);
         if (plan->pads_count)
             pad_all(run);
     }

@@ -100,6 +100,37 @@ static bool run_padded(const part *p, unsigned char *dst, const unsigned char *s
     return true;
 }
 
+/* Few short runs inside a loop: both levels here, because a kernel would be called for a handful of bytes. */
+#define FEW_RUNS 16
+
+#define GRID(size)                                                                                                     \
+    case size:                                                                                                         \
+        for (; steps; steps--, dst += loop->dst, src += loop->src) {                                                   \
+            unsigned char *to = dst;                                                                                   \
+            const unsigned char *from = src;                                                                           \
+            for (uint64_t r = rows; r; r--, to += dst_stride, from += src_stride)                                      \
+                memcpy(to, from, size);                                                                                \
+        }                                                                                                              \
+        return true;
+
+static bool run_grid(const part *p, const td_loop *loop, uint64_t steps, unsigned char *dst, const unsigned char *src)
+{
+    const td_move *m = p->move;
+    const uint64_t rows = m->high;
+    const ptrdiff_t dst_stride = m->dst_stride, src_stride = m->src_stride;
+    if (m->kind != TD_MOVE_RUNS || rows > FEW_RUNS || p->values || m->fill || p->stream || loop->of != TD_LOOP_PLAIN)
+        return false;
+    switch (m->wide) {
+        GRID(1)
+        GRID(2)
+        GRID(4)
+        GRID(8)
+        GRID(16)
+    default:
+        return false;
+    }
+}
+
 static void run_nest(const part *p, size_t level, unsigned char *dst, const unsigned char *src, uint64_t high,
                      uint64_t wide)
 {
@@ -121,6 +152,8 @@ static void run_nest(const part *p, size_t level, unsigned char *dst, const unsi
     const uint64_t begin = shared ? p->begin : 0, end = shared ? p->end : steps_of(p, loop);
     dst += (int64_t)begin * loop->dst;
     src += (int64_t)begin * loop->src;
+    if (level + 1 == m->loops && run_grid(p, loop, end - begin, dst, src))
+        return;
     for (uint64_t i = begin; i < end; i++, dst += loop->dst, src += loop->src) {
         const ptrdiff_t shift = loop->of == TD_LOOP_HIGH && i ? (ptrdiff_t)p->shift : 0;
         if (loop->of == TD_LOOP_HIGH)

@@ -79,6 +79,8 @@ static uint64_t find_cell(const td_bound *bound, const td_plan_request *request,
     return slot < word_bits - last ? slot : word_bits - last;
 }
 
+#define MOST_LOOSE 512 /* lanes of a vector of loose slots: each is one or two pieces */
+
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -90,7 +92,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /* A flat layout is a stream of slots through the bits of the words. Where words are stored without a gap between them
- * every axis has a stride; elsewhere the stream is cut into the shortest vectors that fill whole words. */
+ * every axis has a stride; elsewhere the stream is cut into the shortest vectors that fill whole words. So are slots
+ * that are wider than their elements and begin within bytes, where they can be: vectors of them are packed at once. */
 static td_status place_flat(td_bound *bound, const td_plan_request *request, td_lanes *out)
 {
     const td_layout *layout = bound->layout;
@@ -103,9 +106,11 @@ static td_status place_flat(td_bound *bound, const td_plan_request *request, td_
     if (status)
         return status;
     out->base = (int64_t)out->first_bit;
-    if (width != word_bits) {
-        const uint64_t divisor = common_divisor(slot, width), lanes = width / divisor, words = slot / divisor;
-        if (!td_bind_merge(bound, lanes, words))
+    const bool gaps = width != word_bits, loose = slot != request->memory_dtype.bits && slot % 8;
+    const uint64_t divisor = common_divisor(slot, width), lanes = width / divisor, words = slot / divisor;
+    const bool merged = (gaps || (loose && lanes <= MOST_LOOSE)) && td_bind_merge(bound, lanes, words);
+    if (gaps || merged) {
+        if (!merged)
             return td_fail(TD_SHAPE,
                            "flat pattern \"%s\" in words of %" PRIu64
                            " bits, which are stored apart: there its axes have "

@@ -284,8 +284,8 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
         return converts_few(plan, box, &plan->move[2 * b + dump]);
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
         return true;
-    if (r->way == TD_ROWS_CELLS && box->selectors)
-        return true;
+    if (r->way == TD_ROWS_CELLS && box->selectors) /* long rows are fast, however few grounds share them */
+        return r->row.extent * r->across.extent < SHORT_ROW;
     return box->node_count > 1 && (r->row.extent < SHORT_ROW || (r->gathers && r->across.extent == 1));
 }
 

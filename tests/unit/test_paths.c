@@ -48,6 +48,8 @@ static const path_case cases[] = {
     {"... -> (...)", "", "", SHAPE(4, 3, 3, 3), "i8", "", 32, 1, "contiguous copy_* of 108 bytes", SAME},
     {"... -> (...)", "lsb=24", "9", SHAPE(5, 7), "i16", "", 64, 1, "contiguous copy_* of 70 bytes", SAME},
     {"r c -> (c r)", "", "", SHAPE(63, 95), "f32", "", 32, 1, "transpose_x32_*", SAME},
+    {"... -> (...)", "slot=9", "", SHAPE(5, 64), "i8", "", 64, 1, "staged 8-bit pack_words_x8_{c|avx2|avx2|vbmi}",
+     "staged 8-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
     /* contiguous runs: whole rows change places */
     {"b h s d -> (b s h) d", "", "", SHAPE(2, 8, 30, 64), "i8", "", 512, 1, "contiguous copy_* of 64 bytes", SAME},
     {"a b c -> (b a) c", "", "", SHAPE(16, 24, 32), "f32", "", 1024, 1, "contiguous copy_* of 128 bytes", SAME},
