@@ -13,6 +13,7 @@
 #define FAR_BYTES ((uint64_t)1 << 20) /* of words by table: more than the second-level cache keeps beside the rest */
 #define FROM_ELEMS 32                 /* fewer are done before a stage has begun */
 #define SHORT_ROW 64                  /* elements that bit rows pack slower than a stage does */
+#define ENOUGH_CELLS 16               /* of a row: loads have vectors for them, dumps have none */
 #define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
 #define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
 
@@ -286,7 +287,8 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
         return true;
     if (r->way == TD_ROWS_CELLS && box->selectors) /* long rows are fast, however few grounds share them */
         return r->row.extent * r->across.extent < SHORT_ROW;
-    return box->node_count > 1 && (r->row.extent < SHORT_ROW || (r->gathers && r->across.extent == 1));
+    const uint64_t enough = r->way == TD_ROWS_CELLS && !dump ? ENOUGH_CELLS : SHORT_ROW;
+    return box->node_count > 1 && (r->row.extent < enough || (r->gathers && r->across.extent == 1));
 }
 
 /* The move of a box that is staged does not come to fill its words. */

@@ -232,6 +232,8 @@ static const path_case cases[] = {
     {"a b -> a b", "", "2*a", SHAPE(64, 32), "f32", "i8 scale=0.05", 256, 1, "converted contiguous of 32 bytes", SAME},
     {"a (b c) -> (a b) c", "c=16 pad=0", "", SHAPE(64, 26), "f32", "i8 scale=0.05", 128, 1,
      "2 x converted staged 8-bit copied", SAME},
+    {"a b -> a b", "slot=16", "", SHAPE(64, 33), "i12", "", 528, 1, "cells 12-bit put_x16_{c|c|avx512|avx512}",
+     "staged 12-bit unpack_words_x16_{c|avx2|avx2|avx2}"},
     {"a b -> (b a) ()", "", "", SHAPE(7, 600), "u14", "", 17, 1, "staged 14-bit pack_words_x16_{c|avx2|avx2|avx2}",
      "staged 14-bit unpack_words_x16_{c|avx2|avx2|avx2}"},
     {"a b -> a b", "", "", SHAPE(64, 32), "f32", "e2m1", 128, 1, "converted packed 4-bit pack_x8_*",
