@@ -11,7 +11,14 @@
 /* `longint unsigned` as simulators spell it in C; uint64_t is another type where that is `unsigned long`. */
 typedef unsigned long long td_dpi_u64;
 
-typedef enum td_dpi_kind { TD_DPI_TENSOR = 1, TD_DPI_MEMORY = 2, TD_DPI_LAYOUT = 3, TD_DPI_REPORT = 4 } td_dpi_kind;
+typedef enum td_dpi_kind {
+    TD_DPI_TENSOR = 1,
+    TD_DPI_MEMORY = 2,
+    TD_DPI_LAYOUT = 3,
+    TD_DPI_REPORT = 4,
+    TD_DPI_CODE = 5,
+    TD_DPI_FAULTS = 6
+} td_dpi_kind;
 
 /* One handle argument of a call; the last three members are filled by the claim. */
 typedef struct td_dpi_claim {

@@ -6,7 +6,7 @@
  *   2. Status and messages   5. Layouts             8. Files
  *   3. Tensors               6. Words               9. What a layout touches
  *  10. Comparisons and reports                     11. Parts
- *  12. Speed
+ *  12. Speed                                       13. Codes and faults
  *
  * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
  * tensordoor_bridge.h.
@@ -943,6 +943,162 @@ TD_API const char *td_path_name(td_path path);
 
 /* The instruction set in use: "c", "avx2", "avx512" or "neon". TD_CPU in the environment can choose a lower one. */
 TD_API const char *td_speed_isa(void);
+
+/* -- 13. Codes and faults ------------------------------------------------------------------------------------------
+ *
+ * A code turns a word of data into a wider one with check bits, and back, where it sees errors of bits and may correct
+ * them. A text says which:
+ *
+ *     39_32                                    the name of a code of OpenTitan
+ *     parity odd width=8                       a parity bit for every 8 bits
+ *     hsiao subword=64 place=above             a construction, here for subwords of 64 bits
+ *     masks=@wbuf.masks address=10 xor=0x28000000000
+ *
+ * The name comes first:
+ *     22_16 28_22 39_32 64_57 72_64            Hsiao codes of OpenTitan (prim_secded_pkg)
+ *     hamming_22_16 hamming_39_32 hamming_72_64 hamming_76_68
+ *                                              its Hamming codes; hamming_39_32 is also that of VeeR (rvecc_encode)
+ *     inv_NAME                                 the same nine with check bits 1, 3, 5, .. inverted
+ *     parity                                   one bit: `even` (as without a word) or `odd` makes the number of ones,
+ *                                              data and parity together, even or odd. width=N is its subword=, 8 as at
+ *                                              first
+ *     hamming                                  any width: bit i of what is covered has the i-th number of 3, 5, 6, 7,
+ *                                              9, .. (no powers of two), check bit j is the parity of the bits whose
+ *                                              number has bit j set, and the last check bit is the parity of all others
+ *     hsiao                                    any width: every bit has a set of check bits, of odd size: all sets of
+ *                                              3, then all of 5, and so on. Bit 0 first, each takes of those that are
+ *                                              left the set whose check bits cover the fewest bits so far, the sum
+ *                                              over the set, and of several the one with the smallest number (check
+ *                                              bit j counts 2^j)
+ *     masks=HEX,HEX,..                         your own, one for every check bit, check bit 0 first: it is the parity
+ *                                              of the bits under its mask. Bit i of a mask is data bit i, then come the
+ *                                              address bits, then the check bits before this one
+ *     masks=@FILE                              the same from a file, with blanks, commas or ends of lines between
+ *                                              masks, and comments from # or // to the end of the line
+ * The smallest number of check bits that has distance 4 is taken by hamming and hsiao. Other libraries that say Hsiao
+ * have other matrices: pass theirs as masks.
+ *
+ * Words behind the name:
+ *     subword=N      a word is cut into subwords of N data bits, the first in the low bits, each with its own check
+ *                    bits. Named codes have theirs; for the others it is the whole word without this word
+ *     address=N      the N low bits of a word's address are covered too, above the data bits, so that a word read from
+ *                    a wrong address is seen. A named code then has N data bits less
+ *     xor=HEX        what is added to a coded subword last: data bits low, check bits above them
+ *     place=above    where the check bits stand: `above` the data of the whole word, those of subword 0 lowest; `below`
+ *                    it; or `interleaved`, each subword with its check bits right above it (as without this word, and
+ *                    as OpenTitan's memories have it)
+ *     correct=off    errors are seen and not corrected
+ *
+ * Errors. A code whose distance is 3 or more corrects one wrong bit of a subword; with 4 it sees every two. A
+ * syndrome that is that of no single bit is uncorrectable, where a decoder in hardware may take any of odd weight for a
+ * single error. */
+
+typedef struct td_code td_code;
+
+/* For words of `data_bits` bits. TD_OPTION for a text that is no code, or words that its subwords do not divide;
+ * TD_FILE or TD_FORMAT for a file of masks. A code never changes and may be shared by threads. */
+TD_API td_status td_code_create(const char *text, uint64_t data_bits, td_code **out);
+TD_API void td_code_destroy(td_code **code);
+
+/* The text with every word that matters, masks of a file among them; it lives as long as the code. */
+TD_API const char *td_code_text(const td_code *code);
+TD_API uint64_t td_code_data_bits(const td_code *code);  /* of a word */
+TD_API uint64_t td_code_coded_bits(const td_code *code); /* of a word with its check bits */
+TD_API uint64_t td_code_subwords(const td_code *code);   /* of a word */
+TD_API uint64_t td_code_check_bits(const td_code *code); /* of a subword */
+
+/* In how many bits two coded subwords differ at least: 2, 3, or 4 for 4 and more. */
+TD_API unsigned td_code_distance(const td_code *code);
+
+/* 1 where one wrong bit of a subword is corrected. */
+TD_API int td_code_corrects(const td_code *code);
+
+/* What a bit of a coded word is; zeros past its end. */
+typedef struct td_code_bit {
+    uint64_t subword;
+    uint64_t bit; /* of the data word; of a check bit: its number in the subword */
+    int is_check;
+} td_code_bit;
+
+TD_API td_code_bit td_code_locate(const td_code *code, uint64_t coded_bit);
+
+/* `count` words of data from address `first` on, coded, at the same addresses of another memory. TD_ARGUMENT where a
+ * memory has another width than the code, TD_RANGE for words outside. Bits that are x or z follow td_memory_set_x. */
+TD_API td_status td_code_encode(const td_code *code, const td_memory *data, uint64_t first, uint64_t count,
+                                td_memory *coded);
+
+typedef enum td_code_error_kind {
+    TD_CODE_CORRECTED = 0,
+    TD_CODE_UNCORRECTABLE = 1,
+    TD_CODE_WRONG_ADDRESS = 2 /* an address bit of the code; counted as uncorrectable */
+} td_code_error_kind;
+
+typedef struct td_code_error {
+    uint64_t word; /* its address */
+    uint64_t subword;
+    uint64_t bit; /* corrected: of the coded word; a wrong address: of the address; otherwise 0 */
+    uint64_t syndrome;
+    td_code_error_kind kind;
+} td_code_error;
+
+#define TD_CODE_FIRST 16
+
+typedef struct td_code_result {
+    uint64_t words;                     /* that were looked at */
+    uint64_t corrected;                 /* subwords of them with one wrong bit */
+    uint64_t uncorrectable;             /* subwords with more */
+    size_t kept;                        /* of the errors below */
+    td_code_error error[TD_CODE_FIRST]; /* the first ones, in the order of words and subwords */
+} td_code_result;
+
+/* Looks at `count` coded words from `first` on, and puts their data at the same addresses of `data`, unless it is NULL:
+ * corrected where they can be, and otherwise as they stand. Errors are no failure: *result has them. */
+TD_API td_status td_code_check(const td_code *code, const td_memory *coded, uint64_t first, uint64_t count,
+                               td_memory *data, td_code_result *result);
+
+/* Wrong bits on purpose, in any memory: a text says how many and where.
+ *
+ *     bits=2 word=0x40 seed=7          two random bits of one word
+ *     words=100 bits=1 in=check        one check bit in each of 100 random words
+ *
+ *     bits=N             so many bits of every word, all different, by random; 1 as at first
+ *     bit=N,N,..         these bits of it instead
+ *     word=N             this word; without it random ones, all different:
+ *     words=N            so many, 1 as at first, up to 65536,
+ *     first=N count=N    of those from `first` on, `count` of them; all as at first
+ *     in=data            with a code: only data bits, in=check: only check bits; in=any, as at first, either
+ *     subword=N          with a code the bits of a word lie in one subword, a random one, or in this one;
+ *                        subword=any takes them from the whole word
+ *     seed=N             of all that is random, 0 as at first; the same seed, the same bits
+ *
+ * The record says what was flipped, in the order of the words, and takes it back. */
+
+typedef struct td_faults td_faults;
+
+typedef struct td_fault {
+    uint64_t word; /* its address */
+    uint64_t bit;
+} td_fault;
+
+/* `code` may be NULL: the memory is then words of bits that are all alike. TD_OPTION for a text that is wrong, TD_RANGE
+ * for words, bits and subwords that are not there, TD_ARGUMENT for a code of another width. */
+TD_API td_status td_memory_inject(td_memory *memory, const char *what, const td_code *code, td_faults **out);
+
+/* The same in the bits of one element of a tensor that lies in the memory by this layout; its coordinate has a number
+ * for every dimension. Of the text, bits=, bit= (of the element, 0 its lowest), in= and seed= are taken. With a code
+ * the layout is that of the data words, the memory holds the coded ones, and in=check takes the check bits of the
+ * subwords that the element lies in, in=any these and its own; in=data, its own, as at first. Of several copies of the
+ * element the first is changed. */
+TD_API td_status td_backdoor_inject(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                                    const uint64_t *coordinate, const char *what, const td_code *code, td_faults **out);
+
+TD_API size_t td_faults_count(const td_faults *faults);
+TD_API td_fault td_faults_at(const td_faults *faults, size_t number); /* zeros past the last */
+TD_API void td_faults_destroy(td_faults **faults);
+
+/* Flips the bits back and destroys the record. A word that was written since, so that it differs from what the
+ * injection left, stays as it is; *left (may be NULL) is how many. */
+TD_API td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left);
 
 #ifdef __cplusplus
 }

@@ -363,6 +363,10 @@ package td_dpi_pkg;
     output string           message
   );
 
+  // ---- dpi/code.c
+
+  `include "td_dpi_codes.svh"
+
   // ---- dpi/banks.c: the banks are a tensor of u64, their handles
 
   import "DPI-C" function int td_dpi_backdoor_load_banks(

@@ -16,6 +16,8 @@ package td_pkg;
   `include "td_backdoor.svh"
   `include "td_memory.svh"
   `include "td_design_memory.svh"
+  `include "td_code.svh"
+  `include "td_faults.svh"
   `include "td_bank_set.svh"
   `include "td_ram_report.svh"
   `include "td_speed.svh"

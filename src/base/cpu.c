@@ -38,7 +38,7 @@ static unsigned detect(void)
         __builtin_cpu_supports("avx512cd")) {
         flags |= TD_CPU_AVX512;
         if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"))
-            flags |= TD_CPU_VBMI;
+            flags |= TD_CPU_VBMI | (__builtin_cpu_supports("gfni") ? TD_CPU_GFNI : 0);
     }
 #endif
 #if defined(__aarch64__)

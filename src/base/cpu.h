@@ -10,7 +10,8 @@ enum {
     TD_CPU_AVX512 = 1 << 1, /* AVX-512 F, BW, DQ, VL, CD; comes with TD_CPU_AVX2 */
     TD_CPU_VBMI = 1 << 2,   /* AVX-512 VBMI, VBMI2 */
     TD_CPU_NEON = 1 << 3,   /* every AArch64 has it */
-    TD_CPU_ALL = (1 << 4) - 1
+    TD_CPU_GFNI = 1 << 4,   /* GFNI on vectors of 64 bytes; comes with TD_CPU_VBMI */
+    TD_CPU_ALL = (1 << 5) - 1
 };
 
 /* The flags of the machine, after the environment and the mask. */

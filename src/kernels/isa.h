@@ -1,4 +1,5 @@
-/* The one mechanism of the kernels. A family (move, pick, shuffle, pack, equal, agree, tolerance, convert, cast) is
+/* The one mechanism of the kernels. A family (move, pick, shuffle, pack, equal, agree, tolerance, convert, cast, code)
+ * is
  *
  *   a table in its header, TD_MOVE_KERNELS(X): one line per kernel, from which the prototypes, the struct of function
  *   pointers (td_move_kernels), the tests and the benches are made;
@@ -28,13 +29,14 @@
 #define TD_ISA_AVX2(X) TD_ON_X86_64(X(avx2, TD_CPU_AVX2))
 #define TD_ISA_AVX512(X) TD_ON_X86_64(X(avx512, TD_CPU_AVX512))
 #define TD_ISA_VBMI(X) TD_ON_X86_64(X(vbmi, TD_CPU_VBMI))
+#define TD_ISA_GFNI(X) TD_ON_X86_64(X(gfni, TD_CPU_GFNI))
 #define TD_ISA_NEON(X) TD_ON_AARCH64(X(neon, TD_CPU_NEON))
-#define TD_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_VBMI(X) TD_ISA_NEON(X)
+#define TD_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_VBMI(X) TD_ISA_GFNI(X) TD_ISA_NEON(X)
 
 /* The prototypes of one kernel; `head` is the family's, as TD_MOVE_KERNEL. A file defines those that it has. */
 #define TD_PROTOTYPES(head, name)                                                                                      \
     head(name, c);                                                                                                     \
-    TD_ON_X86_64(head(name, avx2); head(name, avx512); head(name, vbmi);)                                              \
+    TD_ON_X86_64(head(name, avx2); head(name, avx512); head(name, vbmi); head(name, gfni);)                            \
     TD_ON_AARCH64(head(name, neon);)
 
 #endif

@@ -74,7 +74,7 @@ TD_MOVE_KERNELS(X)
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
 void td_move_init(td_move_kernels *kernels, unsigned cpu_flags);
 
-#define TD_MOVE_ISAS(X) TD_ISAS(X)
+#define TD_MOVE_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_VBMI(X) TD_ISA_NEON(X)
 #define X(isa, flag) void td_move_init_##isa(td_move_kernels *kernels);
 TD_MOVE_ISAS(X)
 #undef X

@@ -21,6 +21,7 @@ static const struct {
     {"presets", tool_presets, "lists the layouts that are built in"},
     {"convert", tool_convert, "converts a tensor file or a memory image to another format"},
     {"parts", tool_parts, "a tensor into the parts of a block-scaled format, and back"},
+    {"code", tool_code, "writes a memory image with check bits, or checks one and takes them off"},
     {"fill", tool_fill, "makes a tensor of random values, from a distribution and a seed"},
     {"show", tool_show, "shows what a tensor file holds: shape, dtype, range and elements"},
     {"flags", tool_flags, "prints the command lines for a simulator and this installation"},

@@ -134,6 +134,7 @@ int tool_info(int argc, char **argv);
 int tool_show(int argc, char **argv);
 int tool_convert(int argc, char **argv);
 int tool_parts(int argc, char **argv);
+int tool_code(int argc, char **argv);
 int tool_compare(int argc, char **argv);
 int tool_diff(int argc, char **argv);
 int tool_explain(int argc, char **argv);

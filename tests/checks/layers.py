@@ -12,12 +12,13 @@ BELOW = {
     "tensor": ["values", "kernels", "base"],
     "parts": ["tensor", "values", "kernels", "base"],
     "memory": ["values", "kernels", "base"],
+    "codes": ["memory", "values", "kernels", "base"],
     "layout": ["tensor", "memory", "values", "kernels", "base"],
     "plan": ["layout", "tensor", "memory", "values", "kernels", "base"],
 }
 BELOW["exec"] = ["plan"] + BELOW["plan"]
-BELOW["over"] = BELOW["exec"] + ["exec"]
-BELOW["backdoor"] = ["exec"] + BELOW["exec"]
+BELOW["over"] = BELOW["exec"] + ["exec", "codes"]
+BELOW["backdoor"] = ["exec", "codes"] + BELOW["exec"]
 BELOW["report"] = ["backdoor"] + BELOW["backdoor"] + ["files"]
 BELOW["compare"] = ["report"] + BELOW["report"]
 BELOW["show"] = BELOW["exec"]

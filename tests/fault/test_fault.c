@@ -117,6 +117,36 @@ static td_status create(world *w)
     return status;
 }
 
+static td_status code(world *w)
+{
+    static const char *const texts[] = {"inv_39_32 address=3", "hsiao", "masks=3fffffff xor=1"};
+    td_code *made = NULL;
+    td_status status = TD_OK;
+    (void)w;
+    for (size_t i = 0; i < 3 && !status; i++) {
+        status = td_code_create(texts[i], i == 0 ? 58 : 30, &made);
+        assert_true(!status || !made);
+        td_code_destroy(&made);
+    }
+    return status;
+}
+
+/* What an injection flips is flipped back here, so that the memory is as it was. */
+static td_status inject(world *w)
+{
+    const uint64_t coordinate[2] = {95, 127};
+    td_faults *faults = NULL;
+    td_status status = td_memory_inject(w->memory, "words=20 bits=3", NULL, &faults);
+    assert_true(!status || !faults);
+    if (!status)
+        assert_int_equal(td_memory_undo(w->memory, &faults, NULL), TD_OK);
+    if (!status)
+        status = td_backdoor_inject(w->memory, w->golden, w->layout, NULL, coordinate, "bits=2", NULL, &faults);
+    if (!status)
+        assert_int_equal(td_memory_undo(w->memory, &faults, NULL), TD_OK);
+    return status;
+}
+
 static td_status load(world *w)
 {
     td_plan_cache_clear();
@@ -407,6 +437,8 @@ typedef struct call {
 
 static const call calls[] = {
     {"create", create, NULL},
+    {"code", code, NULL},
+    {"inject", inject, NULL},
     {"load", load, NULL},
     {"dump", dump, NULL},
     {"compare", compare, NULL},

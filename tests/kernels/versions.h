@@ -19,7 +19,7 @@ typedef struct version {
 
 static inline const version *all_versions(void)
 {
-    static version list[6];
+    static version list[7];
     size_t count = 0;
     unsigned flags = TD_CPU_C;
     list[count++] = (version){"c", flags};

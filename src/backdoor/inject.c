@@ -1,0 +1,256 @@
+/* Wrong bits in one element of a tensor: td_backdoor_inject. It finds the element's bits in the boxes of the plan and
+ * hands them to codes/fault.c. */
+#include "base/text.h"
+#include "codes/fault.h"
+#include "plan/cache.h"
+#include "plan/walk.h"
+#include "tensor/tensor.h"
+#include "values/as.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BITS 64 /* of an element */
+
+/* What the boxes say of one element. */
+typedef struct search {
+    const td_plan *plan;
+    const td_box *box;
+    int64_t elem;
+    unsigned bits;             /* of the element in memory */
+    uint64_t found;            /* 1 << bit of the element */
+    td_fault place[MOST_BITS]; /* of each of its bits, in the data words */
+} search;
+
+/* Bits `from` and on of the element lie at this place; the first copy of a bit counts. */
+static void note(search *s, td_at at, unsigned from, unsigned bits)
+{
+    const uint64_t word_bits = s->plan->geometry.word_bytes * 8;
+    const td_ground ground = td_ground_of(s->plan, at.select);
+    for (unsigned i = 0; i < bits; i++) {
+        const uint64_t bit = (uint64_t)at.memory + i;
+        if (s->found >> (from + i) & 1)
+            continue;
+        s->found |= (uint64_t)1 << (from + i);
+        s->place[from + i] = (td_fault){ground.word + bit / word_bits, bit % word_bits};
+    }
+}
+
+static void look_at(search *s, td_at at)
+{
+    const td_piece *piece = s->plan->piece + s->box->first_piece;
+    if (!s->box->piece_count && at.tensor == s->elem)
+        note(s, at, 0, s->bits);
+    for (size_t i = 0; i < s->box->piece_count; i++)
+        if (at.tensor + piece[i].tensor == s->elem)
+            note(s, (td_at){at.tensor, at.memory + piece[i].memory, at.select}, piece[i].elem_bit, piece[i].bits);
+}
+
+/* Steps of node `level` and of those inside it; [low, high] is what the latter add to the element, pieces included.
+ * Steps from which the element cannot be reached are not taken. */
+static void search_nodes(search *s, size_t level, td_at at, const int64_t *low, const int64_t *high)
+{
+    if (level == s->box->node_count) {
+        look_at(s, at);
+        return;
+    }
+    const td_node *node = s->plan->node + s->box->first_node + level;
+    for (uint64_t i = 0; i < node->extent; i++) {
+        const td_at step = td_at_step(at, node, i);
+        if (node->tensor > 0 && step.tensor + high[level + 1] < s->elem) { /* the first step that is far enough */
+            const uint64_t skip = (uint64_t)((s->elem - step.tensor - high[level + 1]) / node->tensor);
+            i += skip > 1 ? skip - 1 : 0;
+            continue;
+        }
+        if (node->tensor > 0 && step.tensor + low[level + 1] > s->elem)
+            break;
+        if (step.tensor + low[level + 1] <= s->elem && step.tensor + high[level + 1] >= s->elem)
+            search_nodes(s, level + 1, step, low, high);
+    }
+}
+
+static void search_box(search *s, const td_box *box)
+{
+    int64_t low[TD_WALK_NODES + 1], high[TD_WALK_NODES + 1];
+    const td_node *node = s->plan->node + box->first_node;
+    s->box = box;
+    low[box->node_count] = high[box->node_count] = 0;
+    for (size_t i = 0; i < box->piece_count; i++) {
+        const int64_t tensor = s->plan->piece[box->first_piece + i].tensor;
+        low[box->node_count] = tensor < low[box->node_count] ? tensor : low[box->node_count];
+        high[box->node_count] = tensor > high[box->node_count] ? tensor : high[box->node_count];
+    }
+    for (size_t i = box->node_count; i-- > 0;) {
+        const int64_t far = node[i].tensor * (int64_t)(node[i].extent - 1);
+        low[i] = low[i + 1] + (far < 0 ? far : 0);
+        high[i] = high[i + 1] + (far > 0 ? far : 0);
+    }
+    search_nodes(s, 0, td_box_at(box), low, high);
+}
+
+/* -- which of them -- */
+
+static td_status check_arguments(const td_memory *memory, const td_tensor *tensor, const td_layout *layout,
+                                 const uint64_t *coordinate, const char *what, const td_code *code,
+                                 td_faults *const *out)
+{
+    const void *const argument[] = {memory, tensor, layout, coordinate, what, out};
+    static const char *const name[] = {"memory", "tensor", "layout", "coordinate", "text", "pointer for the faults"};
+    for (size_t i = 0; i < sizeof argument / sizeof *argument; i++)
+        if (!argument[i])
+            return td_fail(TD_ARGUMENT, "the %s is NULL; pass one", name[i]);
+    for (size_t d = 0; d < tensor->shape.rank; d++)
+        if (coordinate[d] >= tensor->shape.dim[d])
+            return td_fail(TD_RANGE,
+                           "coordinate %" PRIu64 " in dimension %zu, which has a length of %" PRIu64
+                           "; pass 0 to %" PRIu64,
+                           coordinate[d], d, tensor->shape.dim[d], tensor->shape.dim[d] - 1);
+    if (code && td_code_coded_bits(code) != memory->width_bits)
+        return td_fail(TD_ARGUMENT,
+                       "words of %" PRIu64 " bits, and the code \"%.60s\" has %" PRIu64
+                       "; pass the coded memory, or a code made for this one",
+                       memory->width_bits, code->text, code->coded_bits);
+    return TD_OK;
+}
+
+static td_status find_element(const td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                              const uint64_t *coordinate, const td_code *code, search *s)
+{
+    const uint64_t width = code ? code->data_bits : memory->width_bits;
+    td_as conversion;
+    td_plan *plan = NULL;
+    td_status status = td_as_parse(td_layout_choose_as(layout, as), tensor->dtype, &conversion);
+    if (status)
+        return status;
+    const td_plan_request request = {
+        .layout = layout,
+        .shape = &tensor->shape,
+        .tensor_dtype = tensor->dtype,
+        .memory_dtype = conversion.dtype,
+        .geometry = {
+            .width_bits = width, .depth_words = memory->depth_words, .banks = 1, .word_bytes = td_word_bytes(width)}};
+    status = td_cache_plan(&request, &plan);
+    if (status)
+        return status;
+    *s = (search){.plan = plan, .bits = conversion.dtype.bits};
+    for (size_t d = 0; d < tensor->shape.rank; d++)
+        s->elem = s->elem * (int64_t)tensor->shape.dim[d] + (int64_t)coordinate[d];
+    const uint64_t all = s->bits < 64 ? ((uint64_t)1 << s->bits) - 1 : ~(uint64_t)0;
+    for (size_t b = 0; b < plan->data_count && s->found != all; b++)
+        search_box(s, &plan->data[b]);
+    td_plan_release(&plan);
+    if (!s->found)
+        return td_fail(TD_RANGE, "the layout puts this element into no word; pass the coordinate of one that it moves");
+    return TD_OK;
+}
+
+/* The place of a data bit in the memory, which is coded or not. */
+static td_fault in_memory(const td_code *code, td_fault data)
+{
+    if (code)
+        data.bit =
+            td_code_bit_at(code, (uint32_t)(data.bit / code->subword_bits), (uint32_t)(data.bit % code->subword_bits));
+    return data;
+}
+
+/* The check bits of the subwords that the element lies in, each once. */
+static size_t add_checks(const search *s, const td_code *code, td_fault *list, size_t count)
+{
+    uint64_t last_word = UINT64_MAX, last_subword = 0;
+    for (unsigned b = 0; b < s->bits; b++) {
+        const uint64_t subword = s->place[b].bit / code->subword_bits;
+        if (!(s->found >> b & 1) || (s->place[b].word == last_word && subword == last_subword))
+            continue;
+        last_word = s->place[b].word;
+        last_subword = subword;
+        for (uint32_t j = 0; j < code->check_bits; j++)
+            list[count++] = (td_fault){last_word, td_code_bit_at(code, (uint32_t)subword, code->subword_bits + j)};
+    }
+    return count;
+}
+
+static int compare_faults(const void *a, const void *b)
+{
+    const td_fault *x = a, *y = b;
+    if (x->word != y->word)
+        return x->word < y->word ? -1 : 1;
+    return (x->bit > y->bit) - (x->bit < y->bit);
+}
+
+/* Fills `list`, which has room for an element and all its check bits, with what the text wants. */
+static td_status choose(const search *s, const td_code *code, const td_fault_spec *spec, td_fault *list, size_t *count)
+{
+    uint64_t order[MOST_BITS * (TD_CODE_CHECKS + 1)];
+    td_fault chosen[MOST_BITS * (TD_CODE_CHECKS + 1)];
+    size_t all = 0;
+    for (size_t i = 0; i < spec->bit_count; i++) {
+        if (spec->bit[i] >= s->bits || !(s->found >> spec->bit[i] & 1))
+            return td_fail(TD_RANGE, "bit %" PRIu64 " of an element of %u bits; pass 0 to %u", spec->bit[i], s->bits,
+                           s->bits - 1);
+        list[(*count)++] = in_memory(code, s->place[spec->bit[i]]);
+    }
+    if (spec->bit_count)
+        return TD_OK;
+    for (unsigned b = 0; b < s->bits && spec->in != TD_FAULT_CHECK; b++)
+        if (s->found >> b & 1)
+            chosen[all++] = in_memory(code, s->place[b]);
+    if (code && spec->in != TD_FAULT_DATA)
+        all = add_checks(s, code, chosen, all);
+    if (spec->bits > all)
+        return td_fail(TD_RANGE, "bits=%" PRIu64 ", and %zu bits may be flipped; pass at most so many", spec->bits,
+                       all);
+    for (size_t i = 0; i < all; i++)
+        order[i] = i;
+    td_fault_pick(order, all, (size_t)spec->bits, spec->seed, 0);
+    for (size_t i = 0; i < spec->bits; i++)
+        list[(*count)++] = chosen[order[i]];
+    return TD_OK;
+}
+
+static td_status read_text(const char *what, const td_code *code, td_fault_spec *spec)
+{
+    const td_status status = td_fault_spec_read(what, spec);
+    if (status)
+        return status;
+    if (spec->seen & TD_FAULT_WHERE)
+        return td_fail(TD_OPTION,
+                       "\"%.60s\" says which words, and the coordinate says it too; pass bits=, bit=, in= and "
+                       "seed= alone",
+                       what);
+    if (!code && spec->seen & TD_FAULT_CODED)
+        return td_fail(TD_OPTION, "\"%.60s\" needs a code, and there is none; pass the memory's code, or leave in= out",
+                       what);
+    if (!(spec->seen & TD_FAULT_CODED))
+        spec->in = TD_FAULT_DATA;
+    return TD_OK;
+}
+
+td_status td_backdoor_inject(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                             const uint64_t *coordinate, const char *what, const td_code *code, td_faults **out)
+{
+    search s;
+    td_fault_spec spec;
+    td_fault *list = NULL;
+    size_t count = 0;
+    td_status status = check_arguments(memory, tensor, layout, coordinate, what, code, out);
+    if (!status)
+        status = read_text(what, code, &spec);
+    if (!status)
+        status = find_element(memory, tensor, layout, as, coordinate, code, &s);
+    if (!status && !(list = malloc(MOST_BITS * (TD_CODE_CHECKS + 1) * sizeof *list)))
+        status = td_fail_alloc(MOST_BITS * (TD_CODE_CHECKS + 1) * sizeof *list);
+    if (!status)
+        status = choose(&s, code, &spec, list, &count);
+    if (!status) {
+        qsort(list, count, sizeof *list, compare_faults);
+        status = td_faults_apply(memory, list, count, out);
+        list = NULL;
+    }
+    free(list);
+    if (status && memory)
+        td_fail_prefix("backdoor_inject \"%s\": ", memory->name);
+    else if (status)
+        td_fail_prefix("backdoor_inject: ");
+    return status;
+}

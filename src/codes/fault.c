@@ -1,0 +1,386 @@
+/* Wrong bits on purpose, in any memory: td_memory_inject, and td_memory_undo, which takes them back. A text says how
+ * many and where; everything is chosen and checked before a bit is flipped. */
+#include "codes/fault.h"
+#include "base/random.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "memory/x_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The record of an injection: what was flipped, and each of its words as it was left. */
+struct td_faults {
+    td_fault *fault;
+    size_t count;
+    uint64_t width_bits, depth_words;
+    unsigned char *after; /* a word for every fault */
+};
+
+/* -- the text -- */
+
+enum { BITS, BIT, WORD, WORDS, FIRST, COUNT_KEY, IN, SUBWORD, SEED };
+static const char *const keys[] = {"bits=", "bit=", "word=", "words=", "first=", "count=", "in=", "subword=", "seed="};
+_Static_assert(TD_FAULT_WHERE == (1u << WORD | 1u << WORDS | 1u << FIRST | 1u << COUNT_KEY | 1u << SUBWORD),
+               "fault.h numbers the words as they stand here");
+_Static_assert(TD_FAULT_CODED == 1u << IN, "fault.h numbers the words as they stand here");
+#define KEYS_TEXT "bits=, bit=, word=, words=, first=, count=, in=, subword=, seed="
+
+static td_status refuse_number(const char *word)
+{
+    return td_fail(TD_OPTION, "%.60s is no number; pass one, decimal or 0x", word);
+}
+
+static td_status read_bits(td_fault_spec *spec, const char *word)
+{
+    for (const char *at = word + strlen(keys[BIT]);; at++) {
+        if (spec->bit_count == COUNT(spec->bit))
+            return td_fail(TD_OPTION, "bit= has more than %zu bits; pass fewer, or bits=N", COUNT(spec->bit));
+        if (!td_text_number(&at, &spec->bit[spec->bit_count]) || (*at && *at != ','))
+            return td_fail(TD_OPTION, "%.60s is no list of bits; pass numbers like bit=3 or bit=0,17", word);
+        for (size_t i = 0; i < spec->bit_count; i++)
+            if (spec->bit[i] == spec->bit[spec->bit_count])
+                return td_fail(TD_OPTION, "bit %" PRIu64 " stands twice in %.60s; keep one of them", spec->bit[i],
+                               word);
+        spec->bit_count++;
+        if (!*at)
+            return TD_OK;
+    }
+}
+
+static td_status read_in(td_fault_spec *spec, const char *value)
+{
+    static const char *const names[] = {"any", "data", "check"};
+    for (unsigned i = 0; i < COUNT(names); i++)
+        if (strcmp(value, names[i]) == 0) {
+            spec->in = (td_fault_in)i;
+            return TD_OK;
+        }
+    return td_fail(TD_OPTION, "in=%.40s; pass in=any, in=data or in=check", value);
+}
+
+static td_status read_value(td_fault_spec *spec, unsigned key, const char *word)
+{
+    uint64_t *const number[] = {
+        [BITS] = &spec->bits,       [WORD] = &spec->word,       [WORDS] = &spec->words, [FIRST] = &spec->first,
+        [COUNT_KEY] = &spec->count, [SUBWORD] = &spec->subword, [SEED] = &spec->seed};
+    const char *value = word + strlen(keys[key]), *at = value;
+    if (key == BIT)
+        return read_bits(spec, word);
+    if (key == IN)
+        return read_in(spec, value);
+    if (key == SUBWORD && strcmp(value, "any") == 0) {
+        spec->spread = true;
+        return TD_OK;
+    }
+    if (!td_text_number(&at, number[key]) || *at)
+        return refuse_number(word);
+    if ((key == BITS || key == WORDS || key == COUNT_KEY) && *number[key] == 0)
+        return td_fail(TD_OPTION, "%s; pass at least 1", word);
+    if (key == WORDS && spec->words > TD_FAULT_WORDS)
+        return td_fail(TD_OPTION, "%s; pass up to %d words at once", word, TD_FAULT_WORDS);
+    return TD_OK;
+}
+
+static td_status read_word(td_fault_spec *spec, const char *word)
+{
+    unsigned key = 0;
+    while (key < COUNT(keys) && strncmp(word, keys[key], strlen(keys[key])) != 0)
+        key++;
+    if (key == COUNT(keys)) {
+        const char *near = td_suggest(word, keys, COUNT(keys));
+        return td_fail(TD_OPTION, "unknown word \"%.40s\"; %s%s%sthe words are " KEYS_TEXT, word,
+                       near ? "did you mean \"" : "", near ? near : "", near ? "\"? " : "");
+    }
+    if (spec->seen >> key & 1)
+        return td_fail(TD_OPTION, "%s stands twice; keep one of them", keys[key]);
+    spec->seen |= 1u << key;
+    return read_value(spec, key, word);
+}
+
+/* Pairs of words that say one thing twice. */
+static td_status check_pairs(const td_fault_spec *spec)
+{
+    static const struct {
+        unsigned a, b;
+    } pairs[] = {{BIT, BITS}, {BIT, IN}, {BIT, SUBWORD}, {WORD, WORDS}, {WORD, FIRST}, {WORD, COUNT_KEY}};
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        if (spec->seen >> pairs[i].a & spec->seen >> pairs[i].b & 1)
+            return td_fail(TD_OPTION, "%s and %s do not go together; leave one of them out", keys[pairs[i].a],
+                           keys[pairs[i].b]);
+    return TD_OK;
+}
+
+td_status td_fault_spec_read(const char *text, td_fault_spec *out)
+{
+    char word[512];
+    td_status status = TD_OK;
+    *out = (td_fault_spec){.bits = 1, .word = UINT64_MAX, .words = 1, .subword = UINT64_MAX};
+    for (const char *at = text + strspn(text, " \t"); *at && !status; at += strspn(at, " \t")) {
+        const size_t length = strcspn(at, " \t");
+        if (length >= sizeof word)
+            return td_fail(TD_OPTION, "a word of %zu letters; a word has at most %zu", length, sizeof word - 1);
+        memcpy(word, at, length);
+        word[length] = 0;
+        at += length;
+        status = read_word(out, word);
+    }
+    return status ? status : check_pairs(out);
+}
+
+/* -- which bits -- */
+
+void td_fault_pick(uint64_t *bits, size_t count, size_t wanted, uint64_t seed, uint64_t n)
+{
+    for (size_t i = 0; i < wanted && i < count; i++) {
+        const size_t other = i + (size_t)(td_random_at(td_random_at(seed, n), i) % (count - i));
+        const uint64_t bit = bits[i];
+        bits[i] = bits[other];
+        bits[other] = bit;
+    }
+}
+
+/* Different random words, ascending: for every number from the last `wanted` on, a smaller one or, where that is taken,
+ * the number itself (Floyd's method). */
+static void pick_words(const td_fault_spec *spec, uint64_t first, uint64_t count, uint64_t *word)
+{
+    size_t used = 0;
+    for (uint64_t top = count - spec->words; top < count; top++) {
+        uint64_t next = td_random_at(~spec->seed, top) % (top + 1);
+        size_t low = 0;
+        for (int again = 0; again < 2; again++) {
+            size_t high = used;
+            for (low = 0; low < high;) {
+                const size_t middle = (low + high) / 2;
+                if (word[middle] < first + next)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (low == used || word[low] != first + next)
+                break;
+            next = top;
+        }
+        memmove(word + low + 1, word + low, (used - low) * sizeof *word);
+        word[low] = first + next;
+        used++;
+    }
+}
+
+/* The bits of a word that may be flipped, with those of word number n; returns how many there are. */
+static size_t candidates(const td_memory *memory, const td_code *code, const td_fault_spec *spec, uint64_t n,
+                         uint64_t *bits)
+{
+    size_t count = 0;
+    if (!code) {
+        for (uint64_t b = 0; b < memory->width_bits; b++)
+            bits[count++] = b;
+        return count;
+    }
+    const uint64_t subword =
+        spec->subword != UINT64_MAX ? spec->subword : td_random_at(spec->seed ^ TD_RANDOM_STEP, n) % code->subwords;
+    for (uint32_t s = 0; s < code->subwords; s++)
+        for (uint32_t b = 0; (spec->spread || s == subword) && b < code->subword_bits + code->check_bits; b++) {
+            const bool check = b >= code->subword_bits;
+            if (spec->in == TD_FAULT_ANY || (spec->in == TD_FAULT_CHECK) == check)
+                bits[count++] = td_code_bit_at(code, s, b);
+        }
+    return count;
+}
+
+static td_status check_spec(const td_memory *memory, const td_code *code, td_fault_spec *spec)
+{
+    if (spec->word != UINT64_MAX) {
+        spec->first = spec->word;
+        spec->count = 1;
+    }
+    if (spec->first >= memory->depth_words || (spec->count && spec->count > memory->depth_words - spec->first))
+        return td_fail(TD_RANGE,
+                       "%" PRIu64 " words from 0x%" PRIx64 " in a memory of %" PRIu64 " words; pass words inside it",
+                       spec->count, spec->first, memory->depth_words);
+    if (!spec->count)
+        spec->count = memory->depth_words - spec->first;
+    if (spec->words > spec->count)
+        return td_fail(TD_RANGE, "words=%" PRIu64 " of %" PRIu64 " words; pass at most so many", spec->words,
+                       spec->count);
+    for (size_t i = 0; i < spec->bit_count; i++)
+        if (spec->bit[i] >= memory->width_bits)
+            return td_fail(TD_RANGE, "bit %" PRIu64 " of words of %" PRIu64 " bits; pass 0 to %" PRIu64, spec->bit[i],
+                           memory->width_bits, memory->width_bits - 1);
+    if (!code && (spec->seen >> IN | spec->seen >> SUBWORD) & 1)
+        return td_fail(TD_OPTION, "%s needs a code, and there is none; pass the memory's code, or leave it out",
+                       spec->seen >> IN & 1 ? keys[IN] : keys[SUBWORD]);
+    if (code && code->coded_bits != memory->width_bits)
+        return td_fail(TD_ARGUMENT,
+                       "words of %" PRIu64 " bits, and the code \"%.60s\" has %" PRIu64
+                       "; pass the coded memory, or a code made for this one",
+                       memory->width_bits, code->text, code->coded_bits);
+    if (code && spec->subword != UINT64_MAX && spec->subword >= code->subwords)
+        return td_fail(TD_RANGE, "subword=%" PRIu64 " of %" PRIu32 "; the first is 0", spec->subword, code->subwords);
+    return TD_OK;
+}
+
+static td_status choose(const td_memory *memory, const td_code *code, const td_fault_spec *spec, td_fault **list,
+                        size_t *count)
+{
+    uint64_t *bits = malloc((size_t)memory->width_bits * sizeof *bits);
+    uint64_t *word = malloc((size_t)spec->words * sizeof *word);
+    if (!bits || !word) {
+        free(bits);
+        free(word);
+        return td_fail_alloc((size_t)(memory->width_bits + spec->words) * sizeof *bits);
+    }
+    const size_t room = spec->bit_count ? 0 : candidates(memory, code, spec, 0, bits);
+    const size_t each = spec->bit_count ? spec->bit_count : (size_t)spec->bits;
+    td_status status = TD_OK;
+    if (!spec->bit_count && spec->bits > room)
+        status =
+            td_fail(TD_RANGE, "bits=%" PRIu64 ", and %zu bits may be flipped; pass at most so many", spec->bits, room);
+    *list = status ? NULL : malloc(((size_t)spec->words * each + 1) * sizeof **list);
+    if (!status && !*list)
+        status = td_fail_alloc((size_t)spec->words * each * sizeof **list);
+    *count = 0;
+    if (!status)
+        pick_words(spec, spec->first, spec->count, word);
+    for (uint64_t n = 0; n < spec->words && !status; n++) {
+        if (!spec->bit_count)
+            td_fault_pick(bits, candidates(memory, code, spec, n, bits), each, spec->seed, n);
+        for (size_t i = 0; i < each; i++)
+            (*list)[(*count)++] = (td_fault){word[n], spec->bit_count ? spec->bit[i] : bits[i]};
+    }
+    free(bits);
+    free(word);
+    return status;
+}
+
+/* -- flipping -- */
+
+/* The words of a list, which stand in it word by word, are fetched before they are looked at, and put back. */
+static td_status bring_in(const td_memory *memory, const td_fault *list, size_t count)
+{
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && !status && memory->backing; i++)
+        if (i == 0 || list[i].word != list[i - 1].word)
+            status = td_memory_bring_in(memory, list[i].word, 1);
+    return status;
+}
+
+static void put_back(const td_memory *memory, const td_fault *list, size_t count)
+{
+    for (size_t i = 0; i < count && memory->backing; i++)
+        if (i == 0 || list[i].word != list[i - 1].word)
+            td_memory_put_back(memory, list[i].word, 1);
+}
+
+td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_faults **out)
+{
+    const size_t bytes = memory->word_bytes;
+    td_status status = bring_in(memory, list, count);
+    for (size_t i = 0; i < count && !status; i++)
+        status = td_x_check_words(memory, &list[i].word, 1);
+    td_faults *faults = status ? NULL : calloc(1, sizeof *faults);
+    unsigned char *after = faults ? malloc(count * bytes + 1) : NULL;
+    if (!status && !after)
+        status = td_fail_alloc(count * bytes);
+    if (status) {
+        free(faults);
+        free(list);
+        return status;
+    }
+    *faults = (td_faults){list, count, memory->width_bits, memory->depth_words, after};
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = (size_t)list[i].word * bytes + (size_t)list[i].bit / 8;
+        memory->data[at] ^= (unsigned char)(1u << list[i].bit % 8);
+        if (memory->unknown_any) /* a bit that was x or z is a known 1 now */
+            memory->unknown->data[at] &= (unsigned char)~(1u << list[i].bit % 8);
+    }
+    for (size_t i = 0; i < count; i++)
+        memcpy(after + i * bytes, memory->data + (size_t)list[i].word * bytes, bytes);
+    put_back(memory, list, count);
+    *out = faults;
+    return TD_OK;
+}
+
+td_status td_memory_inject(td_memory *memory, const char *what, const td_code *code, td_faults **out)
+{
+    if (!memory || !what || !out)
+        return td_fail(TD_ARGUMENT, "memory_inject: %s is NULL; pass one",
+                       !memory ? "the memory"
+                       : !what ? "the text"
+                               : "out");
+    td_fault_spec spec;
+    td_fault *list = NULL;
+    size_t count = 0;
+    td_status status = td_fault_spec_read(what, &spec);
+    if (!status)
+        status = check_spec(memory, code, &spec);
+    if (!status)
+        status = choose(memory, code, &spec, &list, &count);
+    if (!status)
+        status = td_faults_apply(memory, list, count, out);
+    if (status)
+        td_fail_prefix("memory_inject \"%s\": ", memory->name);
+    return status;
+}
+
+/* A word with several faults is looked at once, at the first: its later ones follow, or stay, with it. */
+static bool is_untouched(const td_memory *memory, const td_faults *f, size_t i)
+{
+    return memcmp(memory->data + (size_t)f->fault[i].word * memory->word_bytes, f->after + i * memory->word_bytes,
+                  memory->word_bytes) == 0;
+}
+
+td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
+{
+    if (!memory || !faults || !*faults)
+        return td_fail(TD_ARGUMENT, "memory_undo: the %s is NULL; pass one", memory ? "faults" : "memory");
+    const td_faults *f = *faults;
+    uint64_t changed = 0;
+    if (f->width_bits != memory->width_bits || f->depth_words != memory->depth_words)
+        return td_fail(TD_ARGUMENT,
+                       "memory_undo \"%s\": faults of a memory of %" PRIu64 " words of %" PRIu64
+                       " bits in one of %" PRIu64 " words of %" PRIu64 "; pass the memory that they were injected into",
+                       memory->name, f->depth_words, f->width_bits, memory->depth_words, memory->width_bits);
+    const td_status status = bring_in(memory, f->fault, f->count);
+    if (status) {
+        td_fail_prefix("memory_undo \"%s\": ", memory->name);
+        return status;
+    }
+    for (size_t i = 0; i < f->count;) {
+        const bool untouched = is_untouched(memory, f, i);
+        const uint64_t word = f->fault[i].word;
+        changed += !untouched;
+        for (; i < f->count && f->fault[i].word == word; i++)
+            if (untouched)
+                memory->data[(size_t)word * memory->word_bytes + (size_t)f->fault[i].bit / 8] ^=
+                    (unsigned char)(1u << f->fault[i].bit % 8);
+    }
+    put_back(memory, f->fault, f->count);
+    if (left)
+        *left = changed;
+    td_faults_destroy(faults);
+    return TD_OK;
+}
+
+size_t td_faults_count(const td_faults *faults)
+{
+    return faults ? faults->count : 0;
+}
+
+td_fault td_faults_at(const td_faults *faults, size_t number)
+{
+    return faults && number < faults->count ? faults->fault[number] : (td_fault){0};
+}
+
+void td_faults_destroy(td_faults **faults)
+{
+    if (!faults || !*faults)
+        return;
+    free((*faults)->fault);
+    free((*faults)->after);
+    free(*faults);
+    *faults = NULL;
+}

@@ -1,0 +1,89 @@
+/* Kernels for codes of words: every bit of a word that comes out is the exclusive or of some bits of the word that
+ * goes in, of bits of its address, and of a constant. codes/words.c makes the two maps of a code with codes/map.c:
+ * data to coded words, and coded words to data with their syndromes. The kernels refuse nothing.
+ *
+ *   code_map   for w < count: the word at dst + w * dst_bytes from the one at src + w * src_bytes and from the number
+ *              first + w. Ends before a word whose syndrome is not 0, or before the block of at most TD_CODE_BLOCK
+ *              words in which it stands, and returns how many words it has mapped; those behind are not written. dst
+ *              may be NULL: then only syndromes are looked at
+ *
+ * Words are those of memories: 1, 2, 4 or 8 bytes, or more in whole 32-bit words. */
+#ifndef TD_KERNELS_CODE_H
+#define TD_KERNELS_CODE_H
+
+#include "kernels/isa.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TD_CODE_KERNELS(X) X(code_map)
+
+#define TD_CODE_BLOCK 64  /* words that a kernel takes at once, at most */
+#define TD_CODE_DWORDS 64 /* of 32 bits in a word: wider ones go through plain C */
+#define TD_CODE_SYNDROME (~(uint32_t)0)
+
+/* What one byte of the source adds to a row: 8 bits that each are the parity of some of its bits. */
+typedef struct td_code_term {
+    uint32_t src;             /* the byte of the source word; from td_code_map.address on: of the address */
+    uint32_t identity;        /* 1: the byte itself */
+    uint64_t affine;          /* as gf2p8affineqb takes it: byte 7 - i is the mask of bit i */
+    unsigned char low[16];    /* for the low four bits of the byte */
+    unsigned char high[16];   /* and for the high four: the two are added */
+    unsigned char table[256]; /* for the whole byte */
+} td_code_term;
+
+/* One byte of the destination word, or eight bits of a syndrome. */
+typedef struct td_code_row {
+    uint32_t dst; /* the byte, or TD_CODE_SYNDROME */
+    uint32_t first_term, terms;
+    unsigned char constant;
+} td_code_row;
+
+/* Four bytes that are the same in both words. Numbers of 32-bit words. */
+typedef struct td_code_copy {
+    uint32_t dst, src;
+} td_code_copy;
+
+/* Four bytes of which some are constant; rows write the others. */
+typedef struct td_code_fill {
+    uint32_t dst, value;
+} td_code_fill;
+
+typedef struct td_code_map {
+    size_t src_bytes, dst_bytes; /* of a stored word */
+    uint32_t address;            /* the number of the first byte of the address: src_bytes, rounded up to 4 */
+    uint32_t row_count, copy_count, syndrome_count, plane_count, fill_count, busy_count;
+    td_code_row *row; /* by the byte of the destination; the syndromes behind */
+    td_code_fill *fill;
+    td_code_row *busy; /* plain C: the rows that the fills leave */
+    td_code_copy *copy;
+    uint32_t *plane; /* the 32-bit words of source and address whose bytes stand in terms */
+    td_code_term *term;
+} td_code_map;
+
+typedef size_t (*td_code_fn)(const td_code_map *map, unsigned char *dst, const unsigned char *src, uint64_t first,
+                             size_t count);
+
+#define TD_CODE_KERNEL(name, isa)                                                                                      \
+    size_t td_##name##_##isa(const td_code_map *map, unsigned char *dst, const unsigned char *src, uint64_t first,     \
+                             size_t count)
+
+typedef struct td_code_kernels {
+#define X(name) td_code_fn name;
+    TD_CODE_KERNELS(X)
+#undef X
+} td_code_kernels;
+
+#define X(name) TD_PROTOTYPES(TD_CODE_KERNEL, name)
+TD_CODE_KERNELS(X)
+#undef X
+
+/* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
+void td_code_init(td_code_kernels *kernels, unsigned cpu_flags);
+
+#define TD_CODE_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_GFNI(X)
+#define X(isa, flag) void td_code_init_##isa(td_code_kernels *kernels);
+TD_CODE_ISAS(X)
+#undef X
+
+#endif
