@@ -15,6 +15,7 @@
 #define SHORT_ROW 64                  /* elements that bit rows pack slower than a stage does */
 #define ENOUGH_CELLS 16               /* of a row: loads have vectors for them, dumps have none */
 #define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
+#define SMALL_BOX 1024                /* elements of one block that is converted before a stage has begun */
 #define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
@@ -269,6 +270,8 @@ static bool converts_few(const td_plan *plan, const td_box *box, const td_move *
     const uint64_t wide = (m->kind == TD_MOVE_PICKS ? m->picks->bytes : m->wide * m->elem_bytes) / narrow;
     const uint64_t block = m->high * wide;
     if (td_dtype_equal(plan->tensor_dtype, plan->memory_dtype))
+        return false;
+    if (m->loops == 0 && !box->selectors && box_elems(plan, box) < SMALL_BOX)
         return false;
     return (m->kind == TD_MOVE_RUNS ? wide < SHORT_RUN : block < SHORT_BLOCK) ||
            (box->selectors && block < SHORT_BLOCK);
