@@ -10,6 +10,23 @@
 
 TD_DPI_LAYOUT_SHIM(td_dpi_backdoor_load_tensor, td_backdoor_load_tensor, "backdoor_load_tensor")
 TD_DPI_LAYOUT_SHIM(td_dpi_backdoor_dump_tensor, td_backdoor_dump_tensor, "backdoor_dump_tensor")
+
+TD_API int td_dpi_backdoor_dirty_padding(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                                         td_dpi_u64 seed, td_dpi_u64 *count, const char **message)
+{
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
+                             {.handle = tensor, .kind = TD_DPI_TENSOR},
+                             {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    uint64_t pads = 0;
+    *count = 0;
+    td_status status = td_dpi_claim_all("backdoor_dirty_padding", claims, 3, message);
+    if (status)
+        return (int)status;
+    status = td_backdoor_dirty_padding(claims[0].object, claims[1].object, claims[2].object, as, seed, &pads);
+    *count = pads;
+    return td_dpi_end(claims, 3, status, message);
+}
+
 TD_DPI_MATRIX_SHIM(td_dpi_backdoor_load_matrix, td_backdoor_load_matrix, "backdoor_load_matrix")
 TD_DPI_MATRIX_SHIM(td_dpi_backdoor_dump_matrix, td_backdoor_dump_matrix, "backdoor_dump_matrix")
 

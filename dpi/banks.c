@@ -38,6 +38,18 @@ static td_status compare(td_memory *const *banks, size_t count, td_tensor *tenso
     return td_backdoor_compare_tensor_banks(banks, count, tensor, layout, c->policy, as, &c->report);
 }
 
+/* What poison in the padding needs, and how much padding there was. */
+typedef struct dirt {
+    uint64_t seed, count;
+} dirt;
+
+static td_status dirty(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
+                       const char *as, void *context)
+{
+    dirt *d = context;
+    return td_backdoor_dirty_padding_banks(banks, count, tensor, layout, as, d->seed, &d->count);
+}
+
 static td_status transfer(td_memory *const *banks, size_t count, td_tensor *tensor, const td_layout *layout,
                           const char *as, void *context)
 {
@@ -123,6 +135,15 @@ TD_API int td_dpi_backdoor_compare_banks(td_dpi_u64 banks, td_dpi_u64 golden, td
     *report = 0;
     const int status = move("backdoor_compare_tensor", compare, banks, golden, layout, as, &c, message);
     return status ? status : td_dpi_report_give(&c.report, report, message);
+}
+
+TD_API int td_dpi_backdoor_dirty_banks(td_dpi_u64 banks, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                                       td_dpi_u64 seed, td_dpi_u64 *count, const char **message)
+{
+    dirt d = {.seed = seed};
+    const int status = move("backdoor_dirty_padding", dirty, banks, tensor, layout, as, &d, message);
+    *count = d.count;
+    return status;
 }
 
 /* For banks that lie in the design, before any of these. */

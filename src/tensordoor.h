@@ -489,6 +489,18 @@ TD_API td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t c
 TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
                                                const td_layout *layout, const char *as);
 
+/* A ready-made test: what a design calculates must not depend on padding. Writes poison into every padding element that
+ * a load of this tensor by this layout writes, and into nothing else: random bits of `seed`, never the pad value, or
+ * all ones with seed 0 (NaN in floats and in e8m0). So: load, let the design run, keep its result; load, dirty the
+ * padding, run again, compare the results. The parts of a packed tensor are tensors like any other (section 11).
+ * `count` (or NULL) becomes the number of padding elements, 0 where the layout has none: such a test shows nothing.
+ * Refuses what a load refuses, and TD_OPTION with alias=last, whose elements may lie over padding. */
+TD_API td_status td_backdoor_dirty_padding(td_memory *memory, const td_tensor *tensor, const td_layout *layout,
+                                           const char *as, uint64_t seed, uint64_t *count);
+TD_API td_status td_backdoor_dirty_padding_banks(td_memory *const *banks, size_t bank_count, const td_tensor *tensor,
+                                                 const td_layout *layout, const char *as, uint64_t seed,
+                                                 uint64_t *count);
+
 /* Registers a tensor of scales or zero points under a name, for scale=@NAME and zero=@NAME. The values are copied, so
  * the tensor may change or be destroyed afterwards. Setting the name again replaces them; a NULL tensor removes the
  * name. All threads share the names. */

@@ -186,6 +186,30 @@ virtual class td_backdoor;
     return do_dump_tensor(tensor_handle, layout_handle, as, message);
   endfunction
 
+  // Writes poison into the padding of that layout, and into nothing else: what a design calculates must not change.
+  // Random bits of the seed; all ones, which is NaN, for seed 0. Returns the number of padding elements.
+  function longint unsigned backdoor_dirty_padding(input td_tensor tensor, input td_layout layout,
+                                                   input longint unsigned seed = 0, input string as = "");
+    longint unsigned count;
+    string           message;
+    td_status_e      status;
+    status = try_backdoor_dirty_padding(tensor, layout, seed, as, count, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return count;
+  endfunction
+
+  function td_status_e try_backdoor_dirty_padding(input td_tensor tensor, input td_layout layout,
+                                                  input longint unsigned seed, input string as,
+                                                  output longint unsigned count, output string message);
+    longint unsigned tensor_handle;
+    longint unsigned layout_handle;
+    tensor_handle = m_none;
+    if (tensor != null) tensor_handle = tensor.handle();
+    layout_handle = m_none;
+    if (layout != null) layout_handle = layout.handle();
+    return do_dirty_padding(tensor_handle, layout_handle, as, seed, count, message);
+  endfunction
+
   // Compares every element in memory with a golden tensor, without a dump. The policy says what counts as equal
   // ("ulp=1", "atol=0.1 check_pad"; "" for equal bits). Prints one line, which is an error when something differs;
   // returns null when it could not compare.
@@ -398,6 +422,9 @@ virtual class td_backdoor;
                                                    input string as, output string message);
   pure virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                                    input string as, output string message);
+  pure virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
+                                                     input string as, input longint unsigned seed,
+                                                     output longint unsigned count, output string message);
   pure virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
                                                       input string policy, input string as,
                                                       output longint unsigned report, output string message);

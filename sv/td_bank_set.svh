@@ -137,6 +137,20 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
+  virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
+                                                input string as, input longint unsigned seed,
+                                                output longint unsigned count, output string message);
+    td_status_e status;
+    count = 0;
+    status = stage(message);
+    if (status == TD_OK) status = do_bring_in_all(message);
+    if (status != TD_OK) return status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_dirty_banks(m_list, tensor, layout, as, seed, count, message));
+    if (!m_elsewhere) return status;
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_take_out(message);
+    return status;
+  endfunction
+
   virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
     td_status_e status;

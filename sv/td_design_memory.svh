@@ -293,6 +293,18 @@ class td_design_memory extends td_memory;
 
   // Dumps and comparisons copy every word in, so they do not look at `partial`:
   // verilator lint_off UNUSEDSIGNAL
+  // Padding may be a part of a word, so that all words come in first.
+  virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
+                                                input string as, input longint unsigned seed,
+                                                output longint unsigned count, output string message);
+    td_status_e status;
+    count = 0;
+    status = do_bring_in_all(message);
+    if (status == TD_OK) status = super.do_dirty_padding(tensor, layout, as, seed, count, message);
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
+  endfunction
+
   virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
     td_status_e status;

@@ -362,6 +362,15 @@ package td_dpi_pkg;
     input  string           as,
     output string           message
   );
+  import "DPI-C" function int td_dpi_backdoor_dirty_padding(
+    input  longint unsigned memory,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    input  longint unsigned seed,
+    output longint unsigned count,
+    output string           message
+  );
 
   // ---- dpi/code.c
 
@@ -383,7 +392,15 @@ package td_dpi_pkg;
     input  string           as,
     output string           message
   );
-
+  import "DPI-C" function int td_dpi_backdoor_dirty_banks(
+    input  longint unsigned banks,
+    input  longint unsigned tensor,
+    input  longint unsigned layout,
+    input  string           as,
+    input  longint unsigned seed,
+    output longint unsigned count,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_transfer_banks(
     input  longint unsigned banks,
     input  longint unsigned tensor,

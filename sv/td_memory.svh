@@ -175,6 +175,12 @@ class td_memory extends td_backdoor;
     return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_tensor(m_handle, tensor, layout, as, message));
   endfunction
 
+  virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
+                                                input string as, input longint unsigned seed,
+                                                output longint unsigned count, output string message);
+    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dirty_padding(m_handle, tensor, layout, as, seed, count, message));
+  endfunction
+
   virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
                                                  input string policy, input string as, output longint unsigned report,
                                                  output string message);

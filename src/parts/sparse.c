@@ -1,9 +1,22 @@
 /* Sparse packings at work (sparse.h): which elements are kept, and where they go. Elements move as bits; nothing is
  * converted. Numbers that do not fit their dtype are refused before anything is kept. */
+#include "base/cpu.h"
+#include "base/pool.h"
 #include "parts/sparse_elems.h"
 #include "parts/sparse_kinds.h"
 
 #include <inttypes.h>
+
+void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *flags)
+{
+    uint64_t own = td_dtype_mask(t->dtype);
+    if (t->dtype.kind == TD_KIND_FLOAT)
+        own >>= 1; /* without the sign */
+    if (t->dtype.kind == TD_KIND_FLOAT && t->dtype.flavor == TD_FLAVOR_SCALE)
+        memset(flags, 1, n); /* it has no zero */
+    else
+        k->flags(flags, t->data + first * t->dtype.bytes, n, t->dtype.bytes, own);
+}
 
 td_status td_sparse_check_number(const td_sparse *s, uint64_t largest, const char *what)
 {
@@ -100,38 +113,158 @@ static bool group_places(const td_sparse *s, uint64_t code, unsigned *place)
     return true;
 }
 
+#define STRIP 2048 /* elements that are worked on at once: whole groups, since every M divides it */
+
+/* What a tensor's threads share. */
+typedef struct ratio {
+    const td_sparse *s;
+    const td_tensor *tensor;
+    td_tensor *const *parts;
+    td_meta meta;
+    td_keep_kernels kernels;
+    unsigned char table[16]; /* 2:4: the code for every set of flags */
+    bool pairs;              /* 2:4, by the kernel */
+    unsigned pieces;
+} ratio;
+
+/* The code of every set of at most two flags; sets of more are pruned before. */
+static void make_table(const td_sparse *s, unsigned char *table)
+{
+    for (unsigned bits = 0; bits < 16; bits++) {
+        unsigned place[16] = {0};
+        if (__builtin_popcount(bits) <= 2)
+            choose_places(s, bits, place);
+        table[bits] = (unsigned char)group_code(s, place);
+    }
+}
+
+/* Groups of more than N lose what choose_kept says. */
+static void prune(const td_sparse *s, const td_tensor *t, uint64_t first, unsigned char *flags, size_t n)
+{
+    for (size_t g = 0; g < n; g += s->m) {
+        unsigned bits = 0, count = 0;
+        for (unsigned i = 0; i < s->m; i++)
+            count += flags[g + i];
+        if (count <= s->n)
+            continue;
+        (void)choose_kept(s, t, first + g, &bits); /* td_sparse_count has refused what is not pruned */
+        for (unsigned i = 0; i < s->m; i++)
+            flags[g + i] = bits >> i & 1;
+    }
+}
+
+/* M of N:M, which is 2 at least. */
+static unsigned group_size(const td_sparse *s)
+{
+    return s->m < 2 ? 2 : s->m;
+}
+
+/* Groups one by one: their values and their codes. */
+static void pack_groups(const ratio *r, uint64_t first, const unsigned char *flags, size_t n, uint32_t *codes)
+{
+    const td_sparse *s = r->s;
+    uint64_t value = first / group_size(s) * s->n;
+    for (size_t g = 0; g < n / group_size(s); g++) {
+        unsigned bits = 0, place[16] = {0};
+        for (unsigned i = 0; i < s->m; i++)
+            bits |= (unsigned)flags[g * s->m + i] << i;
+        choose_places(s, bits, place);
+        for (unsigned k = 0; k < s->n; k++, value++)
+            if (bits >> place[k] & 1)
+                td_elem_put(r->parts[0], value, td_elem_get(r->tensor, first + g * s->m + place[k]));
+        codes[g] = (uint32_t)group_code(s, place);
+    }
+}
+
+/* `n` elements of a row from element `at` of it on; the codes of their groups into the words of meta. */
+static void pack_strip(const ratio *r, uint64_t row, uint64_t at, size_t n)
+{
+    const td_meta *m = &r->meta;
+    const td_sparse *s = r->s;
+    const td_tensor *t = r->tensor;
+    const unsigned bytes = t->dtype.bytes;
+    const uint64_t first = row * m->groups * s->m + at;
+    unsigned char flags[STRIP], small[STRIP / 4];
+    uint32_t codes[STRIP / 2] = {0};
+    td_sparse_flags(&r->kernels, t, first, n, flags);
+    if (s->prune)
+        prune(s, t, first, flags, n);
+    if (r->pairs) {
+        r->kernels.pairs(r->parts[0]->data + first / 2 * bytes, small, t->data + first * bytes, flags, r->table, n / 4,
+                         bytes);
+        for (size_t g = 0; g < n / 4; g++)
+            codes[g] = small[g];
+    } else
+        pack_groups(r, first, flags, n, codes);
+    const uint64_t group = at / group_size(s), last = group + n / group_size(s);
+    for (uint64_t g = group; g < last;) {
+        const uint64_t word = g / m->per_word, place = td_meta_place(s, m, row, word);
+        uint64_t bits = td_elem_get(r->parts[1], place);
+        for (; g < last && g / m->per_word == word; g++)
+            bits |= (uint64_t)codes[g - group] << (g % m->per_word * m->bits);
+        td_elem_put(r->parts[1], place, bits);
+    }
+}
+
+static void pack_rows(void *context, unsigned begin, unsigned end)
+{
+    const ratio *r = context;
+    const uint64_t elems = r->meta.groups * r->s->m;
+    for (uint64_t row = r->meta.rows * begin / r->pieces; row < r->meta.rows * end / r->pieces; row++)
+        for (uint64_t at = 0; at < elems; at += STRIP)
+            pack_strip(r, row, at, elems - at < STRIP ? (size_t)(elems - at) : STRIP);
+}
+
 static void pack_ratio(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
 {
-    const td_meta r = td_meta_of(s, &t->shape);
-    for (uint64_t row = 0, group = 0, value = 0; row < r.rows; row++)
-        for (uint64_t g = 0; g < r.groups; g++, group++) {
-            unsigned bits = 0, place[16] = {0};
-            (void)choose_kept(s, t, group * s->m, &bits); /* td_sparse_count looked at all of them */
-            choose_places(s, bits, place);
-            for (unsigned k = 0; k < s->n; k++, value++)
-                td_elem_put(parts[0], value, bits >> place[k] & 1 ? td_elem_get(t, group * s->m + place[k]) : 0);
-            const uint64_t at = td_meta_place(s, &r, row, g / r.per_word);
-            td_elem_put(parts[1], at, td_elem_get(parts[1], at) | group_code(s, place) << (g % r.per_word * r.bits));
+    ratio r = {.s = s, .tensor = t, .parts = parts, .meta = td_meta_of(s, &t->shape), .pairs = s->n == 2 && s->m == 4};
+    td_keep_init(&r.kernels, td_cpu_flags());
+    if (r.pairs)
+        make_table(s, r.table);
+    r.pieces = td_pool_parts(t->elems * t->dtype.bytes, r.meta.rows);
+    td_pool_run(r.pieces, pack_rows, &r);
+}
+
+/* The values of a group into their places. */
+static void put_group(const td_sparse *s, td_tensor *t, const td_tensor *values, uint64_t group, const unsigned *place)
+{
+    const unsigned bytes = t->dtype.bytes;
+    unsigned char *dst = t->data + group * s->m * bytes;
+    const unsigned char *src = values->data + group * s->n * bytes;
+    for (unsigned k = 0; k < s->n; k++)
+        switch (bytes) {
+        case 1:
+            dst[place[k]] = src[k];
+            break;
+        case 2:
+            memcpy(dst + 2 * (size_t)place[k], src + 2 * (size_t)k, 2);
+            break;
+        case 4:
+            memcpy(dst + 4 * (size_t)place[k], src + 4 * (size_t)k, 4);
+            break;
+        default:
+            memcpy(dst + 8 * (size_t)place[k], src + 8 * (size_t)k, 8);
         }
 }
 
 static td_status unpack_ratio(const td_sparse *s, td_tensor *const *parts, td_tensor *t)
 {
     const td_meta r = td_meta_of(s, &t->shape);
-    for (uint64_t row = 0, group = 0, value = 0; row < r.rows; row++)
-        for (uint64_t g = 0; g < r.groups; g++, group++) {
-            unsigned place[16] = {0};
-            const uint64_t at = td_meta_place(s, &r, row, g / r.per_word),
-                           code =
-                               td_elem_get(parts[1], at) >> (g % r.per_word * r.bits) & (((uint64_t)1 << r.bits) - 1);
-            if (!group_places(s, code, place))
-                return td_fail(TD_RANGE,
-                               "meta %" PRIu64 " has %#" PRIx64
-                               " for a group of %u:%u, whose places do not ascend; it is "
-                               "no metadata of this order",
-                               at, code, s->n, s->m);
-            for (unsigned k = 0; k < s->n; k++, value++)
-                td_elem_put(t, group * s->m + place[k], td_elem_get(parts[0], value));
+    for (uint64_t row = 0; row < r.rows; row++)
+        for (uint64_t g = 0; g < r.groups;) {
+            const uint64_t at = td_meta_place(s, &r, row, g / r.per_word), word = td_elem_get(parts[1], at),
+                           end = (g / r.per_word + 1) * r.per_word, last = end < r.groups ? end : r.groups;
+            for (; g < last; g++) {
+                unsigned place[16] = {0};
+                const uint64_t code = word >> (g % r.per_word * r.bits) & (((uint64_t)1 << r.bits) - 1);
+                if (!group_places(s, code, place))
+                    return td_fail(TD_RANGE,
+                                   "meta %" PRIu64 " has %#" PRIx64
+                                   " for a group of %u:%u, whose places do not ascend; it is "
+                                   "no metadata of this order",
+                                   at, code, s->n, s->m);
+                put_group(s, t, parts[0], row * r.groups + g, place);
+            }
         }
     return TD_OK;
 }
@@ -180,29 +313,56 @@ static bool is_list(const td_sparse *s)
     return s->kind == TD_SPARSE_CSR || s->kind == TD_SPARSE_CSC || s->kind == TD_SPARSE_COO;
 }
 
+/* A group with more than N values, where none is pruned: the first of its elements, or `elems`. */
+static uint64_t find_full(const td_sparse *s, const td_keep_kernels *k, const td_tensor *t)
+{
+    unsigned char flags[STRIP];
+    for (uint64_t at = 0; at < t->elems; at += STRIP) {
+        const size_t n = t->elems - at < STRIP ? (size_t)(t->elems - at) : STRIP;
+        td_sparse_flags(k, t, at, n, flags);
+        if (s->m == 4 && k->most(flags, n) <= s->n)
+            continue;
+        for (size_t g = 0; g < n; g += s->m)
+            if (k->count(flags + g, s->m) > s->n)
+                return at + g;
+    }
+    return t->elems;
+}
+
+static uint64_t count_kept(const td_keep_kernels *k, const td_tensor *t)
+{
+    unsigned char flags[STRIP];
+    uint64_t count = 0;
+    for (uint64_t at = 0; at < t->elems; at += STRIP) {
+        const size_t n = t->elems - at < STRIP ? (size_t)(t->elems - at) : STRIP;
+        td_sparse_flags(k, t, at, n, flags);
+        count += k->count(flags, n);
+    }
+    return count;
+}
+
 td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t *count)
 {
+    td_keep_kernels kernels;
+    td_keep_init(&kernels, td_cpu_flags());
     *count = 0;
     if (s->kind == TD_SPARSE_RUNS)
         *count = walk_runs(s, tensor, NULL);
     else if (is_list(s))
         *count = tensor->shape.rank == 2 ? td_lists_count(s, tensor) : 1; /* td_sparse_forms refuses other ranks */
     else if (s->kind != TD_SPARSE_N_OF_M)
-        for (uint64_t e = 0; e < tensor->elems; e++)
-            *count += td_elem_is_kept(tensor, e);
+        *count = count_kept(&kernels, tensor);
     const uint64_t row = tensor->shape.rank ? tensor->shape.dim[tensor->shape.rank - 1] : 1;
-    if (s->kind != TD_SPARSE_N_OF_M || row % s->m)
+    if (s->kind != TD_SPARSE_N_OF_M || row % s->m || s->prune)
         return TD_OK; /* td_sparse_forms refuses such a row */
-    for (uint64_t first = 0; first < tensor->elems; first += s->m) {
-        unsigned bits = 0;
-        if (!choose_kept(s, tensor, first, &bits))
-            return td_fail(TD_RANGE,
-                           "elements %" PRIu64 " to %" PRIu64
-                           " have %d values that are not zero, and %u:%u keeps %u; pass "
-                           "prune=magnitude",
-                           first, first + s->m - 1, __builtin_popcount(bits), s->n, s->m, s->n);
-    }
-    return TD_OK;
+    const uint64_t first = find_full(s, &kernels, tensor);
+    unsigned bits = 0;
+    if (first == tensor->elems || choose_kept(s, tensor, first, &bits))
+        return TD_OK;
+    return td_fail(TD_RANGE,
+                   "elements %" PRIu64 " to %" PRIu64 " have %d values that are not zero, and %u:%u keeps %u; pass "
+                   "prune=magnitude",
+                   first, first + s->m - 1, __builtin_popcount(bits), s->n, s->m, s->n);
 }
 
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts)

@@ -4,6 +4,7 @@
 #ifndef TD_SPARSE_KINDS_H
 #define TD_SPARSE_KINDS_H
 
+#include "kernels/keep.h"
 #include "parts/sparse.h"
 
 /* "csr", or "N:M". */
@@ -34,6 +35,9 @@ td_status td_mask_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor 
 uint64_t td_lists_count(const td_sparse *s, const td_tensor *tensor);
 td_status td_lists_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
 td_status td_lists_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
+
+/* Which of `n` elements from `first` on are not zero. */
+void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *flags);
 
 /* That numbers up to `largest` fit index=. TD_RANGE. */
 td_status td_sparse_check_number(const td_sparse *s, uint64_t largest, const char *what);

@@ -1,5 +1,6 @@
 /* Sparse packings with masks (sparse.h): a mask of elements or of bits in words, and the surfaces of NVDLA, whose mask
  * is one of bytes. Parts whose mask and values do not go together are refused. */
+#include "base/cpu.h"
 #include "parts/sparse_elems.h"
 #include "parts/sparse_kinds.h"
 
@@ -76,22 +77,99 @@ static td_status check_sizes(const td_sparse *s, const td_tensor *mask, uint64_t
 
 /* -- any mask -- */
 
+#define STRIP 2048 /* elements that are worked on at once: whole bytes of bits */
+
+/* Bits in bytes, which any words of whole bytes are too where the lowest bit is the first. */
+static bool in_bytes(const td_sparse *s)
+{
+    return (s->kind == TD_SPARSE_NVDLA || !s->chunk) && s->word.bits % 8 == 0 && (!s->msb_first || s->word.bits == 8);
+}
+
+/* Flags of `n` elements from `first` on into the mask. A product puts eight flags side by side on top. */
+static void put_flags(const td_sparse *s, td_tensor *mask, uint64_t first, const unsigned char *flags, size_t n)
+{
+    const uint64_t factor = s->msb_first ? 0x8040201008040201U : 0x0102040810204080U;
+    size_t i = 0;
+    if (s->word.bits == 1) {
+        memcpy(mask->data + first, flags, n);
+        return;
+    }
+    for (; in_bytes(s) && i + 8 <= n; i += 8) {
+        uint64_t eight = 0;
+        memcpy(&eight, flags + i, sizeof eight);
+        mask->data[(first + i) / 8] = (unsigned char)(eight * factor >> 56);
+    }
+    for (; i < n; i++) {
+        const bit_place p = place_of(s, first + i);
+        if (flags[i])
+            td_elem_put(mask, p.word, td_elem_get(mask, p.word) | (uint64_t)1 << p.bit);
+    }
+}
+
+static void get_flags(const td_sparse *s, const td_tensor *mask, uint64_t first, unsigned char *flags, size_t n)
+{
+    size_t i = 0;
+    if (s->word.bits == 1)
+        for (; i < n; i++)
+            flags[i] = mask->data[first + i] & 1;
+    for (; in_bytes(s) && i + 8 <= n; i += 8)
+        for (unsigned bit = 0; bit < 8; bit++)
+            flags[i + bit] = mask->data[(first + i) / 8] >> (s->msb_first ? 7 - bit : bit) & 1;
+    for (; i < n; i++)
+        flags[i] = get_bit(s, mask, first + i);
+}
+
+/* The pointers of chunks that begin among `n` elements from `first` on, before which there are `value` values. */
+static void put_pointers(const td_sparse *s, const td_keep_kernels *k, td_tensor *pointers, uint64_t first,
+                         const unsigned char *flags, size_t n, uint64_t value, uint64_t unit)
+{
+    uint64_t at = (first + s->chunk - 1) / s->chunk * s->chunk, seen = first;
+    for (; at < first + n; at += s->chunk) {
+        value += k->count(flags + (seen - first), (size_t)(at - seen));
+        td_elem_put(pointers, at / s->chunk, value * unit);
+        seen = at;
+    }
+}
+
 td_status td_mask_pack(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
 {
-    const uint64_t unit = s->in_bytes ? t->dtype.bits / 8U : 1, chunk = s->kind == TD_SPARSE_MASK ? s->chunk : 0;
-    td_status status = chunk ? td_sparse_check_number(s, parts[0]->elems * unit, "pointers") : TD_OK;
-    for (uint64_t e = 0, value = 0; e < t->elems && !status; e++) {
-        if (chunk && e % chunk == 0)
-            td_elem_put(parts[2], e / chunk, value * unit);
-        if (!td_elem_is_kept(t, e))
-            continue;
-        const bit_place p = place_of(s, e);
-        td_elem_put(parts[1], p.word, td_elem_get(parts[1], p.word) | (uint64_t)1 << p.bit);
-        td_elem_put(parts[0], value++, td_elem_get(t, e));
+    const bool chunks = s->kind == TD_SPARSE_MASK && s->chunk;
+    const uint64_t unit = s->in_bytes ? t->dtype.bits / 8U : 1, values = parts[0]->elems;
+    const unsigned bytes = t->dtype.bytes;
+    unsigned char flags[STRIP];
+    td_keep_kernels k;
+    td_keep_init(&k, td_cpu_flags());
+    td_status status = chunks ? td_sparse_check_number(s, values * unit, "pointers") : TD_OK;
+    for (uint64_t e = 0, value = 0; e < t->elems && !status; e += STRIP) {
+        const size_t n = t->elems - e < STRIP ? (size_t)(t->elems - e) : STRIP;
+        td_sparse_flags(&k, t, e, n, flags);
+        put_flags(s, parts[1], e, flags, n);
+        if (chunks)
+            put_pointers(s, &k, parts[2], e, flags, n, value, unit);
+        value +=
+            k.keep(parts[0]->data + value * bytes, (size_t)k.count(flags, n), t->data + e * bytes, flags, n, bytes);
     }
     if (s->kind == TD_SPARSE_NVDLA)
         find_sizes(s, parts[1], t->elems, parts[2]);
     return status;
+}
+
+/* `value` becomes the number of flags; with a tensor its elements get the values. */
+static void spread(const td_sparse *s, td_tensor *const *parts, uint64_t elems, td_tensor *t, uint64_t *value)
+{
+    const uint64_t values = parts[0]->elems;
+    const unsigned bytes = parts[0]->dtype.bytes;
+    unsigned char flags[STRIP];
+    td_keep_kernels k;
+    td_keep_init(&k, td_cpu_flags());
+    *value = 0;
+    for (uint64_t e = 0; e < elems; e += STRIP) {
+        const size_t n = elems - e < STRIP ? (size_t)(elems - e) : STRIP;
+        get_flags(s, parts[1], e, flags, n);
+        *value += t ? k.spread(t->data + e * bytes, parts[0]->data + *value * bytes, (size_t)(values - *value), flags,
+                               n, bytes)
+                    : k.count(flags, n);
+    }
 }
 
 td_status td_mask_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *t)
@@ -99,15 +177,12 @@ td_status td_mask_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor 
     const bool nvdla = s->kind == TD_SPARSE_NVDLA;
     const uint64_t most = parts[0]->elems, slack = nvdla ? s->align * 8 / s->elem.bits : 1;
     uint64_t value = 0;
-    for (uint64_t e = 0; e < t->elems; e++)
-        value += get_bit(s, parts[1], e);
+    spread(s, parts, t->elems, NULL, &value);
     if (value > most || value + slack <= most)
         return td_fail(TD_RANGE, "the mask has %" PRIu64 " bits that are 1, and there are %" PRIu64 " values%s", value,
                        most, nvdla ? " with their padding" : "");
     const td_status status = nvdla ? check_sizes(s, parts[1], t->elems, parts[2]) : TD_OK;
-    value = 0;
-    for (uint64_t e = 0; e < t->elems && !status; e++)
-        if (get_bit(s, parts[1], e))
-            td_elem_put(t, e, td_elem_get(parts[0], value++));
+    if (!status)
+        spread(s, parts, t->elems, t, &value);
     return status;
 }

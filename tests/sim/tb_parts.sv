@@ -150,6 +150,34 @@ module tb_parts;
     same(seen.take(), "", "none of this is reported");
   endtask
 
+  // 60 rows in tiles of 16, 100 columns in words of 32: the last tile and the last words have padding.
+  task automatic dirty_padding();
+    td_tensor w;
+    td_parts p;
+    td_memory wbuf;
+    td_layout tiles;
+    td_report report;
+    longint unsigned pads;
+    w = td_tensor::create("f32", "60 100");
+    w.fill("normal seed=7");
+    p = td_parts::pack(w, "mxfp4");
+    wbuf  = td_memory::create("wbuf", 128, 256);
+    tiles = td_layout::create("(nt ns) (kt ks) -> (nt kt ns) ks", "ns=16 ks=32 pad=0");
+    wbuf.backdoor_load_tensor(p.part("elems"), tiles);
+    pads = wbuf.backdoor_dirty_padding(p.part("elems"), tiles, 3);
+    equal(pads, 64 * 128 - 60 * 100, "every padding element is dirty");
+    status = wbuf.try_backdoor_compare_tensor(p.part("elems"), tiles, "", "", report, message);
+    ok(report.passed(), "no element is");
+    status = wbuf.try_backdoor_compare_tensor(p.part("elems"), tiles, "check_pad", "", report, message);
+    equal(report.pad_mismatches(), pads, "none holds its value");
+    equal(wbuf.backdoor_dirty_padding(p.part("elems"), tiles), pads, "a seed need not be named");
+    status = wbuf.try_backdoor_dirty_padding(p.part("scales"), tiles, 1, "", pads, message);
+    ok(status != TD_OK, "what a load refuses is refused");
+    p.destroy();
+    w.destroy();
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
   task automatic refusals();
     td_tensor w, part, gone;
     td_parts p, no_parts;
@@ -185,6 +213,7 @@ module tb_parts;
     more_parts();
     records();
     opened();
+    dirty_padding();
     refusals();
     finish();
   end

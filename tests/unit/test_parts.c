@@ -318,13 +318,13 @@ static void blocks_along_any_axis_are_the_same(void **state)
     td_tensor_destroy(&b);
 }
 
-/* Blocks longer than what is worked on at once, and every code of every element type at several scales. */
+/* Blocks longer than what is worked on at once, and every code of every element type at every scale. */
 static void what_was_packed_packs_to_itself(void **state)
 {
     (void)state;
     static const char *const packings[] = {"mxfp8", "mxfp8_e5m2", "mxfp6", "mxfp6_e2m3", "mxfp4", "mxint8"};
     for (size_t i = 0; i < sizeof packings / sizeof packings[0]; i++)
-        for (unsigned scale = 1; scale < 255; scale += 23) {
+        for (unsigned scale = 1; scale < 255; scale++) {
             char packing[64];
             td_parts *parts = NULL, *again = NULL;
             td_tensor *elems = NULL, *scales = NULL, *values = NULL;

@@ -1,0 +1,94 @@
+/* The kernels of sparse tensors for AVX-512, which closes up and spreads out lanes of 4 bytes itself. */
+#include "kernels/keep.h"
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt")))
+#define OWN_MOVES
+#include "kernels/keep.inc"
+
+/* 16 elements at a time, in lanes of 4 bytes. */
+INLINE __m512i get_16(const unsigned char *src, const unsigned bytes)
+{
+    if (bytes == 1)
+        return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)src));
+    if (bytes == 2)
+        return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)src));
+    return _mm512_loadu_si512(src);
+}
+
+INLINE void put_16(unsigned char *dst, __m512i all, const unsigned bytes)
+{
+    if (bytes == 1)
+        _mm_storeu_si128((__m128i *)(void *)dst, _mm512_cvtepi32_epi8(all));
+    else if (bytes == 2)
+        _mm256_storeu_si256((__m256i *)(void *)dst, _mm512_cvtepi32_epi16(all));
+    else
+        _mm512_storeu_si512(dst, all);
+}
+
+INLINE __mmask16 mask_16(const unsigned char *flags)
+{
+    const __m128i f = _mm_loadu_si128((const __m128i *)(const void *)flags);
+    return _mm_test_epi8_mask(f, f);
+}
+
+/* What would pass the room goes element by element. */
+INLINE size_t keep_16(unsigned char *dst, size_t room, const unsigned char *src, const unsigned char *flags, size_t n,
+                      const unsigned bytes)
+{
+    size_t kept = 0, i = 0;
+    for (; i + 16 <= n && room - kept >= 16; i += 16) {
+        const __mmask16 mask = mask_16(flags + i);
+        put_16(dst + kept * bytes, _mm512_maskz_compress_epi32(mask, get_16(src + i * bytes, bytes)), bytes);
+        kept += (size_t)__builtin_popcount(mask);
+    }
+    return kept + keep_of(dst + kept * bytes, room - kept, src + i * bytes, flags + i, n - i, bytes);
+}
+
+INLINE size_t spread_16(unsigned char *dst, const unsigned char *src, size_t room, const unsigned char *flags, size_t n,
+                        const unsigned bytes)
+{
+    size_t taken = 0, i = 0;
+    for (; i + 16 <= n && room - taken >= 16; i += 16) {
+        const __mmask16 mask = mask_16(flags + i);
+        put_16(dst + i * bytes, _mm512_maskz_expand_epi32(mask, get_16(src + taken * bytes, bytes)), bytes);
+        taken += (size_t)__builtin_popcount(mask);
+    }
+    return taken + spread_of(dst + i * bytes, src + taken * bytes, room - taken, flags + i, n - i, bytes);
+}
+
+TARGET static size_t keep_wide(void *dst, size_t room, const void *src, const unsigned char *flags, size_t n,
+                               unsigned bytes)
+{
+    switch (bytes) {
+    case 1:
+        return keep_16(dst, room, src, flags, n, 1);
+    case 2:
+        return keep_16(dst, room, src, flags, n, 2);
+    case 4:
+        return keep_16(dst, room, src, flags, n, 4);
+    default:
+        return keep_of(dst, room, src, flags, n, 8);
+    }
+}
+
+TARGET static size_t spread_wide(void *dst, const void *src, size_t room, const unsigned char *flags, size_t n,
+                                 unsigned bytes)
+{
+    switch (bytes) {
+    case 1:
+        return spread_16(dst, src, room, flags, n, 1);
+    case 2:
+        return spread_16(dst, src, room, flags, n, 2);
+    case 4:
+        return spread_16(dst, src, room, flags, n, 4);
+    default:
+        return spread_of(dst, src, room, flags, n, 8);
+    }
+}
+
+void td_keep_init_avx512(td_keep_kernels *kernels)
+{
+    *kernels = (td_keep_kernels){flags_rows, count_rows, keep_wide, spread_wide, pairs_rows, most_rows};
+}
