@@ -130,11 +130,14 @@ class td_code;
   function td_status_e try_check(input td_memory coded, input longint unsigned first, input longint unsigned count,
                                  output bit good, output string message);
     longint unsigned words;
+    longint unsigned from;
     td_status_e      status;
     good   = 1'b0;
+    from   = 0;
     words  = some(coded, first, count);
     status = fetch(coded, first, words, message);
-    if (status == TD_OK) status = look(handle_of(coded), first, words, 0, message);
+    if (coded != null) from = coded.handle();
+    if (status == TD_OK) status = look(from, first, words, 0, message);
     if (status == TD_OK) good = m_uncorrectable == 0;
     return status;
   endfunction

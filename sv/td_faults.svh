@@ -3,7 +3,6 @@
 class td_faults;
   local longint unsigned m_handle;
   local longint unsigned m_count;
-  local td_memory        m_memory;
 
   // ---- life
 
@@ -19,7 +18,9 @@ class td_faults;
 
   static function td_status_e try_inject(input td_memory memory, input string what, output td_faults faults,
                                          output string message);
-    return in_words(memory, 0, what, faults, message);
+    faults = null;
+    if (memory == null) return no_memory(message);
+    return in_words(memory, memory.handle(), 0, what, faults, message);
   endfunction
 
   // td_faults::inject_coded(mem, code, "words=10 in=check"): the memory has coded words, and the text may say so.
@@ -34,7 +35,9 @@ class td_faults;
 
   static function td_status_e try_inject_coded(input td_memory memory, input td_code code, input string what,
                                                output td_faults faults, output string message);
-    return in_words(memory, code.handle(), what, faults, message);
+    faults = null;
+    if (memory == null) return no_memory(message);
+    return in_words(memory, memory.handle(), code.handle(), what, faults, message);
   endfunction
 
   // td_faults::inject_at(mem, w, tiles, "0 3 1 2", "bits=1"): in the bits of one element of a tensor.
@@ -51,7 +54,10 @@ class td_faults;
   static function td_status_e try_inject_at(input td_memory memory, input td_tensor tensor, input td_layout layout,
                                             input string coordinate, input string what, input string as,
                                             output td_faults faults, output string message);
-    return in_element(memory, 0, tensor.handle(), layout.handle(), coordinate, what, as, faults, message);
+    faults = null;
+    if (memory == null) return no_memory(message);
+    return in_element(memory, memory.handle(), 0, tensor.handle(), layout.handle(), coordinate, what, as, faults,
+                      message);
   endfunction
 
   // The same in a memory of coded words, where the layout is that of the data.
@@ -69,26 +75,37 @@ class td_faults;
   static function td_status_e try_inject_coded_at(input td_memory memory, input td_code code, input td_tensor tensor,
                                                   input td_layout layout, input string coordinate, input string what,
                                                   input string as, output td_faults faults, output string message);
-    return in_element(memory, code.handle(), tensor.handle(), layout.handle(), coordinate, what, as, faults, message);
+    faults = null;
+    if (memory == null) return no_memory(message);
+    return in_element(memory, memory.handle(), code.handle(), tensor.handle(), layout.handle(), coordinate, what, as,
+                      faults, message);
   endfunction
 
-  // A code of 0 is none.
-  local static function td_status_e in_words(input td_memory memory, input longint unsigned code, input string what,
-                                             output td_faults faults, output string message);
+  local static function td_status_e no_memory(output string message);
+    message = "memory_inject: the memory is null; create it first";
+    return TD_HANDLE;
+  endfunction
+
+  // `handle` is the memory's; a code of 0 is none.
+  local static function td_status_e in_words(input td_memory memory, input longint unsigned handle,
+                                             input longint unsigned code, input string what, output td_faults faults,
+                                             output string message);
     longint unsigned found;
     longint unsigned count;
     td_status_e      status;
     faults = null;
     status = bring_in(memory, message);
     if (status == TD_OK)
-      status = td_status_e'(td_dpi_pkg::td_dpi_memory_inject(memory.handle(), what, code, found, count, message));
+      status = td_status_e'(td_dpi_pkg::td_dpi_memory_inject(handle, what, code, found, count, message));
     if (status != TD_OK) return status;
-    faults = new(memory, found, count);
+    memory.do_keep_faults(found);
+    faults = new(found, count);
     return memory.do_take_out(message);
   endfunction
 
-  local static function td_status_e in_element(input td_memory memory, input longint unsigned code,
-                                               input longint unsigned tensor, input longint unsigned layout,
+  local static function td_status_e in_element(input td_memory memory, input longint unsigned handle,
+                                               input longint unsigned code, input longint unsigned tensor,
+                                               input longint unsigned layout,
                                                input string coordinate, input string what, input string as,
                                                output td_faults faults, output string message);
     longint unsigned found;
@@ -97,16 +114,16 @@ class td_faults;
     faults = null;
     status = bring_in(memory, message);
     if (status == TD_OK)
-      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_inject(memory.handle(), tensor, layout, as, coordinate, what,
-                                                               code, found, count, message));
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_inject(handle, tensor, layout, as, coordinate, what, code,
+                                                               found, count, message));
     if (status != TD_OK) return status;
-    faults = new(memory, found, count);
+    memory.do_keep_faults(found);
+    faults = new(found, count);
     return memory.do_take_out(message);
   endfunction
 
   // For inject.
-  function new(input td_memory memory, input longint unsigned handle, input longint unsigned count);
-    m_memory = memory;
+  function new(input longint unsigned handle, input longint unsigned count);
     m_handle = handle;
     m_count  = count;
   endfunction
@@ -115,6 +132,7 @@ class td_faults;
   function void destroy();
     string      message;
     td_status_e status;
+    td_memory::do_drop_faults(m_handle);
     status = td_status_e'(td_dpi_pkg::td_dpi_faults_destroy(m_handle, message));
     if (status != TD_OK) td_reporter::report(status, message);
     m_handle = 0;
@@ -161,13 +179,20 @@ class td_faults;
   endfunction
 
   function td_status_e try_undo(output longint unsigned left, output string message);
+    td_memory   memory;
     td_status_e status;
     left   = 0;
-    status = bring_in(m_memory, message);
+    memory = td_memory::do_find_faults(m_handle);
+    if (memory == null) begin
+      message = "memory_undo: these faults were undone or destroyed before; inject them again first";
+      return TD_HANDLE;
+    end
+    status = bring_in(memory, message);
     if (status == TD_OK)
-      status = td_status_e'(td_dpi_pkg::td_dpi_memory_undo(m_memory.handle(), m_handle, left, message));
-    if (status == TD_OK) status = m_memory.do_take_out(message);
+      status = td_status_e'(td_dpi_pkg::td_dpi_memory_undo(memory.handle(), m_handle, left, message));
+    if (status == TD_OK) status = memory.do_take_out(message);
     if (status == TD_OK) begin
+      td_memory::do_drop_faults(m_handle);
       m_handle = 0;
       m_count  = 0;
     end

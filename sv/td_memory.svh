@@ -263,4 +263,24 @@ class td_memory extends td_backdoor;
     message = "";
     return TD_OK;
   endfunction
+
+  // ---- for td_faults: the memory of each of them, by their handle. It is kept here because Verilator 5.006, once it
+  // splits its C++, cannot compile a class that has a td_memory as a member and is no td_backdoor itself.
+
+  local static td_memory m_of_faults[longint unsigned];
+
+  function void do_keep_faults(input longint unsigned faults);
+    m_of_faults[faults] = this;
+  endfunction
+
+  static function td_memory do_find_faults(input longint unsigned faults);
+    td_memory none;
+    none = null;
+    if (m_of_faults.exists(faults) == 0) return none;
+    return m_of_faults[faults];
+  endfunction
+
+  static function void do_drop_faults(input longint unsigned faults);
+    m_of_faults.delete(faults);
+  endfunction
 endclass

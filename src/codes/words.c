@@ -19,7 +19,7 @@ void td_code_encode_words(const td_code *code, void *dst, const void *src, uint6
 
 static uint32_t bit_of(const unsigned char *word, uint64_t bit)
 {
-    return word[bit / 8] >> bit % 8 & 1u;
+    return (unsigned)word[bit / 8] >> bit % 8 & 1u;
 }
 
 static uint32_t syndrome_of(const td_code *code, const unsigned char *word, uint32_t subword, uint64_t address)

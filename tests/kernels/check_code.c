@@ -63,7 +63,7 @@ static void make_term(size_t t, uint32_t src, bool identity)
     term->identity = identity;
     term->affine = 0;
     for (unsigned bit = 0; bit < 8; bit++) {
-        masks[t][bit] = identity ? (unsigned char)(1u << bit) : (unsigned char)draw(256);
+        masks[t][bit] = (unsigned char)(identity ? 1u << bit : (unsigned)draw(256));
         term->affine |= (uint64_t)masks[t][bit] << (56 - 8 * bit);
     }
     for (unsigned value = 0; value < 256; value++)
@@ -149,8 +149,8 @@ static void expect(const td_code_map *map, const unsigned char *src, uint64_t fi
             unsigned char sum = rows[r].constant;
             for (uint32_t t = rows[r].first_term; t < rows[r].first_term + rows[r].terms; t++) {
                 const uint32_t from = terms[t].src;
-                sum ^= image(masks[t], from < map->address ? word[from]
-                                                           : (unsigned char)((first + w) >> 8 * (from - map->address)));
+                const uint64_t byte = from < map->address ? word[from] : (first + w) >> 8 * (from - map->address);
+                sum ^= image(masks[t], (unsigned char)byte);
             }
             out[rows[r].dst] = sum;
         }

@@ -40,7 +40,7 @@ static guarded make_guarded(void)
 
 static unsigned bit_of(const unsigned char *base, int64_t bit)
 {
-    return base[bit / 8] >> bit % 8 & 1u;
+    return (unsigned)base[bit / 8] >> bit % 8 & 1u;
 }
 
 static void check_job(const kernel *k, const td_weave *t, unsigned dst_off, unsigned src_off, int at_end)

@@ -166,7 +166,7 @@ static unsigned char *byte_of(td_memory *m, uint64_t word, uint64_t bit)
 
 static unsigned get_fast(td_memory *m, uint64_t word, uint64_t bit)
 {
-    return td_memory_data(m) ? *byte_of(m, word, bit) >> bit % 8 & 1u : get(m, word, bit);
+    return td_memory_data(m) ? (unsigned)*byte_of(m, word, bit) >> bit % 8 & 1u : get(m, word, bit);
 }
 
 static void put(td_memory *m, uint64_t word, uint64_t bit, unsigned value)

@@ -91,11 +91,12 @@ module tb_codes;
   endtask
 
   task automatic faults_and_back();
-    td_code   code;
-    td_memory source, coded;
-    td_faults faults;
-    td_tensor t;
-    td_layout rows;
+    td_code          code;
+    td_memory        source, coded, none;
+    td_faults        faults;
+    td_tensor        t;
+    td_layout        rows;
+    longint unsigned left;
     code   = td_code::create("39_32", 32);
     source = td_memory::create("source", 32, 64);
     coded  = coded_mem::create("coded");
@@ -136,6 +137,11 @@ module tb_codes;
     faults = td_faults::inject_at(coded, t, rows, "3 1", "bit=2");
     equal(faults.bit_in_word(0), 10, "a bit of an element of words without a code");
     equal(faults.undo(), 0, "and back");
+    status = faults.try_undo(left, message);
+    refused(status, TD_HANDLE, message,
+            "memory_undo: these faults were undone or destroyed before; inject them again first", "but once");
+    status = td_faults::try_inject(none, "bits=1", faults, message);
+    refused(status, TD_HANDLE, message, "memory_inject: the memory is null; create it first", "no memory");
     faults = td_faults::inject(coded, "bits=0");
     ok(faults == null, "a refused injection is null");
     same(seen.take(), "TD_OPTION: memory_inject \"coded\": bits=0; pass at least 1", "and loud");

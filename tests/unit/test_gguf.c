@@ -415,6 +415,8 @@ static void refuse_tensor(size_t which, td_tensor *other, td_status status, cons
     save("bad.npz", names, tensors, which == 2 ? 3 : 4); /* the third without a g_idx */
     snprintf(message, sizeof message, "parts_open \"bad.npz:l\": %s", text);
     ASSERT_REFUSED(td_parts_open("bad.npz:l", "gptq", &p), status, message);
+    for (size_t i = 0; i < 4; i++)
+        td_tensor_destroy(&tensors[i]); /* what was not saved */
 }
 
 static void checkpoints_that_do_not_fit_are_refused(void **state)
