@@ -96,6 +96,7 @@ typedef struct td_plan {
     bool windows;         /* some dimension has windows: elements may have copies, or be left out */
     bool skewed;    /* lanes have addresses of their own: a word that several vectors write is in `words` as often */
     bool tune;      /* the order of loops is timed */
+    bool permutes;  /* it is a step of a stage, and has none of its own: one that no move takes would nest for ever */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
     uint64_t cell_bits; /* what a load may write from a lane's lowest bit on, the element included */

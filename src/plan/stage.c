@@ -114,6 +114,7 @@ static td_status make_permute(td_stage_draft *d)
                    .tensor_dtype = container,
                    .memory_dtype = container,
                    .beats = 1,
+                   .permutes = true,
                    .cell_bits = container.bits};
     p->node = calloc(boxes * most + 1, sizeof *p->node);
     p->data = calloc(boxes, sizeof *p->data);
@@ -282,7 +283,7 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
 {
     const td_box *box = &plan->data[b];
     const td_rows *r = &plan->rows[b];
-    if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->skewed)
+    if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->skewed || plan->permutes)
         return false;
     if (plan->move[2 * b + dump].kind != TD_MOVE_NONE)
         return converts_few(plan, box, &plan->move[2 * b + dump]);

@@ -256,12 +256,11 @@ static inline u64 six_rows(const u64 *x, const u64 *d, u64 *bank)
 
 static inline u64 bit_reversed(const u64 *x, const u64 *d, u64 *bank)
 {
-    (void)d;
     (void)bank;
     u64 place = 0;
-    for (int i = 0; i < 6; i++)
-        place |= (x[0] >> i & 1) << (5 - i);
-    return place * 2 + x[1];
+    for (u64 bit = 1; bit < d[0]; bit *= 2)
+        place = place * 2 + (x[0] / bit & 1);
+    return place * d[1] + x[1];
 }
 
 static inline u64 morton(const u64 *x, const u64 *d, u64 *bank)
