@@ -41,18 +41,31 @@ package td_dpi_pkg;
   // ---- dpi/tensor.c
 
   import "DPI-C" function int td_dpi_tensor_create(
-    input string dtype, input string shape, output longint unsigned tensor, output string message
+    input  string           dtype,
+    input  string           shape,
+    output longint unsigned tensor,
+    output string           message
   );
   import "DPI-C" function int td_dpi_tensor_open(
-    input string path, input string dtype, output longint unsigned tensor, output string message
+    input  string           path,
+    input  string           dtype,
+    output longint unsigned tensor,
+    output string           message
   );
-  import "DPI-C" function int td_dpi_tensor_destroy(input longint unsigned tensor, output string message);
+  import "DPI-C" function int td_dpi_tensor_destroy(
+    input  longint unsigned tensor,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_tensor_save(
     input longint unsigned tensor, input string path, output string message
   );
   import "DPI-C" function int td_dpi_tensor_info(
-    input longint unsigned tensor, output string dtype, output string shape, output longint unsigned elems,
-    output int words_per_elem, output string message
+    input  longint unsigned tensor,
+    output string           dtype,
+    output string           shape,
+    output longint unsigned elems,
+    output int              words_per_elem,
+    output string           message
   );
   import "DPI-C" function int td_dpi_tensor_fill_ramp(
     input longint unsigned tensor, input real start, input real step, output string message
@@ -60,7 +73,9 @@ package td_dpi_pkg;
   import "DPI-C" function int td_dpi_tensor_fill_random(
     input longint unsigned tensor, input longint unsigned seed, output string message
   );
-  import "DPI-C" function int td_dpi_tensor_fill_coordinates(input longint unsigned tensor, output string message);
+  import "DPI-C" function int td_dpi_tensor_fill_coordinates(
+    input longint unsigned tensor, output string message
+  );
   import "DPI-C" function int td_dpi_tensor_fill(
     input longint unsigned tensor, input string what, output string message
   );
@@ -108,31 +123,6 @@ package td_dpi_pkg;
     input longint unsigned part1, input longint unsigned part2, input longint unsigned part3,
     input longint unsigned golden, output string text, output string message
   );
-  import "DPI-C" function int td_dpi_parts_layout_create(
-    input string packing, output longint unsigned layout, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_layout_open(
-    input string path, input string name, output longint unsigned layout, output string packing, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_layout_add(
-    input longint unsigned parts, input string part, input string memory, input longint unsigned layout,
-    output string message
-  );
-  import "DPI-C" function int td_dpi_parts_layout_destroy(input longint unsigned parts, output string message);
-  import "DPI-C" function int td_dpi_backdoor_load_parts(
-    input longint unsigned memories, input longint unsigned tensor, input longint unsigned parts, output string message
-  );
-  import "DPI-C" function int td_dpi_backdoor_dump_parts(
-    input longint unsigned memories, input longint unsigned tensor, input longint unsigned parts, output string message
-  );
-  import "DPI-C" function int td_dpi_backdoor_compare_parts(
-    input longint unsigned memories, input longint unsigned golden, input longint unsigned parts, input string policy,
-    output longint unsigned report, output string message
-  );
-  import "DPI-C" function int td_dpi_transfer_parts(
-    input longint unsigned memories, input longint unsigned tensor, input longint unsigned parts, input int from_tensor,
-    output int partial, output string message
-  );
   import "DPI-C" function int td_dpi_tensor_get_bits(
     input longint unsigned tensor, input longint unsigned elem, output longint unsigned bits, output string message
   );
@@ -146,10 +136,15 @@ package td_dpi_pkg;
     input longint unsigned tensor, input longint unsigned elem, input real value, output string message
   );
   import "DPI-C" function int td_dpi_tensor_convert(
-    input longint unsigned tensor, input string as, output longint unsigned converted, output string message
+    input  longint unsigned tensor,
+    input  string           as,
+    output longint unsigned converted,
+    output string           message
   );
   import "DPI-C" function int td_dpi_tensor_text(
-    input longint unsigned tensor, output string text, output string message
+    input  longint unsigned tensor,
+    output string           text,
+    output string           message
   );
   // With a tensor handle of 0 the name is forgotten.
   import "DPI-C" function int td_dpi_scales_set(
@@ -162,37 +157,59 @@ package td_dpi_pkg;
 
   // Elements [first, first + count).
   import "DPI-C" function int td_dpi_tensor_set_chunk(
-    input longint unsigned tensor, input longint unsigned first, input int count,
-    input bit [31:0] chunk [0:ListWords-1], output string message
+    input  longint unsigned tensor,
+    input  longint unsigned first,
+    input  int              count,
+    input  bit [31:0]       chunk  [0:ListWords-1],
+    output string           message
   );
   // inout, because words past the count keep their value.
   import "DPI-C" function int td_dpi_tensor_get_chunk(
-    input longint unsigned tensor, input longint unsigned first, input int count,
-    inout bit [31:0] chunk [0:ListWords-1], output string message
+    input  longint unsigned tensor,
+    input  longint unsigned first,
+    input  int              count,
+    inout  bit [31:0]       chunk  [0:ListWords-1],
+    output string           message
   );
 
   // ---- dpi/list.c: a list is a tensor of u32, or of u64 for addresses
 
   import "DPI-C" function int td_dpi_list_create(
-    input int count, input int elem_bits, output longint unsigned words, output string message
+    input  int              count,
+    input  int              elem_bits,
+    output longint unsigned words,
+    output string           message
   );
   import "DPI-C" function int td_dpi_list_put(
-    input longint unsigned words, input int first, input int count, input bit [31:0] chunk [0:ListWords-1],
-    output string message
+    input  longint unsigned words,
+    input  int              first,
+    input  int              count,
+    input  bit [31:0]       chunk  [0:ListWords-1],
+    output string           message
   );
   import "DPI-C" function int td_dpi_list_put_addresses(
-    input longint unsigned addresses, input int first, input int count,
-    input longint unsigned chunk [0:ListAddresses-1], output string message
+    input  longint unsigned addresses,
+    input  int              first,
+    input  int              count,
+    input  longint unsigned chunk  [0:ListAddresses-1],
+    output string           message
   );
   import "DPI-C" function int td_dpi_list_get(
-    input longint unsigned words, input int first, input int count, inout bit [31:0] chunk [0:ListWords-1],
-    output string message
+    input  longint unsigned words,
+    input  int              first,
+    input  int              count,
+    inout  bit [31:0]       chunk  [0:ListWords-1],
+    output string           message
   );
   import "DPI-C" function int td_dpi_tensor_from_list(
-    input longint unsigned tensor, input longint unsigned words, output string message
+    input  longint unsigned tensor,
+    input  longint unsigned words,
+    output string           message
   );
   import "DPI-C" function int td_dpi_tensor_to_list(
-    input longint unsigned tensor, input longint unsigned words, output string message
+    input  longint unsigned tensor,
+    input  longint unsigned words,
+    output string           message
   );
 
   // ---- dpi/memory.c
@@ -427,8 +444,11 @@ package td_dpi_pkg;
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_compare(
-    input longint unsigned expected, input longint unsigned actual, input string policy,
-    output longint unsigned report, output string message
+    input  longint unsigned expected,
+    input  longint unsigned actual,
+    input  string           policy,
+    output longint unsigned report,
+    output string           message
   );
   import "DPI-C" function int td_dpi_report_destroy(
     input  longint unsigned report,
