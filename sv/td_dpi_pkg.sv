@@ -26,14 +26,11 @@ package td_dpi_pkg;
   // ---- dpi/status.c
 
   import "DPI-C" function void td_dpi_status_name(
-    input  int    status,
-    output string name
+    input int status, output string name
   );
   import "DPI-C" function void td_dpi_version(output string version);
   import "DPI-C" function int td_dpi_speed_path(
-    input  int              number,
-    output string           name,
-    output longint unsigned calls,
+    input int number, output string name, output longint unsigned calls,
     output longint unsigned bytes
   );
   import "DPI-C" function void td_dpi_speed_paths_clear();
@@ -41,31 +38,22 @@ package td_dpi_pkg;
   // ---- dpi/tensor.c
 
   import "DPI-C" function int td_dpi_tensor_create(
-    input  string           dtype,
-    input  string           shape,
-    output longint unsigned tensor,
+    input string dtype, input string shape, output longint unsigned tensor,
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_open(
-    input  string           path,
-    input  string           dtype,
-    output longint unsigned tensor,
+    input string path, input string dtype, output longint unsigned tensor,
     output string           message
   );
   import "DPI-C" function int td_dpi_tensor_destroy(
-    input  longint unsigned tensor,
-    output string           message
+    input longint unsigned tensor, output string message
   );
   import "DPI-C" function int td_dpi_tensor_save(
     input longint unsigned tensor, input string path, output string message
   );
   import "DPI-C" function int td_dpi_tensor_info(
-    input  longint unsigned tensor,
-    output string           dtype,
-    output string           shape,
-    output longint unsigned elems,
-    output int              words_per_elem,
-    output string           message
+    input longint unsigned tensor, output string dtype, output string shape,
+    output longint unsigned elems, output int words_per_elem, output string message
   );
   import "DPI-C" function int td_dpi_tensor_fill_ramp(
     input longint unsigned tensor, input real start, input real step, output string message
@@ -73,9 +61,7 @@ package td_dpi_pkg;
   import "DPI-C" function int td_dpi_tensor_fill_random(
     input longint unsigned tensor, input longint unsigned seed, output string message
   );
-  import "DPI-C" function int td_dpi_tensor_fill_coordinates(
-    input longint unsigned tensor, output string message
-  );
+  import "DPI-C" function int td_dpi_tensor_fill_coordinates(input longint unsigned tensor, output string message);
   import "DPI-C" function int td_dpi_tensor_fill(
     input longint unsigned tensor, input string what, output string message
   );
