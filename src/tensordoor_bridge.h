@@ -40,13 +40,20 @@
  * decides what happens when a call reads such bits. A bridge to a two-state simulator does not need these two
  * functions.
  *
- * -- 4. Ownership -----------------------------------------------------------------------------------------------------
+ * -- 4. Memories over others ------------------------------------------------------------------------------------------
+ *
+ * A memory may lie over copies (td_memory_over). Then step 1 and step 3 are calls with the memory on top, and steps 2
+ * and 4 are made for each of the copies at the bottom, in any order: step 1 has found the words of each. Words of a
+ * copy may hold bits of several words of the memory on top. td_transfer_shared tells after step 1 when some do; then
+ * they have to be copied in even for an operation that writes whole words (`partial` says so too).
+ *
+ * -- 5. Ownership -----------------------------------------------------------------------------------------------------
  *
  * The copy owns the transfer: there is one per memory, and td_memory_destroy frees it. Chunks belong to the caller.
  * When td_transfer_tensor sets *borrowed, the words are read from the tensor itself, or written to it: it must exist,
  * and not change, until the last chunk has been passed. As in tensordoor.h, two threads may not use one memory at once.
  *
- * -- 5. A whole bridge ------------------------------------------------------------------------------------------------
+ * -- 6. A whole bridge ------------------------------------------------------------------------------------------------
  *
  * This one is for a two-state array of 1024 words of 64 bits. A test compiles and runs these lines as they are.
  *
@@ -159,8 +166,15 @@ TD_API td_status td_transfer_dump(td_memory *memory, td_tensor *tensor, const td
 /* Step 1 for `count` words from `first` on: for matrices, fills, single words, and files that are saved. */
 TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
 
+/* Step 1 for every word of every bank. */
+TD_API td_status td_transfer_all(td_memory *const *banks, size_t count);
+
 /* Step 1 for td_backdoor_read and td_backdoor_write. */
 TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count);
+
+/* After step 1: 1 when words below a memory that lies over others hold bits of other words of it, or none of its bits.
+ */
+TD_API int td_transfer_shared(const td_memory *memory);
 
 /* Step 1 for loading an image file. The file may give only a part of a word, so the words have to be copied in first.
  * */

@@ -167,6 +167,8 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
         return td_fail(TD_ARGUMENT, "transfer_tensor: no %s; pass one", memory ? "place for an output" : "memory");
     *partial = layout && (layout->keep || layout->clip);
     *borrowed = 0;
+    if (memory->backing) /* its words go through its copy */
+        return td_transfer_layout(&memory, 1, tensor, layout, as, partial);
     td_plan *plan = NULL;
     td_status status = td_transfer_begin(memory);
     if (status || !tensor || !layout)

@@ -46,8 +46,9 @@ td_status td_transfer_begin(td_memory *memory)
     t->expected = false;
     t->staged = NULL;
     t->borrowed = false;
+    t->shared = false;
     memory->unknown_any = false;
-    return TD_OK;
+    return memory->backing ? td_layers_begin(memory) : TD_OK;
 }
 
 /* Empties the list before words other than those of `listed` are added. */
@@ -60,7 +61,7 @@ static void empty_list(struct td_transfer *t)
         td_plan_release(&t->listed);
 }
 
-static td_status begin_list(td_memory *memory)
+td_status td_transfer_begin_list(td_memory *memory)
 {
     td_status status = td_transfer_begin(memory);
     if (!status)
@@ -99,7 +100,16 @@ static void add(struct td_transfer *t, uint64_t first, uint64_t count, int64_t s
         append(t, first, count, step);
 }
 
-static td_status end_list(struct td_transfer *t)
+void td_transfer_add_span(struct td_transfer *t, uint64_t first, uint64_t count)
+{
+    td_word_run *last = t->count ? &t->run[t->count - 1] : NULL;
+    if (!last || first < last->first || first > last->first + last->count)
+        append(t, first, count, 1);
+    else if (first + count > last->first + last->count)
+        last->count = first + count - last->first;
+}
+
+td_status td_transfer_end_list(struct td_transfer *t)
 {
     if (!t->failed)
         return TD_OK;
@@ -113,8 +123,16 @@ static td_status end_lists(td_memory *const *banks, size_t count)
 {
     td_status status = TD_OK;
     for (size_t i = 0; i < count && !status; i++)
-        status = end_list(banks[i]->transfer);
-    return status;
+        status = td_transfer_end_list(banks[i]->transfer);
+    return status ? status : td_layers_spread(banks, count);
+}
+
+static bool any_layers(td_memory *const *banks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (banks[i]->backing)
+            return true;
+    return false;
 }
 
 /* Words that several vectors write cross once. */
@@ -134,7 +152,7 @@ td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan 
     td_word_walk w;
     for (size_t i = 0; i < count; i++)
         empty_list(banks[i]->transfer);
-    if (plan->skewed)
+    if (plan->skewed || any_layers(banks, count)) /* what lies below is looked for in spans */
         return list_spans(banks, count, plan);
     for (td_walk_words(&w, plan); w.more; td_walk_next_words(&w))
         add(banks[w.bank]->transfer, w.first, w.count, w.step);
@@ -171,7 +189,7 @@ td_status td_transfer_list_dense(td_memory *memory, td_plan *plan)
             add(t, td_table_get(&plan->place_table, i), plan->beats, 1); /* of one bank */
     else
         list_places(t, plan);
-    td_status status = end_list(t);
+    td_status status = td_transfer_end_list(t);
     if (!status) {
         td_plan_hold(plan);
         t->listed = plan;
@@ -203,7 +221,7 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     for (size_t i = 0; i < count; i++) {
         if (!banks[i])
             return td_fail(TD_ARGUMENT, "transfer_layout: bank %zu is NULL; create it first", i);
-        td_status status = begin_list(banks[i]);
+        td_status status = td_transfer_begin_list(banks[i]);
         if (status)
             return status;
         if (banks[i]->width_bits != banks[0]->width_bits || banks[i]->depth_words != banks[0]->depth_words)
@@ -215,6 +233,8 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
         return TD_OK;
     td_status status = td_transfer_list(banks, count, plan);
     td_plan_release(&plan);
+    for (size_t i = 0; i < count; i++)
+        *partial |= banks[i]->transfer->shared;
     return status;
 }
 
@@ -224,12 +244,28 @@ td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count)
 {
     if (!memory)
         return td_fail(TD_ARGUMENT, "transfer_span: the memory is NULL; create it first");
-    td_status status = begin_list(memory);
+    td_status status = td_transfer_begin_list(memory);
     if (status)
         return status;
     if (count && first < memory->depth_words && count <= memory->depth_words - first)
         add(memory->transfer, first, count, 1);
-    return end_list(memory->transfer);
+    return end_lists(&memory, 1);
+}
+
+td_status td_transfer_all(td_memory *const *banks, size_t count)
+{
+    td_status status = banks && count ? TD_OK : td_fail(TD_ARGUMENT, "transfer_all: no memory; pass one");
+    for (size_t i = 0; i < count && !status; i++)
+        status = banks[i] ? td_transfer_begin_list(banks[i])
+                          : td_fail(TD_ARGUMENT, "transfer_all: bank %zu is NULL; create it first", i);
+    for (size_t i = 0; i < count && !status; i++)
+        add(banks[i]->transfer, 0, banks[i]->depth_words, 1);
+    return status ? status : end_lists(banks, count);
+}
+
+int td_transfer_shared(const td_memory *memory)
+{
+    return memory && memory->transfer && memory->transfer->shared;
 }
 
 td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t count)
@@ -237,20 +273,20 @@ td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t
     if (!memory || (!addresses && count))
         return td_fail(TD_ARGUMENT, "transfer_words: the %s NULL; pass one",
                        memory ? "list of addresses is" : "memory is");
-    td_status status = begin_list(memory);
+    td_status status = td_transfer_begin_list(memory);
     if (status)
         return status;
     for (size_t i = 0; i < count; i++)
         if (addresses[i] < memory->depth_words)
             add(memory->transfer, addresses[i], 1, 1);
-    return end_list(memory->transfer);
+    return end_lists(&memory, 1);
 }
 
 td_status td_transfer_file(td_memory *memory, const char *path)
 {
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "transfer_file: the %s is NULL; pass one", memory ? "path" : "memory");
-    td_status status = begin_list(memory);
+    td_status status = td_transfer_begin_list(memory);
     if (status)
         return status;
     td_span *spans = NULL;
@@ -264,5 +300,5 @@ td_status td_transfer_file(td_memory *memory, const char *path)
             add(memory->transfer, spans[i].first, spans[i].count < left ? spans[i].count : left, 1);
         }
     free(spans);
-    return end_list(memory->transfer);
+    return end_lists(&memory, 1);
 }

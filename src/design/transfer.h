@@ -34,6 +34,7 @@ struct td_transfer {
     size_t count, room;
     uint64_t words;  /* of all runs */
     bool failed;     /* the list could not grow */
+    bool shared;     /* of a memory that lies over others: the words below hold other bits too */
     td_plan *listed; /* the dense plan whose runs these are, held: the same plan again needs no new list; or NULL */
     size_t listed_count;
 
@@ -50,8 +51,14 @@ struct td_transfer {
     size_t buffer_bytes;
 };
 
-/* Begins an operation on the memory: the list is empty, no word has crossed, no bit is x or z. */
+/* Begins an operation on the memory, and on those that it lies over: no word has crossed, no bit is x or z. The second
+ * also empties the list. */
 td_status td_transfer_begin(td_memory *memory);
+td_status td_transfer_begin_list(td_memory *memory);
+
+/* Adds words with no step between them; td_transfer_end_list says whether all could be added. */
+void td_transfer_add_span(struct td_transfer *t, uint64_t first, uint64_t count);
+td_status td_transfer_end_list(struct td_transfer *t);
 
 /* Lists the words that a plan writes, for every bank, in the order of its boxes. */
 td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan *plan);
@@ -63,5 +70,10 @@ td_status td_transfer_list_dense(td_memory *memory, td_plan *plan);
  */
 bool td_transfer_plan(td_memory *const *banks, size_t count, const td_tensor *tensor, const td_layout *layout,
                       const char *as, bool dense, td_plan **plan);
+
+/* layers.c: begins the transfers of the memories that one lies over; lists in them the words that the listed words of
+ * the banks lie in. Banks that lie over nothing are left out. */
+td_status td_layers_begin(td_memory *memory);
+td_status td_layers_spread(td_memory *const *banks, size_t count);
 
 #endif

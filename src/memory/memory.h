@@ -11,11 +11,19 @@ typedef enum td_x_policy { TD_X_ERROR, TD_X_ZERO, TD_X_KEEP } td_x_policy;
 /* How words come into `data` and out of it where `data` is only a copy, as of a memory that lies over others
  * (over/over.c). What looks at words, or writes a part of their bits, has them brought in first, which may be refused;
  * what has written words has them put back, which cannot. */
+typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64_t count);
+
 typedef struct td_backing {
     td_status (*bring_in)(const td_memory *memory, uint64_t first, uint64_t count);
     td_status (*prepare)(const td_memory *memory, uint64_t first, uint64_t count); /* before a write of whole words */
     void (*put_back)(const td_memory *memory, uint64_t first, uint64_t count);
     void (*destroy)(struct td_backing *backing);
+
+    /* Where words lie, for whoever has to fetch what is below (design/layers.c): the memories below, and with `reach` a
+     * call of fn for each of them that these words lie in. It returns true where no other bits lie in the words that it
+     * names, so that a write of the memory's words needs nothing of what those held before. */
+    td_memory *const *(*below)(const td_memory *memory, size_t *count);
+    bool (*reach)(const td_memory *memory, uint64_t first, uint64_t count, td_reach_fn *fn, void *context);
 } td_backing;
 
 struct td_memory {

@@ -136,15 +136,19 @@ void td_organisation_read(td_organisation *o, const td_organisation_run *run, ui
 typedef struct reaching {
     const td_plan *plan;
     td_reach *arrays;
+    uint64_t bits; /* of the boxes */
 } reaching;
 
 /* From the first to the last bit that the loops inside a ground reach; they go forward. */
 static void reach_box(void *context, td_node *node, const td_box *box)
 {
-    const reaching *r = context;
+    reaching *r = context;
     const uint64_t word_bits = 8 * r->plan->geometry.word_bytes;
-    uint64_t span = 0;
+    uint64_t span = 0, bits = 1;
     td_walk w;
+    for (size_t i = 0; i < box->node_count; i++)
+        bits *= node[i].extent;
+    r->bits += bits;
     for (size_t i = box->selectors; i < box->node_count; i++)
         span += (node[i].extent - 1) * (uint64_t)node[i].memory;
     for (td_walk_begin(&w, node, box->selectors, td_box_at(box)); w.more; td_walk_next(&w)) {
@@ -157,10 +161,15 @@ static void reach_box(void *context, td_node *node, const td_box *box)
     }
 }
 
-void td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t count, td_reach *arrays)
+bool td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t count, td_reach *arrays)
 {
-    reaching r = {o->plan, arrays};
+    reaching r = {o->plan, arrays, 0};
+    uint64_t reached = 0;
     for (uint64_t i = 0; i < o->plan->geometry.banks; i++)
         arrays[i] = (td_reach){UINT64_MAX, 0};
     td_bit_boxes(o->plan, o->pitch, first, count, TD_ALL_COPIES, reach_box, &r);
+    for (uint64_t i = 0; i < o->plan->geometry.banks; i++)
+        if (arrays[i].low <= arrays[i].high)
+            reached += (arrays[i].high - arrays[i].low + 1) * o->plan->geometry.width_bits;
+    return reached == r.bits;
 }

@@ -29,10 +29,11 @@ typedef struct td_organisation_run {
 void td_organisation_write(td_organisation *organisation, const td_organisation_run *run);
 void td_organisation_read(td_organisation *organisation, const td_organisation_run *run, uint64_t copy);
 
-/* The words of every array that a run of words reaches: [low, high], or low > high where it reaches none. */
+/* The words of every array that a run of words reaches: [low, high], or low > high where it reaches none. Returns true
+ * where all bits of all these words are bits of the run. */
 typedef struct td_reach {
     uint64_t low, high;
 } td_reach;
-void td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_reach *arrays);
+bool td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_reach *arrays);
 
 #endif

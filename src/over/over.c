@@ -15,7 +15,8 @@ typedef struct over {
     size_t count;
     td_memory **array;
     unsigned char **data; /* of the arrays */
-    td_reach *reach;      /* NULL where no array lies over others */
+    td_reach *reach;      /* what a run of words reaches in each */
+    bool nested;          /* some array lies over others */
 } over;
 
 /* -- the words, in and out ----------------------------------------------------------------------------------------- */
@@ -52,25 +53,32 @@ static td_status check_copies(const td_memory *memory, const over *o, uint64_t f
     return status;
 }
 
-/* Words of arrays that lie over others come into their copies: they hold bits of other words too, and are put back
- * whole. */
-static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count)
+/* Words of arrays that lie over others come into their copies, where they are looked at, or hold bits of other words
+ * too and are put back whole. */
+static td_status bring_arrays(const td_memory *memory, bool looks, uint64_t first, uint64_t count)
 {
     const over *o = (const over *)memory->backing;
     td_status status = TD_OK;
-    if (o->reach)
-        td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; o->reach && i < o->count && !status; i++)
+    if (!o->nested)
+        return TD_OK;
+    const bool whole = td_organisation_reach(o->organisation, first, count, o->reach);
+    for (size_t i = 0; i < o->count && !status; i++)
         if (o->reach[i].low <= o->reach[i].high)
-            status = td_memory_bring_in(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+            status = td_memory_bring_for_write(o->array[i], looks || !whole, o->reach[i].low,
+                                               o->reach[i].high - o->reach[i].low + 1);
     return status;
+}
+
+static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    return bring_arrays(memory, false, first, count);
 }
 
 static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t count)
 {
     const over *o = (const over *)memory->backing;
     const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
-    const td_status status = prepare(memory, first, count);
+    const td_status status = bring_arrays(memory, true, first, count);
     if (status)
         return status;
     td_organisation_read(o->organisation, &run, 0);
@@ -82,11 +90,30 @@ static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
     const over *o = (const over *)memory->backing;
     const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
     td_organisation_write(o->organisation, &run);
-    if (o->reach)
-        td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; o->reach && i < o->count; i++)
+    if (o->nested)
+        (void)td_organisation_reach(o->organisation, first, count, o->reach);
+    for (size_t i = 0; o->nested && i < o->count; i++)
         if (o->reach[i].low <= o->reach[i].high)
             td_memory_put_back(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+}
+
+/* -- where they lie ------------------------------------------------------------------------------------------------ */
+
+static td_memory *const *below(const td_memory *memory, size_t *count)
+{
+    const over *o = (const over *)memory->backing;
+    *count = o->count;
+    return o->array;
+}
+
+static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_reach_fn *fn, void *context)
+{
+    const over *o = (const over *)memory->backing;
+    const bool whole = td_organisation_reach(o->organisation, first, count, o->reach);
+    for (size_t i = 0; i < o->count; i++)
+        if (o->reach[i].low <= o->reach[i].high)
+            fn(context, o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+    return whole;
 }
 
 static void destroy(td_backing *backing)
@@ -137,7 +164,6 @@ static td_status check_apart(td_memory **sorted, size_t count)
 
 static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
 {
-    bool nested = false;
     if (!arrays || !count)
         return td_fail(TD_ARGUMENT, "no arrays; pass the memories that its bits lie in, at least one");
     td_status status = check_arrays(arrays, count);
@@ -145,12 +171,12 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
         return status;
     o->count = count;
     for (size_t i = 0; i < count; i++)
-        nested |= arrays[i]->backing != NULL;
-    o->backing = (td_backing){bring_in, prepare, put_back, destroy};
+        o->nested |= arrays[i]->backing != NULL;
+    o->backing = (td_backing){bring_in, prepare, put_back, destroy, below, reach};
     o->array = malloc(count * sizeof(td_memory *));
     o->data = malloc(count * sizeof *o->data);
-    o->reach = nested ? malloc(count * sizeof *o->reach) : NULL;
-    if (!o->array || !o->data || (nested && !o->reach))
+    o->reach = malloc(count * sizeof *o->reach);
+    if (!o->array || !o->data || !o->reach)
         return td_fail_alloc(count * (sizeof(td_memory *) + sizeof *o->data + sizeof *o->reach));
     memcpy(o->array, arrays, count * sizeof(td_memory *));
     status = check_apart(o->array, count);

@@ -2,7 +2,7 @@
 set -eu
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-sed -n '/^ \* -- 5\. A whole bridge/,/^ \*\//s/^ \*     //p' "$1/src/tensordoor_bridge.h" >"$out/bridge.c"
+sed -n '/^ \* -- 6\. A whole bridge/,/^ \*\//s/^ \*     //p' "$1/src/tensordoor_bridge.h" >"$out/bridge.c"
 grep -q 'int main' "$out/bridge.c"
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I"$1/src" "$out/bridge.c" \
   -o "$out/bridge" -L"$2" -ltensordoor -Wl,-rpath,"$2"
