@@ -38,14 +38,15 @@ static unsigned block_count;
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[] = {"object", "tensor", "memory", "layout", "report", "code", "record of faults"};
+    static const char *const names[] = {"object", "tensor", "memory",           "layout",
+                                        "report", "code",   "record of faults", "layout of parts"};
     return names[kind < sizeof names / sizeof *names ? kind : 0];
 }
 
 static unsigned kind_of(td_dpi_u64 handle)
 {
     unsigned kind = (unsigned)(handle >> 56) - TAG;
-    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_FAULTS ? kind : 0;
+    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_PARTS_LAYOUT ? kind : 0;
 }
 
 int td_dpi_done(td_status status, const char **message)

@@ -386,8 +386,10 @@ TD_API const td_preset_info *td_preset_at(size_t number);
  *     skewed:      pattern h w c -> (h w) c; address bank = (h + w) % 4; addr = 8*h + w
  *
  * A layout begins with NAME: at the start of a line and goes on to the next one. Its clauses are separated by
- * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`.
- * Text after a semicolon that begins with none of these words belongs to the address before it. `#` begins a comment.
+ * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`, and
+ * `memory NAME`, which says where it lies. Text after a semicolon that begins with none of these words belongs to the
+ * address before it. `#` begins a comment. `part NAME` begins the clauses of a part, and makes the entry a layout of
+ * parts (section 11); behind it and behind `memory NAME` the next clause needs no semicolon.
  *
  * TD_FILE when the file cannot be read, TD_FORMAT when it is not such a file or has no layout `name` (the message then
  * has the nearest name), and every status of td_layout_create. Messages have the line number. */
@@ -898,6 +900,74 @@ TD_API td_status td_parts_kind(const char *path, const char **packing, td_shape 
  *     64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil
  *     4096 of 4096 values, 512 of 512 meta are those of order=hopper; the packing says order=ampere */
 TD_API td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **text);
+
+/* Parts in memories, in one call. A layout of parts is a packing, and for every part a memory by its name and a layout.
+ * It is made part by part, or comes out of a layout file (section 5) whose entry says so:
+ *
+ *     weights: pattern (nt ns) (kt ks) -> (nt kt) (ns ks); options ns=16 ks=16; memory wbuf;
+ *              as mxfp4 rule=rceil axis=kt;
+ *              part scales memory sbuf preset scale_128x4; address 0x40 + index
+ *
+ * axis= may name an axis on the left of the first layout's pattern, and means the dimension that it is of. A call gets
+ * the memories, in any order; a part lies in the one that has the name, or in the banks name[0], name[1], ..; a part
+ * without one in the first memory of the call, and a part "" is the first of the packing.
+ *
+ * Every part, memory and layout is checked before a word is written: TD_OPTION for a part that the packing does not
+ * have or that has no layout, TD_ARGUMENT for a memory that is not there, TD_ALIAS for two parts in one word of one
+ * memory, unless the later part says fill=keep; otherwise what packing and loading alone would say.
+ *
+ * Quantising, packing and placing are one pass over the tensor: in layers of its first dimension that stay in the
+ * caches, so that no tensor of elements is made. Where that does not go, the parts are made whole and loaded one by
+ * one, with the same result: sparse packings; blocks as long as the first dimension; flat layouts, alias=last and
+ * lanes with addresses of their own; where the first dimension is padded, clipped or slides, its slowest axis is not a
+ * word axis, or the address is no sum of strides or has others with fewer steps of that axis, as when it is not the
+ * slowest of `index`; memories over others, and bits that are x or z. Dumps too, and where elements have copies. */
+typedef struct td_parts_layout td_parts_layout;
+
+/* The packing is read when a tensor is there. `part` is a name of td_parts_name or "", `memory` that of a memory, or
+ * NULL. The layout is copied. TD_ARGUMENT for a part that stands twice, TD_OPTION for a layout with `as`. */
+TD_API td_status td_parts_layout_create(const char *packing, td_parts_layout **out);
+TD_API td_status td_parts_layout_add(td_parts_layout *parts, const char *part, const char *memory,
+                                     const td_layout *layout);
+TD_API void td_parts_layout_destroy(td_parts_layout **layout);
+
+/* Out of a layout file; refusals are those of td_layout_open. */
+TD_API td_status td_parts_layout_open(const char *path, const char *name, td_parts_layout **out);
+
+/* What it is made of; NULL past the last part. The texts and layouts live as long as it does. */
+TD_API const char *td_parts_layout_packing(const td_parts_layout *layout);
+TD_API size_t td_parts_layout_count(const td_parts_layout *layout);
+TD_API const char *td_parts_layout_part(const td_parts_layout *layout, size_t number);
+TD_API const char *td_parts_layout_memory(const td_parts_layout *layout, size_t number);
+TD_API const td_layout *td_parts_layout_layout(const td_parts_layout *layout, size_t number);
+
+/* The tensor through its packing into the memories; and what they hold as values, in the tensor's own dtype. A part
+ * alone is dumped as any tensor, with td_parts_create and td_backdoor_dump_tensor. */
+TD_API td_status td_backdoor_load_parts(td_memory *const *memories, size_t count, const td_tensor *tensor,
+                                        const td_parts_layout *layout);
+TD_API td_status td_backdoor_dump_parts(td_memory *const *memories, size_t count, td_tensor *tensor,
+                                        const td_parts_layout *layout);
+
+/* The words that a load of this tensor writes of part `number` of the layout; td_layout_spans (section 9) for parts.
+ * `from_values` is 0 for a tensor that is dumped into, whose values say nothing about sparse parts. */
+TD_API td_status td_parts_layout_spans(const td_parts_layout *layout, size_t number, const td_tensor *tensor,
+                                       int from_values, uint64_t width_bits, td_span **spans, size_t *count);
+
+/* The memories against a golden tensor of values. The policy (section 10) means:
+ *
+ *     exact           the codes that the packing makes of the golden tensor: an element differs when its code, its
+ *                     scale or its zero point does, whatever the values are
+ *     ulp=N           at most N steps of the element from the golden value, as large as they are at its block's scale
+ *                     in memory: ulp=1 accepts every rounding, and every clipping by less than a step
+ *     atol=X rtol=X   the values that the memories stand for; with ulp= too, either one accepts
+ *
+ * The report is one of the elements in the golden tensor's dtype, its ulp are steps at the block's scale, and it also
+ * says how many codes of each part differ, and block, scale and the scale's place of the first mismatches. Where codes
+ * differ, its first guess is what td_parts_fit says. check_pad is refused (TD_OPTION). Sparse tensors are compared
+ * dense, under the policy as it stands. Part by part: td_parts_pack, and td_backdoor_compare_tensor of the part. It
+ * takes tensors of the golden one's size. */
+TD_API td_status td_backdoor_compare_parts(td_memory *const *memories, size_t count, const td_tensor *golden,
+                                           const td_parts_layout *layout, const char *policy, td_report **out);
 
 /* -- 12. Speed -----------------------------------------------------------------------------------------------------
  *

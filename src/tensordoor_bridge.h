@@ -163,6 +163,11 @@ TD_API td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, 
 TD_API td_status td_transfer_load(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as);
 TD_API td_status td_transfer_dump(td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as);
 
+/* Step 1 for a load, dump or comparison of parts: the words of every memory that one of them lies in, and none of the
+ * others. `use` is TD_TRANSFER_LOAD for a load and for a comparison, whose tensor the parts are of. */
+TD_API td_status td_transfer_parts(td_memory *const *memories, size_t count, const td_tensor *tensor,
+                                   const td_parts_layout *layout, td_transfer_use use, int *partial);
+
 /* Step 1 for `count` words from `first` on: for matrices, fills, single words, and files that are saved. */
 TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
 

@@ -7,12 +7,12 @@
 class td_bank_set extends td_backdoor;
   // Declared with the type of the base class: when Verilator 5.006 splits its C++, only the class of the base is
   // complete in every file.
-  local td_backdoor      m_banks[$];
+  protected td_backdoor  m_banks[$];
   local longint unsigned m_bank_depth;  // of the first bank
   local bit              m_alike;  // all banks have that depth
   local int              m_own;
-  local bit              m_elsewhere;  // some bank lies in the design
-  local longint unsigned m_list;  // the banks' handles as a list in C; 0 until stage() has made it
+  protected bit          m_elsewhere;  // some bank lies in the design
+  protected longint unsigned m_list;  // the banks' handles as a list in C; 0 until stage() has made it
 
   // How many words load_file and save_file move at once.
   localparam int unsigned FilePiece = 65536;
@@ -523,7 +523,7 @@ class td_bank_set extends td_backdoor;
   endfunction
 
   // Passes the handles of the banks to C once, and keeps the list, so that a small load costs one call.
-  local function td_status_e stage(output string message);
+  protected function td_status_e stage(output string message);
     td_addresses_t handles;
     message = "";
     if (m_list != 0 || m_banks.size() == 0) return TD_OK;

@@ -74,41 +74,6 @@ package td_dpi_pkg;
   import "DPI-C" function int td_dpi_tensor_set_name(
     input longint unsigned tensor, input string name, output string message
   );
-  import "DPI-C" function int td_dpi_parts_pack(
-    input longint unsigned tensor, input string text, output string packing, output string names,
-    output longint unsigned part0, output longint unsigned part1, output longint unsigned part2,
-    output longint unsigned part3, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_create(
-    input string text, input string shape, output string packing, output string names,
-    output longint unsigned part0, output longint unsigned part1, output longint unsigned part2,
-    output longint unsigned part3, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_open(
-    input string path, input string text, output string packing, output string shape, output string names,
-    output longint unsigned part0, output longint unsigned part1, output longint unsigned part2,
-    output longint unsigned part3, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_record(
-    input string packing, input string shape, input int count, input longint unsigned part0,
-    input longint unsigned part1, input longint unsigned part2, input longint unsigned part3, input string record,
-    output longint unsigned tensor, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_set_record(
-    input string packing, input string shape, input int count, input longint unsigned part0,
-    input longint unsigned part1, input longint unsigned part2, input longint unsigned part3, input string record,
-    input longint unsigned tensor, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_unpack(
-    input string packing, input string shape, input int count, input longint unsigned part0,
-    input longint unsigned part1, input longint unsigned part2, input longint unsigned part3, input string dtype,
-    output longint unsigned tensor, output string message
-  );
-  import "DPI-C" function int td_dpi_parts_fit(
-    input string packing, input string shape, input int count, input longint unsigned part0,
-    input longint unsigned part1, input longint unsigned part2, input longint unsigned part3,
-    input longint unsigned golden, output string text, output string message
-  );
   import "DPI-C" function int td_dpi_tensor_get_bits(
     input longint unsigned tensor, input longint unsigned elem, output longint unsigned bits, output string message
   );
@@ -361,6 +326,10 @@ package td_dpi_pkg;
   // ---- dpi/code.c
 
   `include "td_dpi_codes.svh"
+
+  // ---- dpi/parts.c, dpi/parts_layout.c
+
+  `include "td_dpi_parts.svh"
 
   // ---- dpi/banks.c: the banks are a tensor of u64, their handles
 

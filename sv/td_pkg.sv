@@ -19,6 +19,7 @@ package td_pkg;
   `include "td_code.svh"
   `include "td_faults.svh"
   `include "td_bank_set.svh"
+  `include "td_parts_layout.svh"
   `include "td_ram_report.svh"
   `include "td_speed.svh"
 endpackage

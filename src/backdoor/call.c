@@ -152,19 +152,25 @@ static td_status find_conversion(const td_call *c, const char *text, td_call_sta
     return TD_OK;
 }
 
+td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype)
+{
+    char name[TD_DTYPE_NAME_BYTES];
+    if (!c->layout->dtype_text || td_dtype_equal(memory_dtype, c->layout->dtype))
+        return TD_OK;
+    td_dtype_print(memory_dtype, name);
+    return td_fail(TD_DTYPE,
+                   "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout",
+                   name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
+}
+
 /* The conversion between the tensor's and the memory's dtype, and the refusal of an `as` that is not the layout's
  * dtype. */
 static td_status begin_conversion(const td_call *c, td_call_state *s)
 {
     const char *text = td_layout_choose_as(c->layout, c->as);
     td_status status = *text ? find_conversion(c, text, s) : TD_OK;
-    if (!status && c->layout->dtype_text && !td_dtype_equal(s->memory_dtype, c->layout->dtype)) {
-        char name[TD_DTYPE_NAME_BYTES];
-        td_dtype_print(s->memory_dtype, name);
-        status = td_fail(
-            TD_DTYPE, "the memory would hold %s, the layout moves %s; pass as=\"%s\", or drop dtype=%s from the layout",
-            name, c->layout->dtype_text, c->layout->dtype_text, c->layout->dtype_text);
-    }
+    if (!status)
+        status = td_call_check_dtype(c, s->memory_dtype);
     if (s->run.convert && s->run.convert->copy)
         s->run.convert = NULL;
     return status;

@@ -51,6 +51,9 @@ td_status td_call_check(const td_call *c);
 /* After a load: the words of memories that lie over others go back to where they lie. */
 void td_call_put_back(const td_call *c, const td_call_state *state);
 
+/* TD_DTYPE where the layout says dtype= and the memory would hold another. */
+td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);
+
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);
 

@@ -4,6 +4,8 @@
  * reason. */
 #include "design/transfer.h"
 
+#include "backdoor/parts.h"
+
 #include "backdoor/call.h"
 #include "base/pages.h"
 #include "layout/layout.h"
@@ -235,6 +237,51 @@ td_status td_transfer_layout(td_memory *const *banks, size_t count, const td_ten
     td_plan_release(&plan);
     for (size_t i = 0; i < count; i++)
         *partial |= banks[i]->transfer->shared;
+    return status;
+}
+
+/* A word that two parts share crosses twice. */
+static void list_part(const td_placed_part *part)
+{
+    td_span *spans = NULL;
+    size_t count = 0;
+    if (td_plan_spans(part->plan, &spans, &count) != TD_OK)
+        part->bank[0]->transfer->failed = true;
+    for (size_t i = 0; i < count; i++)
+        add(part->bank[spans[i].bank]->transfer, spans[i].first, spans[i].count, 1);
+    free(spans);
+}
+
+td_status td_transfer_parts(td_memory *const *memories, size_t count, const td_tensor *tensor,
+                            const td_parts_layout *layout, td_transfer_use use, int *partial)
+{
+    td_placed placed;
+    if (!memories || !count || !partial)
+        return td_fail(TD_ARGUMENT, "transfer_parts: no %s; pass one", partial ? "memory" : "place for `partial`");
+    *partial = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!memories[i])
+            return td_fail(TD_ARGUMENT, "transfer_parts: memory %zu is NULL; create it first", i);
+        const td_status status = td_transfer_begin_list(memories[i]);
+        if (status)
+            return status;
+    }
+    const td_parts_call call = {.operation = "transfer_parts",
+                                .memories = memories,
+                                .count = count,
+                                .tensor = tensor,
+                                .layout = layout,
+                                .from_tensor = use == TD_TRANSFER_LOAD};
+    const td_status opened = td_placed_open(&call, &placed);
+    for (int kind = 0; kind < TD_MOST_PARTS && !opened; kind++)
+        if (placed.part[kind].layout) {
+            *partial |= placed.part[kind].layout->keep || placed.part[kind].layout->clip;
+            list_part(&placed.part[kind]);
+        }
+    td_placed_close(&placed, opened);
+    const td_status status = end_lists(memories, count);
+    for (size_t i = 0; i < count; i++)
+        *partial |= memories[i]->transfer->shared;
     return status;
 }
 

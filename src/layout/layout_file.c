@@ -1,27 +1,36 @@
 /* Layout files: named layouts in one text file, so that testbench and golden model share one specification. Behind
- * td_layout_open and td_layout_names; the grammar is in tensordoor.h. The whole file must follow the grammar before
- * any layout is made; the clauses themselves are checked only for the layout that is opened. */
+ * td_layout_open, td_parts_layout_open and td_layout_names; the grammar is in tensordoor.h. The whole file must follow
+ * the grammar before any layout is made; the clauses themselves are checked only for the layout that is opened. */
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "layout/layout.h"
+#include "layout/parts_layout.h"
 #include "values/as.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_FILE_BYTES ((size_t)1 << 24)
-#define WORD_BYTES 64
+#define WORD_BYTES TD_PLACE_NAME_BYTES
 
-typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, CLAUSES } clause;
+/* `part` begins the clauses of a part, so that a section has none of its own. */
+typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, MEMORY, PART, CLAUSES } clause;
 
-static const char *const clause_name[CLAUSES] = {"pattern", "options", "address", "as", "preset"};
+static const char *const clause_name[CLAUSES] = {"pattern", "options", "address", "as", "preset", "memory", "part"};
+
+/* The clauses of one layout. */
+typedef struct section {
+    char part[WORD_BYTES]; /* "" in the first */
+    size_t line;
+    char *text[CLAUSES]; /* NULL: not there */
+    size_t clause_line[CLAUSES];
+} section;
 
 typedef struct entry {
     char name[WORD_BYTES];
     size_t line;
-    char *text[CLAUSES]; /* NULL: not there */
-    size_t clause_line[CLAUSES];
+    size_t sections; /* with more than one it is a layout of parts */
+    section section[TD_MOST_PLACES];
 } entry;
 
 typedef struct reader {
@@ -114,7 +123,8 @@ static td_status fail_clause(const char *segment, size_t length)
     if (nearest)
         td_fail(TD_FORMAT, "\"%s\" begins no clause; did you mean %s?", word, nearest);
     else
-        td_fail(TD_FORMAT, "\"%s\" begins no clause; write pattern, options, address, as or preset", word);
+        td_fail(TD_FORMAT, "\"%s\" begins no clause; write pattern, options, address, as, preset, memory or part",
+                word);
     free(word);
     return TD_FORMAT;
 }
@@ -133,8 +143,59 @@ static td_status add_text(char **text, const char *part, size_t length)
     return TD_OK;
 }
 
+/* The name that begins a clause, into `name`; gives the offset behind it. */
+static td_status read_name(reader *r, const char *what, size_t first, size_t end, char *name, size_t *behind)
+{
+    size_t length = 0;
+    while (first + length < end && r->text[first + length] != ' ')
+        length++;
+    if (!length)
+        return td_fail(TD_FORMAT, "%s without a name; write %s NAME", what, what);
+    if (length >= WORD_BYTES)
+        return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it", r->text + first,
+                       WORD_BYTES - 1);
+    memcpy(name, r->text + first, length);
+    name[length] = '\0';
+    *behind = first + length;
+    return TD_OK;
+}
+
+/* What the layouts of parts have to have: `last` is the last section. */
+static td_status end_section(reader *r, const entry *e)
+{
+    const section *s = &e->section[e->sections - 1];
+    const char *what = *s->part ? "part" : "layout", *name = *s->part ? s->part : e->name;
+    r->line = s->line;
+    if (!s->text[PATTERN] && !s->text[PRESET])
+        return td_fail(TD_FORMAT, "%s %s has no pattern; write pattern ...; or preset ...;", what, name);
+    if (s->text[PATTERN] && s->text[PRESET])
+        return td_fail(TD_FORMAT, "%s %s has a pattern and a preset; keep one", what, name);
+    return TD_OK;
+}
+
+static td_status begin_part(reader *r, entry *e, size_t first, size_t end, size_t *behind)
+{
+    char name[WORD_BYTES];
+    const size_t line = r->line;
+    td_status status = read_name(r, "part", first, end, name, behind);
+    if (!status)
+        status = end_section(r, e);
+    if (status)
+        return status;
+    r->line = line;
+    for (size_t i = 1; i < e->sections; i++)
+        if (strcmp(e->section[i].part, name) == 0)
+            return td_fail(TD_FORMAT, "part %s stands twice in layout %s; give it once", name, e->name);
+    if (e->sections == TD_MOST_PLACES)
+        return td_fail(TD_FORMAT, "layout %s has more than %d parts, and no packing does", e->name, TD_MOST_PLACES);
+    section *s = &e->section[e->sections++];
+    s->line = line;
+    memcpy(s->part, name, sizeof name);
+    return TD_OK;
+}
+
 /* One segment between semicolons. The second half of an address ("; addr = ...") is no clause of its own and
- * continues the first. */
+ * continues the first. Behind `part NAME` and `memory NAME` another clause may stand without a semicolon. */
 static td_status read_segment(reader *r, entry *e, size_t first, size_t end, int *last)
 {
     while (first < end && r->text[first] == ' ')
@@ -149,18 +210,33 @@ static td_status read_segment(reader *r, entry *e, size_t first, size_t end, int
     r->line = line_at(r, first);
     const bool separate = first + word == end || r->text[first + word] == ' ';
     const int which = separate ? find_clause(r->text + first, word) : -1;
+    section *s = &e->section[e->sections - 1];
     if (which < 0 && *last == ADDRESS)
-        return add_text(&e->text[ADDRESS], r->text + first, end - first);
+        return add_text(&s->text[ADDRESS], r->text + first, end - first);
     if (which < 0)
         return fail_clause(r->text + first, end - first);
-    if (e->text[which])
-        return td_fail(TD_FORMAT, "%s stands twice in layout %s; give it once", clause_name[which], e->name);
-    e->clause_line[which] = r->line;
+    if (s->text[which])
+        return td_fail(TD_FORMAT, "%s stands twice in %s %s; give it once", clause_name[which],
+                       *s->part ? "part" : "layout", *s->part ? s->part : e->name);
+    if (which == AS && *s->part)
+        return td_fail(TD_FORMAT, "as in part %s; the packing stands in front of the parts, and says their dtypes",
+                       s->part);
     *last = which;
     first += word;
     while (first < end && r->text[first] == ' ')
         first++;
-    return add_text(&e->text[which], r->text + first, end - first);
+    size_t behind = end;
+    char name[WORD_BYTES];
+    td_status status = TD_OK;
+    if (which == PART)
+        status = begin_part(r, e, first, end, &behind);
+    else if (which == MEMORY)
+        status = read_name(r, "memory", first, end, name, &behind);
+    if (!status && which != PART) {
+        s->clause_line[which] = r->line;
+        status = add_text(&s->text[which], r->text + first, behind - first);
+    }
+    return status || behind == end ? status : read_segment(r, e, behind, end, last);
 }
 
 static td_status read_entry(reader *r, entry *e, size_t first, size_t end)
@@ -175,12 +251,12 @@ static td_status read_entry(reader *r, entry *e, size_t first, size_t end)
             return status;
         at = stop + 1;
     }
-    r->line = e->line;
-    if (!e->text[PATTERN] && !e->text[PRESET])
-        return td_fail(TD_FORMAT, "layout %s has no pattern; write pattern ...; or preset ...;", e->name);
-    if (e->text[PATTERN] && e->text[PRESET])
-        return td_fail(TD_FORMAT, "layout %s has a pattern and a preset; keep one", e->name);
-    return TD_OK;
+    td_status status = end_section(r, e);
+    if (!status && e->sections > 1 && !e->section[0].text[AS]) {
+        r->line = e->line;
+        status = td_fail(TD_FORMAT, "layout %s has parts and no packing; write as mxfp4 ...;", e->name);
+    }
+    return status;
 }
 
 static td_status add_entry(reader *r, size_t name, size_t length)
@@ -190,7 +266,8 @@ static td_status add_entry(reader *r, size_t name, size_t length)
         return td_fail_alloc((r->entry_count + 1) * sizeof *grown);
     r->entry = grown;
     entry *e = &r->entry[r->entry_count];
-    *e = (entry){.line = line_at(r, name)};
+    *e = (entry){.line = line_at(r, name), .sections = 1};
+    e->section[0].line = e->line;
     r->line = e->line;
     if (length >= WORD_BYTES)
         return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it", r->text + name,
@@ -260,42 +337,81 @@ static td_status find_entry(reader *r, const char *name, entry **out)
     return status;
 }
 
-static td_status make(reader *r, entry *e, td_layout **out)
+/* The layout of a section, without its `as`. */
+static td_status make_section(reader *r, section *s, td_layout **out)
 {
-    char *pattern = e->text[PATTERN];
-    td_status status = TD_OK;
+    char *pattern = s->text[PATTERN];
     if (!pattern) {
         td_text preset = {0};
-        td_text_add(&preset, "preset:%s", e->text[PRESET]);
+        td_text_add(&preset, "preset:%s", s->text[PRESET]);
         if (preset.failed)
-            return td_fail_alloc(strlen(e->text[PRESET]) + 8);
-        free(e->text[PRESET]);
-        pattern = e->text[PRESET] = preset.text;
+            return td_fail_alloc(strlen(s->text[PRESET]) + 8);
+        free(s->text[PRESET]);
+        pattern = s->text[PRESET] = preset.text;
     }
-    td_layout *layout = NULL;
     const clause faulty[] = {
-        [TD_PATTERN] = e->text[PATTERN] ? PATTERN : PRESET, [TD_OPTION] = OPTIONS, [TD_ADDRESS] = ADDRESS};
-    status = td_layout_make(pattern, e->text[OPTIONS] ? e->text[OPTIONS] : "", e->text[ADDRESS] ? e->text[ADDRESS] : "",
-                            &layout);
-    r->line = e->line;
+        [TD_PATTERN] = s->text[PATTERN] ? PATTERN : PRESET, [TD_OPTION] = OPTIONS, [TD_ADDRESS] = ADDRESS};
+    const td_status status = td_layout_make(pattern, s->text[OPTIONS] ? s->text[OPTIONS] : "",
+                                            s->text[ADDRESS] ? s->text[ADDRESS] : "", out);
+    r->line = s->line;
     if (status == TD_PATTERN || status == TD_OPTION || status == TD_ADDRESS)
-        r->line = e->clause_line[faulty[status]] ? e->clause_line[faulty[status]] : e->line;
-    if (!status && e->text[AS] && *e->text[AS]) {
+        r->line = s->clause_line[faulty[status]] ? s->clause_line[faulty[status]] : s->line;
+    return status;
+}
+
+static td_status make(reader *r, entry *e, td_layout **out)
+{
+    section *s = &e->section[0];
+    td_layout *layout = NULL;
+    if (e->sections > 1) {
+        r->line = e->line;
+        return td_fail(
+            TD_FORMAT,
+            "layout %s is one of parts (as %s); open it with parts_layout_open, or take the layout of a part "
+            "from that",
+            e->name, s->text[AS]);
+    }
+    td_status status = make_section(r, s, &layout);
+    if (!status && s->text[AS] && *s->text[AS]) {
         /* Parsed here so that a mistake is reported with its line; what depends on the tensor is checked when the
          * layout is used. */
         td_as as;
         td_dtype any = {0};
-        r->line = e->clause_line[AS];
+        r->line = s->clause_line[AS];
         status = td_dtype_parse("f32", &any);
         if (!status)
-            status = td_as_parse(e->text[AS], any, &as);
-        layout->as_text = e->text[AS];
-        e->text[AS] = NULL;
+            status = td_as_parse(s->text[AS], any, &as);
+        layout->as_text = s->text[AS];
+        s->text[AS] = NULL;
     }
     if (status)
         td_layout_destroy(&layout);
     else
         *out = layout;
+    return status;
+}
+
+static td_status make_parts(reader *r, entry *e, td_parts_layout **out)
+{
+    td_parts_layout *made = NULL;
+    r->line = e->line;
+    if (e->sections == 1)
+        return td_fail(TD_FORMAT, "layout %s has no parts; write part NAME ...; for each, or open it with layout_open",
+                       e->name);
+    td_status status = td_parts_layout_create(e->section[0].text[AS], &made);
+    for (size_t i = 0; i < e->sections && !status; i++) {
+        section *s = &e->section[i];
+        td_layout *layout = NULL;
+        status = make_section(r, s, &layout);
+        if (!status)
+            status = td_parts_layout_put(made, s->part, s->text[MEMORY] ? s->text[MEMORY] : "", layout);
+        if (status)
+            td_layout_destroy(&layout);
+    }
+    if (status)
+        td_parts_layout_destroy(&made);
+    else
+        *out = made;
     return status;
 }
 
@@ -313,8 +429,9 @@ static td_status read_file(const char *path, reader *r)
 static void free_reader(reader *r)
 {
     for (size_t i = 0; i < r->entry_count; i++)
-        for (int c = 0; c < CLAUSES; c++)
-            free(r->entry[i].text[c]);
+        for (size_t n = 0; n < r->entry[i].sections; n++)
+            for (int c = 0; c < CLAUSES; c++)
+                free(r->entry[i].section[n].text[c]);
     free(r->entry);
     free(r->line_start);
     free(r->text);
@@ -330,21 +447,30 @@ static td_status finish(const char *call, const char *path, reader *r, td_status
     return status;
 }
 
-td_status td_layout_open(const char *path, const char *name, td_layout **out)
+/* A layout, or one of parts: the output that is not NULL. */
+static td_status open_entry(const char *call, const char *path, const char *name, td_layout **layout,
+                            td_parts_layout **parts)
 {
-    if (!path || !name || !out)
-        return td_fail(TD_ARGUMENT, "layout_open: the %s is NULL; pass one",
-                       !path   ? "path"
-                       : !name ? "name"
-                               : "output");
     reader r = {0};
     entry *e = NULL;
+    if (!path || !name || (!layout && !parts))
+        return td_fail(TD_ARGUMENT, "%s: the %s is NULL; pass one", call, !path ? "path" : !name ? "name" : "output");
     td_status status = read_file(path, &r);
     if (!status)
         status = find_entry(&r, name, &e);
     if (!status)
-        status = make(&r, e, out);
-    return finish("layout_open", path, &r, status);
+        status = layout ? make(&r, e, layout) : make_parts(&r, e, parts);
+    return finish(call, path, &r, status);
+}
+
+td_status td_layout_open(const char *path, const char *name, td_layout **out)
+{
+    return open_entry("layout_open", path, name, out, NULL);
+}
+
+td_status td_parts_layout_open(const char *path, const char *name, td_parts_layout **out)
+{
+    return open_entry("parts_layout_open", path, name, NULL, out);
 }
 
 td_status td_layout_names(const char *path, char **names)

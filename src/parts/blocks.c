@@ -446,6 +446,13 @@ static void run(work *w, const td_packing *packing, const td_shape *block, const
     td_pool_run(w->pieces, run_bands, w);
 }
 
+static void read_f32(work *w, const td_tensor *tensor)
+{
+    w->tensor = tensor;
+    w->convert_source = !td_dtype_equal(tensor->dtype, dtype_f32);
+    bind(dtype_f32, tensor->dtype, TD_ROUND_EVEN, TD_TO_MEMORY, &w->source);
+}
+
 static uint32_t amax_of(const work *w)
 {
     float scratch[STRIP];
@@ -458,17 +465,28 @@ static uint32_t amax_of(const work *w)
     return amax;
 }
 
+uint32_t td_blocks_amax(const td_tensor *tensor)
+{
+    work w = {0};
+    const unsigned mode = td_mode_enter();
+    read_f32(&w, tensor);
+    td_block_init(&w.scaler.kernels, td_cpu_flags());
+    const uint32_t amax = amax_of(&w);
+    td_mode_leave(mode);
+    return amax;
+}
+
 void td_blocks_pack(const td_packing *packing, const td_shape *block, const td_tensor *tensor,
                     const td_block_parts *out)
 {
-    work w = {.tensor = tensor, .parts = *out};
+    work w = {.parts = *out};
     const unsigned mode = td_mode_enter();
-    w.convert_source = !td_dtype_equal(tensor->dtype, dtype_f32);
-    bind(dtype_f32, tensor->dtype, TD_ROUND_EVEN, TD_TO_MEMORY, &w.source);
+    read_f32(&w, tensor);
     bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &w.elems);
     td_block_init(&w.scaler.kernels, td_cpu_flags());
-    td_scaler_make(packing, packing->global == TD_GLOBAL_AMAX ? amax_of(&w) : 0, &w.scaler);
-    if (packing->global != TD_GLOBAL_NONE)
+    const bool finds = packing->global == TD_GLOBAL_AMAX && !out->amax;
+    td_scaler_make(packing, out->amax ? *out->amax : finds ? amax_of(&w) : 0, &w.scaler);
+    if (out->global && packing->global != TD_GLOBAL_NONE)
         memcpy(out->global->data, &w.scaler.tensor_scale, sizeof w.scaler.tensor_scale);
     run(&w, packing, block, tensor);
     td_mode_leave(mode);

@@ -9,7 +9,11 @@
 /* The parts of a block-scaled tensor; `zeros` and `global` are NULL where the packing has none. */
 typedef struct td_block_parts {
     td_tensor *elems, *scales, *zeros, *global;
+    const uint32_t *amax; /* of a tensor that is packed layer by layer: that of the whole; NULL: it is whole */
 } td_block_parts;
+
+/* The largest magnitude of a tensor as the bits of an f32. */
+uint32_t td_blocks_amax(const td_tensor *tensor);
 
 /* The size of a block along every dimension; 1 where it does not extend. TD_OPTION for an axis that the shape does not
  * have or that stands twice, TD_SHAPE with tail=error for a dimension that does not fill its blocks. */

@@ -1,4 +1,4 @@
-/* The parts object as this room sees it. Only parts.c makes and frees one. */
+/* The parts object as this room and backdoor/parts.c see it. Only parts.c makes and frees one. */
 #ifndef TD_PARTS_OBJECT_H
 #define TD_PARTS_OBJECT_H
 
@@ -18,5 +18,13 @@ struct td_parts {
     bool borrowed;                    /* the tensors belong to the caller */
     char name[TD_PACKING_NAME_BYTES], text[TD_PACKING_TEXT_BYTES];
 };
+
+/* What td_parts_pack and td_parts_unpack are made of, without their names in front of messages: parts without tensors,
+ * of this tensor (sparse ones depend on its values) or, NULL, of any of that shape; tensors of zeros for them, named
+ * after their source; the tensor into these; and back into a tensor of the whole shape. */
+td_status td_parts_of(const char *packing, const td_shape *shape, const td_tensor *tensor, td_parts **out);
+td_status td_parts_make_tensors(td_parts *parts, const char *source);
+td_status td_parts_pack_into(td_parts *parts, const td_tensor *tensor);
+td_status td_parts_unpack_into(const td_parts *parts, td_tensor *out);
 
 #endif

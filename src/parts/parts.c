@@ -89,14 +89,27 @@ static td_status new_parts(const char *packing, const td_shape *shape, const td_
     return status;
 }
 
+td_status td_parts_of(const char *packing, const td_shape *shape, const td_tensor *tensor, td_parts **out)
+{
+    return new_parts(packing, shape, tensor, NULL, 0, out);
+}
+
+td_status td_parts_make_tensors(td_parts *p, const char *source)
+{
+    td_status status = TD_OK;
+    for (int kind = 0; kind < TD_MOST_PARTS && !status; kind++)
+        if (p->form[kind].name)
+            status = make_part(p, kind, source);
+    return status;
+}
+
 /* Parts of zeros, for this tensor or for any of that shape. */
 static td_status make_parts(const char *packing, const td_shape *shape, const td_tensor *tensor, td_parts **out)
 {
     td_parts *p = NULL;
-    td_status status = new_parts(packing, shape, tensor, NULL, 0, &p);
-    for (int kind = 0; kind < TD_MOST_PARTS && !status; kind++)
-        if (p->form[kind].name)
-            status = make_part(p, kind, tensor ? td_tensor_name(tensor) : "");
+    td_status status = td_parts_of(packing, shape, tensor, &p);
+    if (!status)
+        status = td_parts_make_tensors(p, tensor ? td_tensor_name(tensor) : "");
     if (status)
         td_parts_destroy(&p);
     else
@@ -132,8 +145,24 @@ static td_status borrow_part(td_parts *p, int kind, td_tensor *tensor)
 
 static td_block_parts blocks_of(const td_parts *p)
 {
-    return (td_block_parts){p->tensor[TD_PART_ELEMS], p->tensor[TD_PART_SCALES], p->tensor[TD_PART_ZEROS],
-                            p->tensor[TD_PART_GLOBAL]};
+    return (td_block_parts){.elems = p->tensor[TD_PART_ELEMS],
+                            .scales = p->tensor[TD_PART_SCALES],
+                            .zeros = p->tensor[TD_PART_ZEROS],
+                            .global = p->tensor[TD_PART_GLOBAL]};
+}
+
+td_status td_parts_pack_into(td_parts *p, const td_tensor *tensor)
+{
+    if (p->is_sparse)
+        return td_sparse_pack(&p->sparse, tensor, p->tensor);
+    if (p->packing.supers)
+        return td_fail(TD_OPTION,
+                       "\"%s\" is read and not made, since ggml searches for its scales; open a .gguf with "
+                       "td_parts_open, or join its parts: elems, scales, %ssupers",
+                       p->name, p->packing.mins ? "mins, " : "");
+    const td_block_parts blocks = blocks_of(p);
+    td_blocks_pack(&p->packing, &p->block, tensor, &blocks);
+    return TD_OK;
 }
 
 td_status td_parts_pack(const td_tensor *tensor, const char *packing, td_parts **out)
@@ -148,21 +177,13 @@ td_status td_parts_pack(const td_tensor *tensor, const char *packing, td_parts *
     td_status status = td_file_check(tensor->origin);
     if (!status)
         status = make_parts(packing, &tensor->shape, tensor, &p);
-    if (!status && p->is_sparse)
-        status = td_sparse_pack(&p->sparse, tensor, p->tensor);
-    else if (!status && p->packing.supers)
-        status = td_fail(TD_OPTION,
-                         "\"%s\" is read and not made, since ggml searches for its scales; open a .gguf with "
-                         "td_parts_open, or join its parts: elems, scales, %ssupers",
-                         p->name, p->packing.mins ? "mins, " : "");
+    if (!status)
+        status = td_parts_pack_into(p, tensor);
     if (status) {
         td_parts_destroy(&p);
         td_fail_prefix("parts_pack: ");
         return status;
     }
-    const td_block_parts blocks = blocks_of(p);
-    if (!p->is_sparse)
-        td_blocks_pack(&p->packing, &p->block, tensor, &blocks);
     *out = p;
     return TD_OK;
 }
@@ -329,6 +350,15 @@ static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
     return status;
 }
 
+td_status td_parts_unpack_into(const td_parts *parts, td_tensor *out)
+{
+    if (parts->is_sparse)
+        return unpack_sparse(parts, out);
+    const td_block_parts blocks = blocks_of(parts);
+    td_blocks_unpack(&parts->packing, &parts->block, &blocks, out);
+    return TD_OK;
+}
+
 /* What is missing, and the dtype that was asked for: f32, or that of the values of a sparse tensor, where none was. */
 static td_status check_unpack(const td_parts *parts, const char *dtype, char *type)
 {
@@ -361,11 +391,7 @@ td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **
     status = td_tensor_create(type, parts->shape, &tensor);
     if (status)
         return status;
-    const td_block_parts blocks = blocks_of(parts);
-    if (parts->is_sparse)
-        status = unpack_sparse(parts, tensor);
-    else
-        td_blocks_unpack(&parts->packing, &parts->block, &blocks, tensor);
+    status = td_parts_unpack_into(parts, tensor);
     if (status) {
         td_tensor_destroy(&tensor);
         td_fail_prefix("parts_unpack: ");

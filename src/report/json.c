@@ -1,7 +1,7 @@
 /* Prints the report as JSON, behind td_report_json: what `tensordoor compare --json` prints and what the page reads.
  * 64-bit patterns are hex strings, because readers keep numbers in doubles; values that are no numbers are strings
  * too. */
-#include "report/report.h"
+#include "report/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -155,12 +155,55 @@ static void add_head(const td_report *r, td_text *out)
     }
 }
 
+static void add_codes(td_text *out, const char *name, const uint64_t *code)
+{
+    td_text_add(out, ", \"%s\": {\"expected\": \"0x%" PRIx64 "\", \"actual\": \"0x%" PRIx64 "\"}", name, code[0],
+                code[1]);
+}
+
+static void add_note(td_text *out, const struct td_report_parts *p, const td_part_note *n)
+{
+    td_text_add(out, "{\"block\": [");
+    for (size_t d = 0; d < n->block.rank; d++)
+        td_text_add(out, "%s%" PRIu64, d ? ", " : "", n->block.dim[d]);
+    td_text_add(out, "]");
+    add_codes(out, "element", n->code);
+    add_codes(out, "scale", n->scale);
+    if (p->zeros)
+        add_codes(out, "zero", n->zero);
+    td_text_add(out, ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"msb\": %" PRIu64 ", \"lsb\": %" PRIu64 "}",
+                n->scale_at.address, n->scale_at.bank, n->scale_at.msb, n->scale_at.lsb);
+}
+
+/* Of a comparison of parts: counts, and what `first` does not say, in its order. */
+static void add_parts(td_text *out, const struct td_report_parts *p)
+{
+    td_text_add(out, ",\n \"parts\": {\"packing\": ");
+    add_string(out, p->packing);
+    td_text_add(out, ", \"counts\": [");
+    for (size_t i = 0; i < p->count; i++) {
+        td_text_add(out, "%s{\"name\": \"%s\", \"dtype\": \"%s\", \"memory\": ", i ? ", " : "", p->part[i].name,
+                    p->part[i].dtype);
+        add_string(out, p->part[i].memory);
+        td_text_add(out, ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", p->part[i].compared,
+                    p->part[i].mismatches);
+    }
+    td_text_add(out, "], \"first\": [");
+    for (size_t i = 0; i < p->notes; i++) {
+        td_text_add(out, "%s", i ? ",\n  " : "\n  ");
+        add_note(out, p, &p->note[i]);
+    }
+    td_text_add(out, "]}");
+}
+
 td_status td_report_json(const td_report *r, char **json)
 {
     td_text out = {0};
     if (!r || !json)
         return td_fail(TD_ARGUMENT, "report_json: the %s is NULL; pass one", r ? "output" : "report");
     add_head(r, &out);
+    if (r->parts)
+        add_parts(&out, r->parts);
     td_text_add(&out, ",\n \"guesses\": [");
     for (size_t i = 0; i < r->guess_count; i++) {
         td_text_add(&out, "%s", i ? ", " : "");

@@ -348,6 +348,7 @@ void td_report_destroy(td_report **report)
     }
     for (size_t i = 0; i < r->guess_count; i++)
         free(r->guess[i]);
+    td_report_parts_free(r->parts);
     free(r->bank_name);
     free(r->tally);
     free(r->first);

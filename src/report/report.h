@@ -54,13 +54,16 @@ typedef struct td_outside {
     uint64_t lsb, msb;            /* the lowest and the highest of them */
 } td_outside;
 
+struct td_report_parts; /* parts.h */
+
 struct td_report {
     const char *memory;                      /* NULL: two tensors. This and the four below lie behind the report */
     const char *pattern, *options, *address; /* of the layout; NULL: two tensors */
-    const char *golden;     /* the name of the golden tensor, which is its file where it has one; or NULL */
-    char *time;             /* of the simulation, where somebody said it; or NULL */
-    char **bank_name;       /* of each bank, where there are several and something differs; or NULL */
-    td_dtype dtype, stored; /* of the tensor, of the memory */
+    const char *golden;            /* the name of the golden tensor, which is its file where it has one; or NULL */
+    struct td_report_parts *parts; /* of a comparison of parts; or NULL */
+    char *time;                    /* of the simulation, where somebody said it; or NULL */
+    char **bank_name;              /* of each bank, where there are several and something differs; or NULL */
+    td_dtype dtype, stored;        /* of the tensor, of the memory */
     td_shape shape;
     td_judge judge;
     td_geometry geometry;
@@ -139,5 +142,10 @@ void td_report_say(td_report *report, const char *fmt, ...) TD_PRINTF(2, 3);
 #define TD_VALUE_BYTES 40
 const char *td_report_value(const td_report *report, uint64_t bits, char *text);
 char *td_report_make_line(const td_report *report); /* NULL without memory */
+
+/* parts.c: what a report of parts has beside; nothing where it is none. */
+void td_report_parts_head(const td_report *report, td_text *out);
+void td_report_parts_text(const td_report *report, td_text *out);
+void td_report_parts_free(struct td_report_parts *parts);
 
 #endif

@@ -90,7 +90,9 @@ static void add_head(const td_report *r, td_text *out)
         td_text_add(out, "compare \"%s\" with", r->memory);
     else
         td_text_add(out, "compare a tensor with");
-    td_text_add(out, " golden %s %s, policy %s: ", dtype, td_shape_print(&r->shape, shape), r->judge.policy.text);
+    td_text_add(out, " golden %s %s", dtype, td_shape_print(&r->shape, shape));
+    td_report_parts_head(r, out);
+    td_text_add(out, ", policy %s: ", r->judge.policy.text);
     if (r->mismatches)
         td_text_add(out, "%" PRIu64 " of %" PRIu64 " element%s differ%s", r->mismatches, r->compared,
                     td_text_s(r->compared), r->mismatches == 1 ? "s" : "");
@@ -238,6 +240,7 @@ td_status td_report_text(const td_report *r, char **text)
         td_text_add(&out, "  %s\n", r->guess[i]);
     if (r->first_count)
         add_table(r, &out);
+    td_report_parts_text(r, &out);
     if (r->tally_count)
         td_text_add(&out, "  mismatches per step:\n");
     for (size_t i = 0; i < r->tally_count; i++)

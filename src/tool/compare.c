@@ -1,10 +1,10 @@
 /* `tensordoor compare`: a memory image through a layout against a golden tensor. It writes nothing but the page
  * that --html names. Exit code 0 when they match, 1 when they do not, 2 when they could not be compared. */
-#include "tool/tool.h"
+#include "tool/parts_place.h"
 
 #include <stddef.h>
 
-enum { DTYPE = TOOL_PLACE_FLAGS, POLICY, MASK, SNAPSHOT, JSON, HTML, FLAGS };
+enum { DTYPE = TOOL_PLACE_FLAGS, POLICY, MASK, SNAPSHOT, JSON, HTML, PART, FLAGS };
 
 static const tool_usage usage = {
     .command = "compare",
@@ -13,7 +13,9 @@ static const tool_usage usage = {
     .second_file = "GOLDEN",
     .about = "Compares every element of the golden tensor with the memory image, and prints how many differ, which\n"
              "ones, and what they have in common. Exit code 0: they match; 1: they do not; 2: they could not be\n"
-             "compared. With --banks N there is one image per bank, and IMAGE has %d in place of the bank's number.",
+             "compared. With --banks N there is one image per bank, and IMAGE has %d in place of the bank's number.\n"
+             "With a packing in --as, IMAGE and the layout are those of its first part, and --part says where each of\n"
+             "the others lies.",
 };
 
 /* The image of before has the depth of the one that is compared. */
@@ -67,8 +69,41 @@ done:
     return code;
 }
 
+static int compare_parts(const char *image, const char *golden_path, const tool_flag *flags,
+                         const tool_part_flags *parts)
+{
+    int code = TOOL_FAILED;
+    td_tensor *golden = NULL;
+    td_report *report = NULL;
+    tool_parts_place place;
+
+    if (!tool_parts_open(&usage, flags, parts, image, &place))
+        goto done;
+    if (flags[MASK].value || flags[SNAPSHOT].value) {
+        tool_fail(usage.command, "--%s and --part; a comparison of parts has none, so drop it",
+                  flags[MASK].value ? "mask" : "snapshot");
+        goto done;
+    }
+    if (td_tensor_open(golden_path, flags[DTYPE].value, &golden) != TD_OK) {
+        tool_fail_library(usage.command);
+        goto done;
+    }
+    if (!tool_parts_find(&place, golden, true) || !tool_parts_load(&place))
+        goto done;
+    code = td_backdoor_compare_parts(place.memory, place.count, golden, place.layout, flags[POLICY].value, &report) ==
+                   TD_OK
+               ? tool_report(usage.command, &report, flags[JSON].value, flags[HTML].value)
+               : tool_fail_library(usage.command);
+
+done:
+    tool_parts_close(&place);
+    td_tensor_destroy(&golden);
+    return code;
+}
+
 int tool_compare(int argc, char **argv)
 {
+    tool_part_flags parts;
     tool_flag flags[FLAGS] = {
         TOOL_PLACE_FLAG_TABLE("those of the image"),
         [DTYPE] = {"dtype", 0, false, "T", "what the bytes of the golden tensor mean", NULL},
@@ -78,10 +113,13 @@ int tool_compare(int argc, char **argv)
         [SNAPSHOT] = {"snapshot", 0, false, "IMAGE", "bits outside the layout must be as in this image", NULL},
         [JSON] = {"json", 0, false, NULL, "the report as JSON", NULL},
         [HTML] = {"html", 0, false, "FILE", "also write the report as a page", NULL},
+        [PART] = {"part", 0, false, TOOL_PART_PLACEHOLDER, TOOL_PART_MEANING, NULL},
     };
     const char *files[2] = {NULL, NULL};
+    if (!tool_take_parts(&usage, &argc, argv, &parts))
+        return TOOL_FAILED;
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, files);
     if (parsed != TOOL_GO_ON)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
-    return compare(files[0], files[1], flags);
+    return parts.count ? compare_parts(files[0], files[1], flags, &parts) : compare(files[0], files[1], flags);
 }

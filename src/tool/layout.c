@@ -7,19 +7,27 @@
 #include <string.h>
 
 /* FILE:NAME at the last colon, so that a path may hold colons. */
-static bool open_from_file(const tool_usage *usage, const char *value, td_layout **layout)
+bool tool_layout_name(const tool_usage *usage, const char *value, char **path, const char **name)
 {
     const char *colon = strrchr(value, ':');
     if (!colon || colon == value || !colon[1]) {
         tool_fail(usage->command, "--layout is \"%s\"; it needs FILE:NAME, as in layouts.txt:weights", value);
         return false;
     }
-    char *path = strndup(value, (size_t)(colon - value));
-    if (!path) {
+    *path = strndup(value, (size_t)(colon - value));
+    *name = colon + 1;
+    if (!*path)
         tool_fail(usage->command, "no memory");
+    return *path != NULL;
+}
+
+static bool open_from_file(const tool_usage *usage, const char *value, td_layout **layout)
+{
+    char *path = NULL;
+    const char *name = NULL;
+    if (!tool_layout_name(usage, value, &path, &name))
         return false;
-    }
-    const bool good = td_layout_open(path, colon + 1, layout) == TD_OK;
+    const bool good = td_layout_open(path, name, layout) == TD_OK;
     if (!good)
         tool_fail_library(usage->command);
     free(path);

@@ -62,6 +62,9 @@ enum { TOOL_PATTERN, TOOL_PRESET, TOOL_LAYOUT, TOOL_OPTIONS, TOOL_ADDRESS, TOOL_
 /* The layout that these flags say. Prints one line and returns false when they say none, two or a wrong one. */
 bool tool_layout(const tool_usage *usage, const tool_flag *flags, td_layout **layout);
 
+/* The two halves of a --layout; free *path. */
+bool tool_layout_name(const tool_usage *usage, const char *value, char **path, const char **name);
+
 /* The memories of `--banks N`, one file each. Functions that return false have printed one line. */
 #define TOOL_MAX_BANKS 1024
 

@@ -18,7 +18,7 @@ BELOW = {
 }
 BELOW["exec"] = ["plan"] + BELOW["plan"]
 BELOW["over"] = BELOW["exec"] + ["exec", "codes"]
-BELOW["backdoor"] = ["exec", "codes"] + BELOW["exec"]
+BELOW["backdoor"] = ["exec", "codes", "parts"] + BELOW["exec"]
 BELOW["report"] = ["backdoor"] + BELOW["backdoor"] + ["files"]
 BELOW["compare"] = ["report"] + BELOW["report"]
 BELOW["show"] = BELOW["exec"]

@@ -528,10 +528,81 @@ static void every_allocation_refused(void **state)
             }
 }
 
+/* -- parts: in layers, and made whole -- */
+
+static td_parts_layout *parts_layout(td_memory **scales)
+{
+    td_parts_layout *layout = NULL;
+    td_layout *rows = NULL;
+    if (td_parts_layout_create("mxfp8 rule=rceil axis=c", &layout) || td_layout_create("r c -> r c", "", NULL, &rows) ||
+        td_parts_layout_add(layout, "elems", "m", rows) || td_parts_layout_add(layout, "scales", "scales", rows) ||
+        td_memory_create("scales", 64, 1024, scales))
+        td_parts_layout_destroy(&layout);
+    td_layout_destroy(&rows);
+    return layout;
+}
+
+static td_status move_parts(world *w, int way)
+{
+    td_memory *scales = NULL;
+    td_report *report = NULL;
+    td_parts_layout *layout = parts_layout(&scales);
+    td_memory *const memories[] = {w->memory, scales};
+    td_status status = TD_NO_MEMORY;
+    td_plan_cache_clear();
+    if (layout && way == 0)
+        status = td_backdoor_load_parts(memories, 2, w->golden, layout);
+    else if (layout && way == 1)
+        status = td_backdoor_dump_parts(memories, 2, w->dumped, layout);
+    else if (layout) {
+        status = td_backdoor_compare_parts(memories, 2, w->golden, layout, "ulp=1", &report);
+        assert_true((status == TD_OK) == (report != NULL));
+    }
+    td_report_destroy(&report);
+    td_parts_layout_destroy(&layout);
+    td_memory_destroy(&scales);
+    return status;
+}
+
+static td_status load_parts(world *w)
+{
+    return move_parts(w, 0);
+}
+
+static td_status dump_parts(world *w)
+{
+    return move_parts(w, 1);
+}
+
+static td_status compare_parts(world *w)
+{
+    return move_parts(w, 2);
+}
+
+static void every_allocation_of_parts_refused(void **state)
+{
+    (void)state;
+    static const uint64_t rows[] = {1024, 32}; /* the first in layers */
+    for (size_t i = 0; i < 2; i++) {
+        world w = {.pattern = "r c -> r c", .options = ""};
+        ASSERT_OK(td_tensor_create("f32", TD_SHAPE(rows[i], 128), &w.golden));
+        ASSERT_OK(td_tensor_create("f32", TD_SHAPE(rows[i], 128), &w.dumped));
+        ASSERT_OK(td_tensor_fill(w.golden, "normal seed=1"));
+        ASSERT_OK(td_memory_create("m", 1024, 1024, &w.memory));
+        refuse_each(&(call){"load parts", load_parts, NULL}, &w);
+        ASSERT_OK(td_memory_fill(w.memory, "random seed=1", 0, 1024));
+        refuse_each(&(call){"dump parts", dump_parts, NULL}, &w);
+        if (i)
+            refuse_each(&(call){"compare parts", compare_parts, NULL}, &w);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_allocation_refused, enter_folder, leave_folder),
+        cmocka_unit_test(every_allocation_of_parts_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

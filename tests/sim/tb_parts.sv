@@ -1,5 +1,7 @@
 // Block-scaled tensors from SystemVerilog: a tensor into its parts, each part by its own layout into its own memory,
 // and everything back.
+`include "td_macros.svh"
+
 module tb_parts;
   import td_pkg::*;
   import tap_pkg::*;
@@ -207,8 +209,123 @@ module tb_parts;
     w.destroy();
   endtask
 
+  // The memories of the design: arrays that only the testbench reaches.
+  bit [127:0] wbuf_array[0:255];
+  logic [31:0] sbuf_array[0:63];
+  `TD_MEM_CLASS(wbuf_mem, tb_parts.wbuf_array, 128)
+  `TD_MEM_CLASS(sbuf_mem, tb_parts.sbuf_array, 32)
+
+  // One call through a layout of parts, the same as pack and two loads, into memories of the library or of the design.
+  task automatic one_call(input bit in_design);
+    td_tensor w, back, values;
+    td_parts p;
+    td_parts_layout where, no_where;
+    td_memory wbuf, sbuf, no_memory;
+    td_tensor no_tensor;
+    td_layout tiles, rows;
+    td_report report;
+    w = td_tensor::create("f32", "16 128");
+    w.fill("normal seed=3");
+    back = td_tensor::create("f32", "16 128");
+    tiles = td_layout::create("(nt ns) (kt ks) -> (nt kt ns) ks", "ns=4 ks=32", "5 + index");
+    rows = td_layout::create("n k -> n k");
+    if (in_design) begin
+      wbuf = wbuf_mem::create("wbuf");
+      sbuf = sbuf_mem::create("sbuf");
+    end else begin
+      wbuf = td_memory::create("wbuf", 128, 256);
+      sbuf = td_memory::create("sbuf", 32, 64);
+    end
+    where = td_parts_layout::create("mxfp4 rule=rceil axis=kt");
+    where.add_part("elems", wbuf, tiles);
+    where.add_part("scales", sbuf, rows);
+    same(where.packing(), "mxfp4 rule=rceil axis=kt", "the packing as written");
+    where.load(w);
+    p = td_parts::pack(w, "mxfp4 rule=rceil");
+    status = wbuf.try_backdoor_compare_tensor(p.part("elems"), tiles, "", "", report, message);
+    ok(report.passed(), "the elements lie where their layout says");
+    status = sbuf.try_backdoor_compare_tensor(p.part("scales"), rows, "", "", report, message);
+    ok(report.passed(), "and so do the scales");
+    where.dump(back);
+    values = p.unpack();
+    status = values.try_compare(back, "", report, message);
+    ok(report.passed(), "a dump of all parts is the values");
+    status = where.try_compare(w, "", report, message);
+    ok(report.passed(), "the codes are those of the golden tensor");
+    status = where.try_compare(w, "ulp=1", report, message);
+    ok(report.passed(), "the values are within a step of it");
+    same(seen.take(), "", "none of this is reported");
+    // A design that followed another rule.
+    no_where = td_parts_layout::create("mxfp4 rule=floor");
+    no_where.add_part("", wbuf, tiles);
+    no_where.add_part("scales", sbuf, rows);
+    no_where.load(w);
+    status = where.try_compare(w, "max=1", report, message);
+    ok(!report.passed(), "floor is not rceil");
+    starts(report.guess(0), "64 of 64 scales and 2048 of 2048 elements are those of rule=floor", "and is named");
+    no_where.destroy();
+    // A refused call changes nothing.
+    no_where = td_parts_layout::create("nvfp4");
+    no_where.add_part("elems", wbuf, tiles);
+    no_where.load(w);
+    starts(seen.take(), "TD_OPTION: backdoor_load_parts: the part \"scales\" of \"nvfp4\" has no layout", "loud");
+    status = no_where.try_add_part("scales", no_memory, rows, message);
+    refused(status, TD_ARGUMENT, message, "parts_layout_add: the memory is null; create it first", "a null memory");
+    status = no_where.try_add_part("elems", sbuf, rows, message);
+    refused(status, TD_ARGUMENT, message,
+            "parts_layout_add: the part \"elems\" has a layout already; add every part once", "a part twice");
+    status = no_where.try_dump(no_tensor, message);
+    ok(status == TD_HANDLE, "a null tensor");
+    no_where.destroy();
+    status = no_where.try_load(w, message);
+    ok(status == TD_HANDLE, "a layout of parts that was destroyed is stale");
+    status = td_parts_layout::try_open("no_such_file.txt", "weights", no_where, message);
+    ok(status == TD_FILE && no_where == null, "a file that is not there");
+    where.destroy();
+    p.destroy();
+    w.destroy();
+    back.destroy();
+    values.destroy();
+    wbuf.destroy();
+    sbuf.destroy();
+  endtask
+
+  task automatic by_file();
+    td_tensor w, back;
+    td_parts_layout where;
+    td_memory wbuf, sbuf;
+    td_report report;
+    int file;
+    file = $fopen("tb_parts_chip.txt", "w");
+    $fdisplay(file, "weights: pattern (nt ns) k -> nt (ns k); options ns=2; memory wbuf; as mxfp8 axis=k;");
+    $fdisplay(file, "         part scales memory sbuf preset scale_8x4; address 3 + index");
+    $fclose(file);
+    where = td_parts_layout::open("tb_parts_chip.txt", "weights");
+    same(where.packing(), "mxfp8 axis=k", "the packing of the file");
+    sbuf = td_memory::create("sbuf", 256, 16);
+    wbuf = td_memory::create("wbuf", 1024, 16);
+    where.add(sbuf);
+    where.add(wbuf);
+    w = td_tensor::create("f32", "8 64");
+    w.fill("normal seed=1");
+    back = td_tensor::create("f32", "8 64");
+    where.load(w);
+    where.dump(back);
+    status = w.try_compare(back, "rtol=0.07 atol=0.01", report, message);
+    ok(report.passed(), "through the memories of a layout file and back");
+    same(seen.take(), "", "none of this is reported");
+    where.destroy();
+    w.destroy();
+    back.destroy();
+    wbuf.destroy();
+    sbuf.destroy();
+  endtask
+
   initial begin
     seen.install();
+    one_call(1'b0);
+    one_call(1'b1);
+    by_file();
     round_trip();
     more_parts();
     records();

@@ -1,7 +1,7 @@
 """The command's parts: a tensor into a file of its parts, those through layouts into images, and back. Speaks TAP."""
 import struct
 
-from harness import main, read, refuse, succeed
+from harness import main, read, refuse, run, succeed
 
 
 def floats(name):
@@ -68,4 +68,76 @@ def refusals():
            "one of e2m1, shape (2, 16)", "parts", "p.npz", "b.npy", "--unpack", "--packing", "mxfp4", "--shape", "2 16")
 
 
-main([parts_and_back, parts_into_images, parts_of_files, refusals])
+def differ(*args):
+    code, out, err = run(*args)
+    assert code == 1 and err == "", (args, code, out, err)
+    return out
+
+
+SCALES = "scales=s.hex; width 16; pattern n k -> k n"
+ELEMS = ["--width", "128", "--pattern", "n k -> n k"]
+
+
+def one_call():
+    """pack, unpack and compare with a packing, beside the same in two steps."""
+    succeed("fill", "ramp start=-6 step=0.5", "-o", "w.npy", "--shape", "2 32", "--dtype", "f32")
+    succeed("parts", "w.npy", "p.safetensors", "--packing", "mxfp4 rule=rceil")
+    succeed("pack", "p.safetensors:scales", "-o", "one.hex", "--width", "16", "--pattern", "n k -> k n")
+    succeed("pack", "p.safetensors:elems", "-o", "two.hex", "--width", "128", "--pattern", "n k -> n k")
+    succeed("pack", "w.npy", "--as", "mxfp4 rule=rceil axis=k", *ELEMS, "-o", "e.hex", "--part", SCALES)
+    assert read("s.hex") == read("one.hex") and read("e.hex") == read("two.hex")
+    succeed("unpack", "e.hex", "--as", "mxfp4", *ELEMS, "--part=" + SCALES, "-o", "back.npy", "--shape", "2 32",
+            "--dtype", "f32")
+    assert floats("back.npy")[:4] == [-6, -6, -4, -4], floats("back.npy")
+    out = succeed("compare", "e.hex", "w.npy", "--as", "mxfp4 rule=rceil", *ELEMS, "--part", SCALES)
+    assert out.startswith('compare "first" with golden f32 (2, 32) as mxfp4 rule=rceil, policy exact: all 64 '
+                          'elements match\n'), out
+    out = differ("compare", "e.hex", "w.npy", "--as", "mxfp4", *ELEMS, "--part", SCALES)
+    assert "  2 of 2 scales and 64 of 64 elements are those of rule=rceil; the packing says rule=floor\n" in out, out
+    succeed("compare", "e.hex", "w.npy", "--as", "mxfp4", *ELEMS, "--part", SCALES, "--policy", "ulp=1")
+
+
+def one_call_by_file():
+    succeed("fill", "ramp start=-6 step=0.5", "-o", "w.npy", "--shape", "2 32", "--dtype", "f32")
+    with open("chip.txt", "w") as f:
+        f.write("weights: pattern n k -> n k; as mxfp4 axis=k;\n part scales memory sbuf pattern n k -> k n\n")
+    succeed("pack", "w.npy", "--layout", "chip.txt:weights", "--width", "128", "-o", "e.hex", "--part",
+            "scales=s.hex; width 16")
+    succeed("compare", "e.hex", "w.npy", "--layout", "chip.txt:weights", "--width", "128", "--part",
+            "scales=s.hex; width 16; depth 1")
+
+
+def one_call_refusals():
+    succeed("fill", "ramp start=0 step=1", "-o", "w.npy", "--shape", "2 32", "--dtype", "f32")
+    pack = ["pack", "w.npy", "--as", "mxfp4", *ELEMS, "-o", "e.hex"]
+    with open("chip.txt", "w") as f:
+        f.write("weights: pattern n k -> n k; as mxfp4 axis=k;\n part scales memory sbuf pattern n k -> k n\n")
+    example = '"scales=s.hex; width 32; preset scale_128x4"'
+    refuse("tensordoor pack: --part needs a value: --part " + example, *pack, "--part")
+    refuse('tensordoor pack: --part is "scales"; it needs NAME=IMAGE, as in ' + example, *pack, "--part", "scales")
+    refuse('tensordoor pack: --part scales: "wide" is none of width, depth, pattern, preset, options and address',
+           *pack, "--part", "scales=s.hex; wide 8")
+    refuse("tensordoor pack: --part scales says width twice; say it once", *pack, "--part",
+           "scales=s.hex; width 8; width 9")
+    refuse('tensordoor pack: --width is "8x"; it needs a whole number of at least 1, decimal or 0x', *pack, "--part",
+           "scales=s.hex; width 8x")
+    refuse('tensordoor pack: --part scales has no layout; add "; pattern n k -> n k" or "; preset NAME"', *pack,
+           "--part", "scales=s.hex; width 8")
+    refuse('tensordoor pack: parts_layout_spans: "scale" is no part of "mxfp4"; did you mean "scales"? they are elems, '
+           "scales", *pack, "--part", "scale=s.hex; width 16; pattern n k -> k n")
+    refuse("tensordoor pack: --part without a packing; pass --as, as \"mxfp4 rule=rceil\"", "pack", "w.npy", *ELEMS,
+           "-o", "e.hex", "--part", SCALES)
+    refuse("tensordoor pack: --banks and --part; parts lie in one image each, so drop --banks", *pack, "--banks", "2",
+           "--part", SCALES)
+    refuse("tensordoor pack: more than 7 --part, and no packing has so many parts", *pack, *["--part", SCALES] * 8)
+    by_file = ["pack", "w.npy", "--layout", "chip.txt:weights", "--width", "128", "-o", "e.hex"]
+    refuse("tensordoor pack: --layout and a layout in --part scales; the layout file says it, so drop one", *by_file,
+           "--part", SCALES)
+    refuse("tensordoor pack: --part zeros is no part of the layout in the file", *by_file, "--part",
+           "zeros=z.hex; width 8")
+    succeed(*pack, "--part", SCALES)
+    refuse("tensordoor compare: --mask and --part; a comparison of parts has none, so drop it", "compare", "e.hex",
+           "w.npy", "--as", "mxfp4", *ELEMS, "--part", SCALES, "--mask", "w.npy")
+
+
+main([parts_and_back, parts_into_images, parts_of_files, refusals, one_call, one_call_by_file, one_call_refusals])

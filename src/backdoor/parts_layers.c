@@ -1,0 +1,188 @@
+/* See parts_layers.h. The other parts, a scale for every block, are tensors of their own as ever: they are small. The
+ * elements of a layer lie in a scratch between the packing and their plan; threads share the layers, each with its
+ * scratch. */
+#include "backdoor/parts_layers.h"
+
+#include "base/pool.h"
+#include "exec/paths.h"
+#include "parts/blocks.h"
+#include "plan/layers.h"
+
+#include <stdlib.h>
+
+#define LAYER_BYTES                                                                                                    \
+    ((uint64_t)64 << 10) /* of elements in their containers: they and their values fit in the second
+                                          * cache */
+#define MOST_PIECES 8    /* that threads share, each with a scratch */
+
+/* What threads share. */
+typedef struct layers {
+    const td_placed *placed;
+    const td_tensor *tensor;
+    bool dump;
+    td_layers cut;
+    uint64_t row_elems, row_scales; /* of a row of the first dimension; of a row of blocks */
+    uint32_t amax;
+    unsigned pieces;
+    unsigned char *scratch; /* one for each piece */
+    size_t scratch_bytes;
+    unsigned char **bank[MOST_PIECES]; /* the storage of the elements' memories, moved to the layer */
+} layers;
+
+/* `rows` rows of a tensor from row `first` on; the data is not copied. */
+static td_tensor rows_of(const td_tensor *t, uint64_t first, uint64_t rows, uint64_t row_elems)
+{
+    td_tensor part = *t;
+    part.shape.dim[0] = rows;
+    part.elems = rows * row_elems;
+    part.data = t->data + first * row_elems * t->dtype.bytes;
+    return part;
+}
+
+static void run_layer(const layers *l, uint64_t number, unsigned char *scratch, unsigned char **bank)
+{
+    const td_parts *p = l->placed->parts;
+    const td_placed_part *elems = &l->placed->part[TD_PART_ELEMS];
+    const bool is_last = number + 1 == l->cut.count;
+    const uint64_t rows = is_last ? l->cut.last_rows : l->cut.rows, first = number * l->cut.rows,
+                   block = p->block.dim[0];
+    td_tensor codes = rows_of(&elems->like, 0, rows, l->row_elems), values, scales, zeros;
+    td_block_parts parts = {.elems = &codes, .amax = &l->amax};
+    codes.data = scratch;
+    values = rows_of(l->tensor, first, rows, l->row_elems);
+    scales = rows_of(p->tensor[TD_PART_SCALES], first / block, (rows - 1) / block + 1, l->row_scales);
+    parts.scales = &scales;
+    if (p->tensor[TD_PART_ZEROS]) {
+        zeros = rows_of(p->tensor[TD_PART_ZEROS], first / block, (rows - 1) / block + 1, l->row_scales);
+        parts.zeros = &zeros;
+    }
+    if (p->tensor[TD_PART_GLOBAL] && (l->dump || number == 0))
+        parts.global = p->tensor[TD_PART_GLOBAL];
+    for (size_t i = 0; i < elems->banks; i++)
+        bank[i] = elems->bank[i]->data + (int64_t)number * l->cut.step_bytes;
+    const td_run run = {.plan = is_last ? l->cut.last : l->cut.plan, .bank = bank, .tensor = scratch};
+    td_shape layer_block = p->block;
+    layer_block.dim[0] = block < rows ? block : rows;
+    if (l->dump) {
+        td_exec_dump(&run);
+        td_blocks_unpack(&p->packing, &layer_block, &parts, &values);
+    } else {
+        td_blocks_pack(&p->packing, &layer_block, &values, &parts);
+        td_exec_load(&run);
+    }
+}
+
+static void run_layers(void *context, unsigned begin, unsigned end)
+{
+    const layers *l = context;
+    for (unsigned piece = begin; piece < end; piece++)
+        for (uint64_t i = l->cut.count * piece / l->pieces; i < l->cut.count * (piece + 1) / l->pieces; i++)
+            run_layer(l, i, l->scratch + piece * l->scratch_bytes, l->bank[piece]);
+}
+
+/* False where the elements do not go by layers. */
+static bool find_layers(const td_placed *p, layers *l)
+{
+    const td_placed_part *elems = &p->part[TD_PART_ELEMS];
+    if (p->parts->is_sparse || p->parts->packing.supers || p->parts->shape.rank == 0)
+        return false;
+    for (int kind = 0; kind < TD_MOST_PARTS; kind++)
+        if (p->part[kind].layout && td_placed_needs_call(p, kind))
+            return false;
+    const td_plan_request request = {.layout = elems->layout,
+                                     .shape = &elems->like.shape,
+                                     .tensor_dtype = elems->like.dtype,
+                                     .memory_dtype = elems->like.dtype,
+                                     .geometry = {.width_bits = elems->bank[0]->width_bits,
+                                                  .depth_words = elems->bank[0]->depth_words,
+                                                  .banks = elems->banks,
+                                                  .word_bytes = elems->bank[0]->word_bytes}};
+    if (!td_layers_find(&request, p->parts->block.dim[0], LAYER_BYTES, &l->cut))
+        return false;
+    if (l->dump && (l->cut.plan->copies || l->cut.plan->slides || l->cut.plan->repeats)) {
+        td_layers_free(&l->cut);
+        return false;
+    }
+    l->row_elems = elems->like.elems / elems->like.shape.dim[0];
+    l->row_scales = p->part[TD_PART_SCALES].like.elems / p->part[TD_PART_SCALES].like.shape.dim[0];
+    return true;
+}
+
+/* Tensors of all parts but the elements, and the scratch. */
+static td_status make_room(td_placed *p, layers *l)
+{
+    td_parts *parts = p->parts;
+    const char *const elems = parts->form[TD_PART_ELEMS].name;
+    parts->form[TD_PART_ELEMS].name = NULL;
+    td_status status = td_parts_make_tensors(parts, "");
+    parts->form[TD_PART_ELEMS].name = elems;
+    if (status)
+        return status;
+    const size_t banks = p->part[TD_PART_ELEMS].banks, bank_bytes = banks * sizeof(unsigned char *);
+    const unsigned pieces = td_pool_parts(l->tensor->elems * l->tensor->dtype.bytes, l->cut.count);
+    l->pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES;
+    l->scratch_bytes = ((size_t)(l->cut.rows * l->row_elems) * p->part[TD_PART_ELEMS].like.dtype.bytes + 63) / 64 * 64;
+    l->scratch = aligned_alloc(64, l->pieces * l->scratch_bytes);
+    l->bank[0] = malloc(l->pieces * bank_bytes);
+    if (!l->scratch || !l->bank[0])
+        return td_fail_alloc(l->pieces * (l->scratch_bytes + bank_bytes));
+    for (unsigned i = 1; i < l->pieces; i++)
+        l->bank[i] = l->bank[0] + i * banks;
+    return TD_OK;
+}
+
+/* The parts but the elements, out of their memories. */
+static td_status dump_others(const td_placed *p)
+{
+    td_status status = TD_OK;
+    for (int kind = TD_PART_ELEMS + 1; kind < TD_MOST_PARTS && !status; kind++)
+        if (p->part[kind].layout) {
+            td_call call = td_placed_call(p, kind, p->parts->tensor[kind]);
+            call.writes_tensor = true;
+            status = td_call_run(&call);
+        }
+    return status;
+}
+
+static void load_others(const td_placed *p)
+{
+    for (int kind = TD_PART_ELEMS + 1; kind < TD_MOST_PARTS; kind++)
+        if (p->part[kind].layout)
+            td_placed_load(p, kind, p->parts->tensor[kind]);
+}
+
+static td_status run_all(td_placed *p, layers *l)
+{
+    td_status status = make_room(p, l);
+    if (status)
+        td_fail_prefix("%s: ", p->operation);
+    if (!status && l->dump)
+        status = dump_others(p);
+    if (!status) {
+        const td_run whole = {.plan = p->part[TD_PART_ELEMS].plan};
+        if (!l->dump && p->parts->packing.global == TD_GLOBAL_AMAX)
+            l->amax = td_blocks_amax(l->tensor);
+        td_pool_run(l->pieces, run_layers, l);
+        td_paths_count(&whole, l->dump);
+        if (!l->dump)
+            load_others(p);
+    }
+    free(l->scratch);
+    free(l->bank[0]);
+    td_layers_free(&l->cut);
+    return status;
+}
+
+td_status td_parts_load_layers(td_placed *placed, const td_tensor *tensor, bool *done)
+{
+    layers l = {.placed = placed, .tensor = tensor};
+    *done = find_layers(placed, &l);
+    return *done ? run_all(placed, &l) : TD_OK;
+}
+
+td_status td_parts_dump_layers(td_placed *placed, td_tensor *tensor, bool *done)
+{
+    layers l = {.placed = placed, .tensor = tensor, .dump = true};
+    *done = find_layers(placed, &l);
+    return *done ? run_all(placed, &l) : TD_OK;
+}
