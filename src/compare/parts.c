@@ -208,7 +208,7 @@ static td_status add_fit(const comparison *c, const struct td_report_parts *part
     uint64_t differ = 0;
     for (size_t i = 0; i < parts->count; i++)
         differ += parts->part[i].mismatches;
-    if (!differ || c->placed->parts->is_sparse)
+    if (!differ)
         return TD_OK;
     const td_status status = td_parts_fit(c->placed->parts, c->golden, &text);
     if (!status && (!strstr(text, "are those of the packing") || strchr(text, ';')))
@@ -243,6 +243,20 @@ static td_status make_tensor(const comparison *c, const td_parts *parts, td_tens
     return status ? status : td_parts_unpack_into(parts, *out);
 }
 
+/* Sparse parts that name places which the tensor does not have: another packing may have made them, and its name goes
+ * behind the message. */
+static td_status fail_places(const comparison *c, td_status status)
+{
+    char *message = strdup(td_last_error()), *text = NULL;
+    if (message && td_parts_fit(c->placed->parts, c->golden, &text) == TD_OK)
+        td_fail(status, "%s\n    %s", message, text);
+    else if (message)
+        td_fail(status, "%s", message);
+    free(message);
+    td_free(text);
+    return status;
+}
+
 static td_status make_values(comparison *c)
 {
     td_status status = td_parts_of(c->placed->packing, &c->golden->shape, c->golden, &c->expected);
@@ -252,7 +266,10 @@ static td_status make_values(comparison *c)
         status = td_parts_pack_into(c->expected, c->golden);
     if (!status)
         status = make_tensor(c, c->expected, &c->made);
-    return status ? status : make_tensor(c, c->placed->parts, &c->found);
+    if (status)
+        return status;
+    status = make_tensor(c, c->placed->parts, &c->found);
+    return status == TD_RANGE ? fail_places(c, status) : status;
 }
 
 static td_status open_report(comparison *c, const td_policy *policy)

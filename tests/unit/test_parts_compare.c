@@ -286,6 +286,47 @@ static void sparse_ones_are_compared_dense(void **state)
     td_parts_layout_destroy(&layout);
 }
 
+/* A mask from the other bit on has the same places in another order, and the report says which. */
+static void the_sparse_order_that_fits_is_said(void **state)
+{
+    (void)state;
+    td_parts_layout *msb = NULL, *lsb = NULL;
+    td_layout *flat = NULL;
+    td_memory *memory[2] = {NULL};
+    td_report *report = NULL;
+    td_tensor *w = NULL;
+    ASSERT_OK(td_tensor_create("i8", TD_SHAPE(4, 32), &w));
+    ASSERT_OK(td_tensor_fill(w, "sparse zeros=0.6 seed=8"));
+    ASSERT_OK(td_layout_create("... -> (...)", "", "", &flat));
+    ASSERT_OK(td_parts_layout_create("mask word=u8 first=msb", &msb));
+    ASSERT_OK(td_parts_layout_create("mask word=u8", &lsb));
+    for (int i = 0; i < 2; i++) {
+        ASSERT_OK(td_parts_layout_add(i ? lsb : msb, "values", "v", flat));
+        ASSERT_OK(td_parts_layout_add(i ? lsb : msb, "mask", "m", flat));
+    }
+    ASSERT_OK(td_memory_create("v", 8, 256, &memory[0]));
+    ASSERT_OK(td_memory_create("m", 8, 256, &memory[1]));
+    ASSERT_OK(td_backdoor_load_parts(memory, 2, w, msb));
+    ASSERT_OK(td_backdoor_compare_parts(memory, 2, w, msb, NULL, &report));
+    assert_true(td_report_passed(report));
+    td_report_destroy(&report);
+    ASSERT_OK(td_backdoor_compare_parts(memory, 2, w, lsb, NULL, &report));
+    assert_false(td_report_passed(report));
+    assert_non_null(td_report_guess(report, 0));
+    assert_non_null(strstr(td_report_guess(report, 0), " are those of first=msb; the packing says first=lsb"));
+    td_report_destroy(&report);
+    memset(td_memory_data(memory[1]), 0xff, 16); /* more places than there are values */
+    assert_int_equal(td_backdoor_compare_parts(memory, 2, w, lsb, NULL, &report), TD_RANGE);
+    assert_memory_equal(td_last_error(), "backdoor_compare_parts: ", 24);
+    assert_non_null(strstr(td_last_error(), " values, "));
+    td_memory_destroy(&memory[0]);
+    td_memory_destroy(&memory[1]);
+    td_tensor_destroy(&w);
+    td_layout_destroy(&flat);
+    td_parts_layout_destroy(&msb);
+    td_parts_layout_destroy(&lsb);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -326,6 +367,7 @@ int main(void)
         cmocka_unit_test(the_rule_that_fits_is_said),
         cmocka_unit_test(other_packings),
         cmocka_unit_test(sparse_ones_are_compared_dense),
+        cmocka_unit_test(the_sparse_order_that_fits_is_said),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
