@@ -12,8 +12,9 @@ virtual class td_backdoor;
   protected string           m_name;
   protected longint unsigned m_width;
   protected longint unsigned m_depth;
-  // Always 0, for a null object. Assigned a literal 0 instead, Verilator 5.048 takes a variable for constant although
-  // the `if` after it assigns a function's result.
+  // Always 0, for a null object. Where a variable is assigned a literal 0 instead, and an `if` after it assigns a
+  // method's result, Verilator 5.048 passes the literal on to the next call. (An `else` with the literal is no way
+  // out: Verilator 5.006 then calls the method of a null object.) tests/checks/tree.sh looks for such lines.
   protected longint unsigned m_none;
 
   function new(input string name, input longint unsigned width, input longint unsigned depth);

@@ -3,6 +3,7 @@
 // changes; freed with destroy.
 class td_code;
   local longint unsigned m_handle;
+  local longint unsigned m_none;  // always 0; td_backdoor says why
   local string           m_text;
   local longint unsigned m_data_bits;
   local longint unsigned m_coded_bits;
@@ -40,6 +41,7 @@ class td_code;
   // For create.
   function new(input longint unsigned data_bits);
     m_data_bits = data_bits;
+    m_none = 0;
   endfunction
 
   local function td_status_e make(input string text, output string message);
@@ -133,7 +135,7 @@ class td_code;
     longint unsigned from;
     td_status_e      status;
     good   = 1'b0;
-    from   = 0;
+    from   = m_none;
     words  = some(coded, first, count);
     status = fetch(coded, first, words, message);
     if (coded != null) from = coded.handle();

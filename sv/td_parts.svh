@@ -29,8 +29,7 @@ class td_parts;
     string           names;
     td_status_e      status;
     parts  = null;
-    handle = 0;
-    if (tensor != null) handle = tensor.handle();
+    handle = td_tensor::handle_of(tensor);
     status = td_status_e'(td_dpi_pkg::td_dpi_parts_pack(handle, how, text, names, handles[0], handles[1], handles[2],
                                                         handles[3], message));
     if (status != TD_OK) return status;
@@ -252,8 +251,7 @@ class td_parts;
 
   function td_status_e try_set_record(input td_tensor words, input string how, output string message);
     longint unsigned handle;
-    handle = 0;
-    if (words != null) handle = words.handle();
+    handle = td_tensor::handle_of(words);
     return td_status_e'(td_dpi_pkg::td_dpi_parts_set_record(m_packing, m_shape, m_parts.size(), handle_of(0),
                                                             handle_of(1), handle_of(2), handle_of(3), how, handle,
                                                             message));

@@ -120,6 +120,12 @@ class td_tensor;
     return m_handle;
   endfunction
 
+  // The handle of a tensor; 0 for null.
+  static function longint unsigned handle_of(input td_tensor tensor);
+    if (tensor == null) return 0;
+    return tensor.handle();
+  endfunction
+
   // The name of its element type: "i16".
   function string dtype();
     return m_dtype;

@@ -22,4 +22,15 @@ test -z "$found" || complain "files that do not open by saying what they own:" "
 found=$(git ls-files 'src/*.[ch]' 'dpi/*.[ch]' 'sv/*' ':!src/tensordoor.h' | xargs -r wc -l |
   awk '$2 != "total" && $1 > 600')
 test -z "$found" || complain "longer than 600 lines (the manual apart):" "$found"
+found=$(git ls-files '*.sv' '*.svh' | xargs -r awk '
+  FNR == 1 { split("", literal) }
+  /^ *[a-z_0-9]+ *= *([0-9a-z'"'"']+|"[^"]*"|TD_[A-Z_]+);/ { literal[$1] = FNR; next }
+  match($0, /^ *if \(.*\) [a-z_0-9]+ = [a-z_0-9\[\]]+\.[a-z_0-9]+\(/) {
+    name = $0
+    sub(/ = [a-z_0-9\[\]]+\.[a-z_0-9]+\(.*/, "", name)
+    sub(/.* /, "", name)
+    if (name !~ /^m_/ && name in literal && FNR - literal[name] < 8) print FILENAME ":" FNR ":" $0
+  }')
+test -z "$found" ||
+  complain "a literal, then an if with a method's result (td_backdoor.svh says why not):" "$found"
 exit $bad
