@@ -8,9 +8,6 @@
  *            What dst holds behind them, up to the room, may change
  *   spread   the inverse: dst[i] = the next of src, which has `room`, where flags[i] is 1, else 0; how many were taken.
  *            It may end behind the last one taken: dst is zero there already
- *   pairs    of every four flags two: dst[2 g] and dst[2 g + 1] = elements 4 g + (table[f] & 3) and 4 g +
- *            (table[f] >> 2 & 3) of src, 0 where the flag is 0, with f the four flags as a number, the first the lowest
- *            bit; codes[g] = table[f] & 15
  *   most     the largest sum of four flags that follow each other from a multiple of four on; n is one */
 #ifndef TD_KERNELS_KEEP_H
 #define TD_KERNELS_KEEP_H
@@ -25,8 +22,6 @@ typedef struct td_keep_kernels {
     uint64_t (*count)(const unsigned char *flags, size_t n);
     size_t (*keep)(void *dst, size_t room, const void *src, const unsigned char *flags, size_t n, unsigned bytes);
     size_t (*spread)(void *dst, const void *src, size_t room, const unsigned char *flags, size_t n, unsigned bytes);
-    void (*pairs)(void *dst, unsigned char *codes, const void *src, const unsigned char *flags,
-                  const unsigned char *table, size_t groups, unsigned bytes);
     unsigned (*most)(const unsigned char *flags, size_t n);
 } td_keep_kernels;
 

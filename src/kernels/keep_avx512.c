@@ -90,5 +90,5 @@ TARGET static size_t spread_wide(void *dst, const void *src, size_t room, const 
 
 void td_keep_init_avx512(td_keep_kernels *kernels)
 {
-    *kernels = (td_keep_kernels){flags_rows, count_rows, keep_wide, spread_wide, pairs_rows, most_rows};
+    *kernels = (td_keep_kernels){flags_rows, count_rows, keep_wide, spread_wide, most_rows};
 }

@@ -2,20 +2,29 @@
  * converted. Numbers that do not fit their dtype are refused before anything is kept. */
 #include "base/cpu.h"
 #include "base/pool.h"
+#include "kernels/pairs.h"
 #include "parts/sparse_elems.h"
 #include "parts/sparse_kinds.h"
 
 #include <inttypes.h>
 
+/* The bits that make an element more than zero. */
+static uint64_t own_bits(td_dtype t)
+{
+    return td_dtype_mask(t) >> (t.kind == TD_KIND_FLOAT ? 1 : 0); /* without the sign */
+}
+
+static bool has_no_zero(td_dtype t)
+{
+    return t.kind == TD_KIND_FLOAT && t.flavor == TD_FLAVOR_SCALE;
+}
+
 void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *flags)
 {
-    uint64_t own = td_dtype_mask(t->dtype);
-    if (t->dtype.kind == TD_KIND_FLOAT)
-        own >>= 1; /* without the sign */
-    if (t->dtype.kind == TD_KIND_FLOAT && t->dtype.flavor == TD_FLAVOR_SCALE)
-        memset(flags, 1, n); /* it has no zero */
+    if (has_no_zero(t->dtype))
+        memset(flags, 1, n);
     else
-        k->flags(flags, t->data + first * t->dtype.bytes, n, t->dtype.bytes, own);
+        k->flags(flags, t->data + first * t->dtype.bytes, n, t->dtype.bytes, own_bits(t->dtype));
 }
 
 td_status td_sparse_check_number(const td_sparse *s, uint64_t largest, const char *what)
@@ -120,22 +129,27 @@ typedef struct ratio {
     const td_sparse *s;
     const td_tensor *tensor;
     td_tensor *const *parts;
+    td_tensor *unpacked;
     td_meta meta;
     td_keep_kernels kernels;
-    unsigned char table[16]; /* 2:4: the code for every set of flags */
-    bool pairs;              /* 2:4, by the kernel */
+    td_pairs_kernels pairs;
+    td_pairs_table table; /* 2:4 */
+    bool is_2_of_4;
+    bool own_words; /* 2:4: a word of meta is nothing but codes */
+    int refused;    /* 2:4: a group has more than two values, or a code whose places do not ascend */
     unsigned pieces;
 } ratio;
 
-/* The code of every set of at most two flags; sets of more are pruned before. */
-static void make_table(const td_sparse *s, unsigned char *table)
+/* The code of every set of flags: of three and four those that torch.sparse keeps; by the other rules there are none
+ * left. */
+static void make_table(const td_sparse *s, td_pairs_table *table)
 {
     for (unsigned bits = 0; bits < 16; bits++) {
         unsigned place[16] = {0};
-        if (__builtin_popcount(bits) <= 2)
-            choose_places(s, bits, place);
-        table[bits] = (unsigned char)group_code(s, place);
+        choose_places(s, __builtin_popcount(bits) <= 2 ? bits : bits == 0xe ? 0xa : bits == 0xd ? 0x9 : 0x3, place);
+        table->code[bits] = (unsigned char)group_code(s, place);
     }
+    td_pairs_table_make(table);
 }
 
 /* Groups of more than N lose what choose_kept says. */
@@ -176,53 +190,130 @@ static void pack_groups(const ratio *r, uint64_t first, const unsigned char *fla
     }
 }
 
-/* `n` elements of a row from element `at` of it on; the codes of their groups into the words of meta. */
-static void pack_strip(const ratio *r, uint64_t row, uint64_t at, size_t n)
+/* 2:4: which elements of a strip are kept, as bits. */
+static void find_pairs(ratio *r, uint64_t first, size_t n, unsigned char *bits)
 {
-    const td_meta *m = &r->meta;
-    const td_sparse *s = r->s;
     const td_tensor *t = r->tensor;
     const unsigned bytes = t->dtype.bytes;
-    const uint64_t first = row * m->groups * s->m + at;
-    unsigned char flags[STRIP], small[STRIP / 4];
-    uint32_t codes[STRIP / 2] = {0};
-    td_sparse_flags(&r->kernels, t, first, n, flags);
-    if (s->prune)
-        prune(s, t, first, flags, n);
-    if (r->pairs) {
-        r->kernels.pairs(r->parts[0]->data + first / 2 * bytes, small, t->data + first * bytes, flags, r->table, n / 4,
-                         bytes);
-        for (size_t g = 0; g < n / 4; g++)
-            codes[g] = small[g];
+    const bool by_magnitude = r->s->prune == TD_PRUNE_MAGNITUDE;
+    if (has_no_zero(t->dtype) || (by_magnitude && t->dtype.kind == TD_KIND_INT)) { /* no bits that are compared */
+        unsigned char flags[STRIP];
+        td_sparse_flags(&r->kernels, t, first, n, flags);
+        if (by_magnitude)
+            prune(r->s, t, first, flags, n);
+        r->pairs.flags(bits, flags, n, 1, 1);
     } else
-        pack_groups(r, first, flags, n, codes);
-    const uint64_t group = at / group_size(s), last = group + n / group_size(s);
-    for (uint64_t g = group; g < last;) {
-        const uint64_t word = g / m->per_word, place = td_meta_place(s, m, row, word);
+        (by_magnitude ? r->pairs.largest : r->pairs.flags)(bits, t->data + first * bytes, n, bytes, own_bits(t->dtype));
+    if (r->s->prune == TD_PRUNE_NONE && r->pairs.crowded(bits, n))
+        __atomic_store_n(&r->refused, 1, __ATOMIC_RELAXED);
+}
+
+/* 2:4: codes of a strip into the words of meta that hold nothing else, and back. What is behind a row's last group in
+ * its last word is 0. */
+static void put_words(const ratio *r, uint64_t row, uint64_t at, size_t n, const unsigned char *codes)
+{
+    const td_tensor *meta = r->parts[1];
+    const size_t bytes = meta->dtype.bytes, used = (n + 7) / 8;
+    const uint64_t word = at / 4 / r->meta.per_word, words = (used + bytes - 1) / bytes;
+    if (r->s->order == TD_META_PLAIN)
+        memcpy(meta->data + (row * r->meta.words + word) * bytes, codes, words * bytes);
+    else
+        for (uint64_t i = 0; i < words; i++)
+            memcpy(meta->data + td_meta_place(r->s, &r->meta, row, word + i) * bytes, codes + i * bytes, bytes);
+}
+
+static void get_words(const ratio *r, uint64_t row, uint64_t at, size_t n, unsigned char *codes)
+{
+    const td_tensor *meta = r->parts[1];
+    const size_t bytes = meta->dtype.bytes, used = (n + 7) / 8;
+    const uint64_t word = at / 4 / r->meta.per_word, words = (used + bytes - 1) / bytes;
+    if (r->s->order == TD_META_PLAIN)
+        memcpy(codes, meta->data + (row * r->meta.words + word) * bytes, words * bytes);
+    else
+        for (uint64_t i = 0; i < words; i++)
+            memcpy(codes + i * bytes, meta->data + td_meta_place(r->s, &r->meta, row, word + i) * bytes, bytes);
+}
+
+/* The codes of a strip's groups into the words of meta, beside those that are there. */
+static void put_codes(const ratio *r, uint64_t row, uint64_t group, size_t groups, const uint32_t *codes)
+{
+    const td_meta *m = &r->meta;
+    for (uint64_t g = group; g < group + groups;) {
+        const uint64_t word = g / m->per_word, place = td_meta_place(r->s, m, row, word);
         uint64_t bits = td_elem_get(r->parts[1], place);
-        for (; g < last && g / m->per_word == word; g++)
+        for (; g < group + groups && g / m->per_word == word; g++)
             bits |= (uint64_t)codes[g - group] << (g % m->per_word * m->bits);
         td_elem_put(r->parts[1], place, bits);
     }
 }
 
-static void pack_rows(void *context, unsigned begin, unsigned end)
+/* `n` elements of a row from element `at` of it on. */
+static void pack_pairs(ratio *r, uint64_t row, uint64_t at, size_t n)
 {
-    const ratio *r = context;
-    const uint64_t elems = r->meta.groups * r->s->m;
-    for (uint64_t row = r->meta.rows * begin / r->pieces; row < r->meta.rows * end / r->pieces; row++)
-        for (uint64_t at = 0; at < elems; at += STRIP)
-            pack_strip(r, row, at, elems - at < STRIP ? (size_t)(elems - at) : STRIP);
+    const unsigned bytes = r->tensor->dtype.bytes;
+    const uint64_t first = row * r->meta.groups * 4 + at;
+    unsigned char bits[STRIP / 8], codes[STRIP / 8 + 8];
+    find_pairs(r, first, n, bits);
+    memset(codes + n / 8, 0, 8);
+    r->pairs.close(r->parts[0]->data + first / 2 * bytes, codes, r->tensor->data + first * bytes, bits, &r->table, n,
+                   bytes);
+    if (r->own_words) {
+        put_words(r, row, at, n, codes);
+        return;
+    }
+    uint32_t one_by_one[STRIP / 4];
+    for (size_t g = 0; g < n / 4; g++)
+        one_by_one[g] = codes[g / 2] >> (g % 2 * 4) & 15;
+    put_codes(r, row, at / 4, n / 4, one_by_one);
 }
 
-static void pack_ratio(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
+static void pack_strip(const ratio *r, uint64_t row, uint64_t at, size_t n)
 {
-    ratio r = {.s = s, .tensor = t, .parts = parts, .meta = td_meta_of(s, &t->shape), .pairs = s->n == 2 && s->m == 4};
-    td_keep_init(&r.kernels, td_cpu_flags());
-    if (r.pairs)
-        make_table(s, r.table);
-    r.pieces = td_pool_parts(t->elems * t->dtype.bytes, r.meta.rows);
+    const td_sparse *s = r->s;
+    const uint64_t first = row * r->meta.groups * s->m + at;
+    unsigned char flags[STRIP];
+    uint32_t codes[STRIP / 2] = {0};
+    td_sparse_flags(&r->kernels, r->tensor, first, n, flags);
+    if (s->prune)
+        prune(s, r->tensor, first, flags, n);
+    pack_groups(r, first, flags, n, codes);
+    put_codes(r, row, at / group_size(s), n / group_size(s), codes);
+}
+
+static void pack_rows(void *context, unsigned begin, unsigned end)
+{
+    ratio *r = context;
+    const uint64_t elems = r->meta.groups * r->s->m;
+    for (uint64_t row = r->meta.rows * begin / r->pieces; row < r->meta.rows * end / r->pieces; row++)
+        for (uint64_t at = 0; at < elems; at += STRIP) {
+            const size_t n = elems - at < STRIP ? (size_t)(elems - at) : STRIP;
+            if (r->is_2_of_4)
+                pack_pairs(r, row, at, n);
+            else
+                pack_strip(r, row, at, n);
+        }
+}
+
+static void make_ratio(const td_sparse *s, const td_tensor *whole, td_tensor *const *parts, ratio *r)
+{
+    *r = (ratio){.s = s, .parts = parts, .meta = td_meta_of(s, &whole->shape), .is_2_of_4 = s->n == 2 && s->m == 4};
+    r->own_words = r->is_2_of_4 && s->index.bits == 8 * s->index.bytes;
+    td_keep_init(&r->kernels, td_cpu_flags());
+    td_pairs_init(&r->pairs, td_cpu_flags());
+    if (r->is_2_of_4)
+        make_table(s, &r->table);
+    r->pieces = td_pool_parts(whole->elems * whole->dtype.bytes, r->meta.rows);
+}
+
+static td_status refuse_full(const td_sparse *s, const td_tensor *tensor);
+
+static td_status pack_ratio(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
+{
+    ratio r;
+    make_ratio(s, t, parts, &r);
+    r.tensor = t;
     td_pool_run(r.pieces, pack_rows, &r);
+    return r.refused ? refuse_full(s, t) : TD_OK;
 }
 
 /* The values of a group into their places. */
@@ -247,7 +338,8 @@ static void put_group(const td_sparse *s, td_tensor *t, const td_tensor *values,
         }
 }
 
-static td_status unpack_ratio(const td_sparse *s, td_tensor *const *parts, td_tensor *t)
+/* Group by group, up to the first whose places do not ascend. */
+static td_status unpack_groups(const td_sparse *s, td_tensor *const *parts, td_tensor *t)
 {
     const td_meta r = td_meta_of(s, &t->shape);
     for (uint64_t row = 0; row < r.rows; row++)
@@ -267,6 +359,34 @@ static td_status unpack_ratio(const td_sparse *s, td_tensor *const *parts, td_te
             }
         }
     return TD_OK;
+}
+
+static void unpack_rows(void *context, unsigned begin, unsigned end)
+{
+    ratio *r = context;
+    const uint64_t elems = r->meta.groups * 4;
+    const unsigned bytes = r->unpacked->dtype.bytes;
+    unsigned char codes[STRIP / 8 + 8];
+    for (uint64_t row = r->meta.rows * begin / r->pieces; row < r->meta.rows * end / r->pieces; row++)
+        for (uint64_t at = 0; at < elems; at += STRIP) {
+            const size_t n = elems - at < STRIP ? (size_t)(elems - at) : STRIP;
+            const uint64_t first = row * elems + at;
+            get_words(r, row, at, n, codes);
+            if (!r->pairs.open(r->unpacked->data + first * bytes, r->parts[0]->data + first / 2 * bytes, codes, n,
+                               bytes))
+                __atomic_store_n(&r->refused, 1, __ATOMIC_RELAXED);
+        }
+}
+
+static td_status unpack_ratio(const td_sparse *s, td_tensor *const *parts, td_tensor *t)
+{
+    ratio r;
+    make_ratio(s, t, parts, &r);
+    if (!r.own_words)
+        return unpack_groups(s, parts, t);
+    r.unpacked = t;
+    td_pool_run(r.pieces, unpack_rows, &r);
+    return r.refused ? unpack_groups(s, parts, t) : TD_OK; /* it says where */
 }
 
 /* -- runs -- */
@@ -341,6 +461,21 @@ static uint64_t count_kept(const td_keep_kernels *k, const td_tensor *t)
     return count;
 }
 
+/* The group that N:M cannot hold, in words; TD_OK where there is none. */
+static td_status refuse_full(const td_sparse *s, const td_tensor *tensor)
+{
+    td_keep_kernels kernels;
+    unsigned bits = 0;
+    td_keep_init(&kernels, td_cpu_flags());
+    const uint64_t first = find_full(s, &kernels, tensor);
+    if (first == tensor->elems || choose_kept(s, tensor, first, &bits))
+        return TD_OK;
+    return td_fail(TD_RANGE,
+                   "elements %" PRIu64 " to %" PRIu64 " have %d values that are not zero, and %u:%u keeps %u; pass "
+                   "prune=magnitude",
+                   first, first + s->m - 1, __builtin_popcount(bits), s->n, s->m, s->n);
+}
+
 td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t *count)
 {
     td_keep_kernels kernels;
@@ -353,24 +488,16 @@ td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t 
     else if (s->kind != TD_SPARSE_N_OF_M)
         *count = count_kept(&kernels, tensor);
     const uint64_t row = tensor->shape.rank ? tensor->shape.dim[tensor->shape.rank - 1] : 1;
-    if (s->kind != TD_SPARSE_N_OF_M || row % s->m || s->prune)
-        return TD_OK; /* td_sparse_forms refuses such a row */
-    const uint64_t first = find_full(s, &kernels, tensor);
-    unsigned bits = 0;
-    if (first == tensor->elems || choose_kept(s, tensor, first, &bits))
-        return TD_OK;
-    return td_fail(TD_RANGE,
-                   "elements %" PRIu64 " to %" PRIu64 " have %d values that are not zero, and %u:%u keeps %u; pass "
-                   "prune=magnitude",
-                   first, first + s->m - 1, __builtin_popcount(bits), s->n, s->m, s->n);
+    if (s->kind != TD_SPARSE_N_OF_M || row % s->m || s->prune || (s->n == 2 && s->m == 4))
+        return TD_OK; /* td_sparse_forms refuses such a row; pack_ratio looks at 2:4 on its way */
+    return refuse_full(s, tensor);
 }
 
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts)
 {
     switch (s->kind) {
     case TD_SPARSE_N_OF_M:
-        pack_ratio(s, tensor, parts);
-        return TD_OK;
+        return pack_ratio(s, tensor, parts);
     case TD_SPARSE_MASK:
     case TD_SPARSE_NVDLA:
         return td_mask_pack(s, tensor, parts);

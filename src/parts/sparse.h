@@ -70,14 +70,15 @@ td_status td_sparse_parse(const char *text, td_sparse *out);
 #define TD_SPARSE_TEXT_BYTES 256
 void td_sparse_print(const td_sparse *s, char *text);
 
-/* The values of a tensor. TD_RANGE with the group where N:M cannot hold it without pruning. */
+/* The values of a tensor. TD_RANGE with the group where N:M, but 2:4, cannot hold it without pruning. */
 td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t *count);
 
 /* The parts for values of this dtype and number; words that depend on them get their values. TD_SHAPE or TD_OPTION
  * where the shape or the dtype does not go with the packing. */
 td_status td_sparse_forms(td_sparse *s, const td_shape *shape, td_dtype elem, uint64_t count, td_part_form *forms);
 
-/* Into parts that have these forms. TD_RANGE where a number does not fit its dtype. */
+/* Into parts that have these forms. TD_RANGE where a number does not fit its dtype, and with the group where 2:4 cannot
+ * hold it without pruning. */
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
 
 /* Back into a tensor of zeros, whose dtype is that of the values. TD_RANGE for places that a tensor of this shape does

@@ -91,29 +91,6 @@ static void check_moves(const td_keep_kernels *k, const data *d)
     assert_memory_equal(got, want, sizeof got);
 }
 
-static void check_pairs(const td_keep_kernels *k, const data *d)
-{
-    static const unsigned char table[16] = {14, 8, 9, 4, 14, 8, 9, 4, 14, 12, 13, 4, 14, 12, 13, 4};
-    unsigned char got[8 * MOST + 64], codes[MOST];
-    memset(got, GUARD, sizeof got);
-    memset(codes, GUARD, sizeof codes);
-    k->pairs(got, codes, d->src + d->off, d->flags, table, d->n / 4, d->bytes);
-    for (size_t g = 0; g < d->n / 4; g++) {
-        const unsigned char *f = d->flags + 4 * g;
-        const unsigned code = table[f[0] | f[1] << 1 | f[2] << 2 | f[3] << 3], place[2] = {code & 3, code >> 2};
-        assert_int_equal(codes[g], code);
-        for (size_t i = 0; i < 2; i++) {
-            uint64_t elem = 0, found = 0;
-            if (f[place[i]])
-                memcpy(&elem, d->src + d->off + (4 * g + place[i]) * d->bytes, d->bytes);
-            memcpy(&found, got + (2 * g + i) * d->bytes, d->bytes);
-            assert_int_equal(found, elem);
-        }
-    }
-    assert_int_equal(got[d->n / 4 * 2 * d->bytes], GUARD);
-    assert_int_equal(codes[d->n / 4], GUARD);
-}
-
 static void every_version_keeps_the_rule(void **state)
 {
     (void)state;
@@ -126,7 +103,6 @@ static void every_version_keeps_the_rule(void **state)
                 draw(&d, n, bytes, (uint32_t)(n * 31 + bytes));
                 check_flags(&k, &d);
                 check_moves(&k, &d);
-                check_pairs(&k, &d);
             }
     }
 }

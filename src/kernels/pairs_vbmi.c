@@ -1,0 +1,260 @@
+/* The kernels of 2:4 for AVX-512 VBMI: sets become masks, which close up and spread out lanes of any size. Sets and
+ * codes of 128 groups are translated at once, by shuffles of tables of 16. */
+#include "kernels/pairs.h"
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2")))
+#include "kernels/pairs.inc"
+
+#define SETS 64 /* bytes of sets, and of codes, that are translated at once */
+
+INLINE __mmask64 low_bits(size_t bits)
+{
+    return bits >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << bits) - 1;
+}
+
+INLINE __m512i table_of(const unsigned char *table)
+{
+    return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)table));
+}
+
+/* Both halves of every byte by a table. */
+INLINE __m512i translate(__m512i halves, __m512i table)
+{
+    const __m512i low = _mm512_set1_epi8(15);
+    const __m512i first = _mm512_shuffle_epi8(table, _mm512_and_si512(halves, low)),
+                  second = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(halves, 4), low));
+    return _mm512_or_si512(first, _mm512_slli_epi16(second, 4)); /* below 16, so nothing leaves its byte */
+}
+
+/* As many bits of a set as a vector has elements. */
+INLINE uint64_t set_at(const unsigned char *sets, size_t first, const unsigned bytes)
+{
+    uint64_t set = 0;
+    memcpy(&set, sets + first / 8, 8 / bytes);
+    return set;
+}
+
+/* What AVX-512 names by the size of a lane. */
+#define SIZES(of, give, ...)                                                                                           \
+    switch (bytes) {                                                                                                   \
+    case 1:                                                                                                            \
+        give of(8, __VA_ARGS__);                                                                                       \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        give of(16, __VA_ARGS__);                                                                                      \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        give of(32, __VA_ARGS__);                                                                                      \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        give of(64, __VA_ARGS__);                                                                                      \
+    }
+#define TEST_8(a, b) _mm512_test_epi8_mask(a, b)
+#define TEST_16(a, b) _mm512_test_epi16_mask(a, b)
+#define TEST_32(a, b) _mm512_test_epi32_mask(a, b)
+#define TEST_64(a, b) _mm512_test_epi64_mask(a, b)
+#define TEST(bits, a, b) TEST_##bits(a, b)
+#define LOAD_8(mask, src) _mm512_maskz_loadu_epi8(mask, src)
+#define LOAD_16(mask, src) _mm512_maskz_loadu_epi16((__mmask32)(mask), src)
+#define LOAD_32(mask, src) _mm512_maskz_loadu_epi32((__mmask16)(mask), src)
+#define LOAD_64(mask, src) _mm512_maskz_loadu_epi64((__mmask8)(mask), src)
+#define LOAD(bits, mask, src) LOAD_##bits(mask, src)
+#define STORE_8(dst, mask, x) _mm512_mask_storeu_epi8(dst, mask, x)
+#define STORE_16(dst, mask, x) _mm512_mask_storeu_epi16(dst, (__mmask32)(mask), x)
+#define STORE_32(dst, mask, x) _mm512_mask_storeu_epi32(dst, (__mmask16)(mask), x)
+#define STORE_64(dst, mask, x) _mm512_mask_storeu_epi64(dst, (__mmask8)(mask), x)
+#define STORE(bits, dst, mask, x) STORE_##bits(dst, mask, x)
+#define CLOSE_8(mask, x) _mm512_maskz_compress_epi8(mask, x)
+#define CLOSE_16(mask, x) _mm512_maskz_compress_epi16((__mmask32)(mask), x)
+#define CLOSE_32(mask, x) _mm512_maskz_compress_epi32((__mmask16)(mask), x)
+#define CLOSE_64(mask, x) _mm512_maskz_compress_epi64((__mmask8)(mask), x)
+#define CLOSE(bits, mask, x) CLOSE_##bits(mask, x)
+#define OPEN_8(mask, x) _mm512_maskz_expand_epi8(mask, x)
+#define OPEN_16(mask, x) _mm512_maskz_expand_epi16((__mmask32)(mask), x)
+#define OPEN_32(mask, x) _mm512_maskz_expand_epi32((__mmask16)(mask), x)
+#define OPEN_64(mask, x) _mm512_maskz_expand_epi64((__mmask8)(mask), x)
+#define OPEN(bits, mask, x) OPEN_##bits(mask, x)
+
+INLINE __m512i spread_own(uint64_t own, const unsigned bytes)
+{
+    return bytes == 1   ? _mm512_set1_epi8((char)own)
+           : bytes == 2 ? _mm512_set1_epi16((short)own)
+           : bytes == 4 ? _mm512_set1_epi32((int)own)
+                        : _mm512_set1_epi64((long long)own);
+}
+
+#define FLAGS(size)                                                                                                    \
+    TARGET static void flags_##size(unsigned char *bits, const unsigned char *src, size_t n, uint64_t own)             \
+    {                                                                                                                  \
+        const size_t lanes = 512 / (size);                                                                             \
+        const __m512i mask = spread_own(own, (size) / 8);                                                              \
+        for (; n >= lanes; n -= lanes, src += 64, bits += lanes / 8) {                                                 \
+            const uint64_t set = TEST(size, _mm512_loadu_si512(src), mask);                                            \
+            memcpy(bits, &set, lanes / 8);                                                                             \
+        }                                                                                                              \
+        const uint64_t set = TEST(size, LOAD(size, low_bits(n), src), mask);                                           \
+        memcpy(bits, &set, (n + 7) / 8);                                                                               \
+    }
+FLAGS(8)
+FLAGS(16)
+FLAGS(32)
+FLAGS(64)
+
+#define CALL_FLAGS(size, ...) flags_##size(__VA_ARGS__)
+TARGET static void flags_vbmi(unsigned char *bits, const void *src, size_t n, unsigned bytes,
+                              uint64_t own){SIZES(CALL_FLAGS, , bits, src, n, own)}
+
+/* The element r places on in its group of four, from the first again behind the last. */
+INLINE __m512i rotate(__m512i x, const int r, const unsigned bytes)
+{
+    return bytes == 1 ? _mm512_rorv_epi32(x, _mm512_set1_epi32(8 * r))
+                      : _mm512_rorv_epi64(x, _mm512_set1_epi64(16 * r));
+}
+
+typedef __mmask64 lanes_of_8;
+typedef __mmask32 lanes_of_16;
+
+/* Which lose to the element r places on: it wins by more if it is later in the group, else by as much. */
+#define LOSES(size, x, r)                                                                                              \
+    (_mm512_mask_cmpgt_epu##size##_mask((lanes_of_##size)(0x1111111111111111ULL * ((1U << (4 - (r))) - 1)),            \
+                                        rotate(x, r, (size) / 8), x) |                                                 \
+     _mm512_mask_cmpge_epu##size##_mask((lanes_of_##size)(0x1111111111111111ULL * (15U & (15U << (4 - (r))))),         \
+                                        rotate(x, r, (size) / 8), x))
+
+/* The same for even numbers, by one comparison: those of earlier elements are one more. */
+#define LOSES_EVEN(size, x, r)                                                                                         \
+    _mm512_cmpgt_epu##size##_mask(_mm512_or_si512(rotate(x, r, (size) / 8), earlier_##size[(r)-1]), x)
+
+#define LARGEST(size)                                                                                                  \
+    INLINE uint64_t two_of_##size(__m512i x)                                                                           \
+    {                                                                                                                  \
+        const uint64_t a = LOSES(size, x, 1), b = LOSES(size, x, 2), c = LOSES(size, x, 3);                            \
+        return TEST(size, x, x) & ~((a & b) | (c & (a | b)));                                                          \
+    }                                                                                                                  \
+    INLINE uint64_t two_of_even_##size(__m512i x, const __m512i *earlier_##size)                                       \
+    {                                                                                                                  \
+        const uint64_t a = LOSES_EVEN(size, x, 1), b = LOSES_EVEN(size, x, 2), c = LOSES_EVEN(size, x, 3);             \
+        return TEST(size, x, x) & ~((a & b) | (c & (a | b)));                                                          \
+    }                                                                                                                  \
+    TARGET static void largest_##size(unsigned char *bits, const unsigned char *src, size_t n, uint64_t own)           \
+    {                                                                                                                  \
+        const size_t lanes = 512 / (size);                                                                             \
+        const __m512i mask = spread_own(own, (size) / 8), one = spread_own(1, (size) / 8);                             \
+        const bool doubles = !(own >> ((size)-1) & 1);                                                                 \
+        __m512i earlier[3];                                                                                            \
+        for (unsigned r = 1; r < 4; r++)                                                                               \
+            earlier[r - 1] = KEEP(size, (lanes_of_##size)(0x1111111111111111ULL * (15U & (15U << (4 - r)))), one);     \
+        for (; doubles && n >= lanes; n -= lanes, src += 64, bits += lanes / 8) {                                      \
+            const __m512i x = _mm512_and_si512(_mm512_loadu_si512(src), mask);                                         \
+            const uint64_t set = two_of_even_##size(DOUBLE(size, x), earlier);                                         \
+            memcpy(bits, &set, lanes / 8);                                                                             \
+        }                                                                                                              \
+        for (; n; src += 64, bits += lanes / 8) {                                                                      \
+            const size_t here = n < lanes ? n : lanes;                                                                 \
+            const uint64_t set = two_of_##size(_mm512_and_si512(LOAD(size, low_bits(here), src), mask));               \
+            memcpy(bits, &set, (here + 7) / 8);                                                                        \
+            n -= here;                                                                                                 \
+        }                                                                                                              \
+    }
+#define KEEP_8(mask, x) _mm512_maskz_mov_epi8(mask, x)
+#define KEEP_16(mask, x) _mm512_maskz_mov_epi16(mask, x)
+#define KEEP(bits, mask, x) KEEP_##bits(mask, x)
+#define DOUBLE_8(x) _mm512_add_epi8(x, x)
+#define DOUBLE_16(x) _mm512_add_epi16(x, x)
+#define DOUBLE(bits, x) DOUBLE_##bits(x)
+LARGEST(8)
+LARGEST(16)
+
+TARGET static void largest_vbmi(unsigned char *bits, const void *src, size_t n, unsigned bytes, uint64_t own)
+{
+    if (bytes == 1)
+        largest_8(bits, src, n, own);
+    else if (bytes == 2)
+        largest_16(bits, src, n, own);
+    else
+        largest_rows(bits, src, n, bytes, own);
+}
+
+#define CLOSE_ALL(size)                                                                                                \
+    TARGET static void close_##size(unsigned char *dst, unsigned char *codes, const unsigned char *src,                \
+                                    const unsigned char *bits, const td_pairs_table *table, size_t n)                  \
+    {                                                                                                                  \
+        const size_t lanes = 512 / (size);                                                                             \
+        const __m512i code = table_of(table->code), kept = table_of(table->kept);                                      \
+        for (size_t first = 0; first < n; first += 8 * (size_t)SETS) {                                                 \
+            const size_t here = n - first < 8 * (size_t)SETS ? n - first : 8 * (size_t)SETS;                           \
+            const __mmask64 used = low_bits((here + 7) / 8);                                                           \
+            unsigned char sets[SETS] __attribute__((aligned(64))), pairs[SETS] __attribute__((aligned(64)));           \
+            const __m512i set = _mm512_maskz_loadu_epi8(used, bits + first / 8);                                       \
+            _mm512_mask_storeu_epi8(codes + first / 8, used, translate(set, code));                                    \
+            _mm512_store_si512(sets, set);                                                                             \
+            _mm512_store_si512(pairs, translate(set, kept));                                                           \
+            size_t i = 0;                                                                                              \
+            for (; i + lanes <= here; i += lanes, src += 64, dst += 32) {                                              \
+                const __m512i x = LOAD(size, set_at(sets, i, (size) / 8), src);                                        \
+                const __m512i two = CLOSE(size, set_at(pairs, i, (size) / 8), x);                                      \
+                _mm256_storeu_si256((__m256i *)(void *)dst, _mm512_castsi512_si256(two));                              \
+            }                                                                                                          \
+            if (i < here) {                                                                                            \
+                const __m512i x = LOAD(size, set_at(sets, i, (size) / 8) & low_bits(here - i), src);                   \
+                const __m512i two = CLOSE(size, set_at(pairs, i, (size) / 8), x);                                      \
+                STORE(size, dst, low_bits((here - i) / 2), two);                                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+        if (n % 8)                                                                                                     \
+            codes[n / 8] &= 15;                                                                                        \
+    }
+CLOSE_ALL(8)
+CLOSE_ALL(16)
+CLOSE_ALL(32)
+CLOSE_ALL(64)
+
+#define CALL_CLOSE(size, ...) close_##size(__VA_ARGS__)
+TARGET static void close_vbmi(void *dst, unsigned char *codes, const void *src, const unsigned char *bits,
+                              const td_pairs_table *table, size_t n, unsigned bytes)
+{
+    SIZES(CALL_CLOSE, , dst, codes, src, bits, table, n)
+}
+
+/* Of codes whose places ascend the set, of all others nothing. */
+static const unsigned char set_of_code[16] = {0, 0, 0, 0, 3, 0, 0, 0, 5, 6, 0, 0, 9, 10, 12, 0};
+
+#define OPEN_ALL(size)                                                                                                 \
+    TARGET static bool open_##size(unsigned char *dst, const unsigned char *src, const unsigned char *codes, size_t n) \
+    {                                                                                                                  \
+        const size_t lanes = 512 / (size);                                                                             \
+        const __m512i kept = table_of(set_of_code), low = _mm512_set1_epi8(15);                                        \
+        __mmask64 wrong = 0;                                                                                           \
+        for (size_t first = 0; first < n; first += 8 * (size_t)SETS) {                                                 \
+            const size_t here = n - first < 8 * (size_t)SETS ? n - first : 8 * (size_t)SETS;                           \
+            const __mmask64 whole = low_bits(here / 8), used = low_bits((here + 7) / 8);                               \
+            unsigned char pairs[SETS] __attribute__((aligned(64)));                                                    \
+            const __m512i set = translate(_mm512_maskz_loadu_epi8(used, codes + first / 8), kept);                     \
+            wrong |= _mm512_mask_testn_epi8_mask(used, set, low);                                                      \
+            wrong |= _mm512_mask_testn_epi8_mask(whole, set, _mm512_set1_epi8((char)0xf0));                            \
+            _mm512_store_si512(pairs, set);                                                                            \
+            for (size_t i = 0; i < here; i += lanes, src += 32, dst += 64) {                                           \
+                const size_t left = here - i < lanes ? here - i : lanes;                                               \
+                const __m512i x = LOAD(size, low_bits(left / 2), src);                                                 \
+                STORE(size, dst, low_bits(left), OPEN(size, set_at(pairs, i, (size) / 8), x));                         \
+            }                                                                                                          \
+        }                                                                                                              \
+        return !wrong;                                                                                                 \
+    }
+OPEN_ALL(8)
+OPEN_ALL(16)
+OPEN_ALL(32)
+OPEN_ALL(64)
+
+#define CALL_OPEN(size, ...) open_##size(__VA_ARGS__)
+TARGET static bool open_vbmi(void *dst, const void *src, const unsigned char *codes, size_t n, unsigned bytes)
+{
+    SIZES(CALL_OPEN, return, dst, src, codes, n)
+}
+
+void td_pairs_init_vbmi(td_pairs_kernels *kernels)
+{
+    *kernels = (td_pairs_kernels){flags_vbmi, largest_vbmi, crowded_rows, close_vbmi, open_vbmi};
+}
