@@ -59,27 +59,29 @@ extern "C" {
 typedef struct td_tensor td_tensor;
 typedef struct td_memory td_memory;
 typedef struct td_layout td_layout;
+typedef struct td_code td_code; /* section 13 */
 
 /* -- 2. Status and messages ---------------------------------------------------------------------------------------- */
 
 /* sv/td_status.svh has the same numbers; a simulation test compares the two. */
 typedef enum td_status {
     TD_OK = 0,
-    TD_ARGUMENT = 1,   /* an argument that is NULL, or that makes no sense */
-    TD_HANDLE = 2,     /* a handle from SystemVerilog that is null, stale, or of another kind */
-    TD_DTYPE = 3,      /* an unknown element type, or one that does not fit the call */
-    TD_PATTERN = 4,    /* a pattern that does not parse, or an axis that is not bound */
-    TD_OPTION = 5,     /* an unknown option, or a value it cannot have */
-    TD_ADDRESS = 6,    /* an address expression that does not parse or cannot be evaluated */
-    TD_SHAPE = 7,      /* sizes that contradict the shape, or a group that does not divide (not TD_SHAPE(...)) */
-    TD_RANGE = 8,      /* a lane past the word, an address past the memory, a value past its type */
-    TD_ALIAS = 9,      /* two elements in one place */
-    TD_OVERFLOW = 10,  /* a product of sizes that does not fit in 63 bits */
-    TD_DISAGREE = 11,  /* copies of one element that differ in memory */
-    TD_FILE = 12,      /* a file that cannot be opened, read or written */
-    TD_FORMAT = 13,    /* a file whose contents are not what its format says */
-    TD_NO_MEMORY = 14, /* the system refused memory */
-    TD_X_STATE = 15    /* bits that are x or z, in a memory that lies in a design of four states */
+    TD_ARGUMENT = 1,      /* an argument that is NULL, or that makes no sense */
+    TD_HANDLE = 2,        /* a handle from SystemVerilog that is null, stale, or of another kind */
+    TD_DTYPE = 3,         /* an unknown element type, or one that does not fit the call */
+    TD_PATTERN = 4,       /* a pattern that does not parse, or an axis that is not bound */
+    TD_OPTION = 5,        /* an unknown option, or a value it cannot have */
+    TD_ADDRESS = 6,       /* an address expression that does not parse or cannot be evaluated */
+    TD_SHAPE = 7,         /* sizes that contradict the shape, or a group that does not divide (not TD_SHAPE(...)) */
+    TD_RANGE = 8,         /* a lane past the word, an address past the memory, a value past its type */
+    TD_ALIAS = 9,         /* two elements in one place */
+    TD_OVERFLOW = 10,     /* a product of sizes that does not fit in 63 bits */
+    TD_DISAGREE = 11,     /* copies of one element that differ in memory */
+    TD_FILE = 12,         /* a file that cannot be opened, read or written */
+    TD_FORMAT = 13,       /* a file whose contents are not what its format says */
+    TD_NO_MEMORY = 14,    /* the system refused memory */
+    TD_X_STATE = 15,      /* bits that are x or z, in a memory that lies in a design of four states */
+    TD_UNCORRECTABLE = 16 /* a coded word with more wrong bits than its code corrects */
 } td_status;
 
 /* The name of a status without its prefix ("RANGE"), or "UNKNOWN". Never NULL; never freed. */
@@ -263,6 +265,24 @@ TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t fi
  * TD_DISAGREE. td_memory_data of such a memory is NULL. */
 TD_API td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_words,
                                 const td_layout *organisation, td_memory *const *arrays, size_t count, td_memory **out);
+
+/* A memory of data words over one of coded words: `raw` has words of td_code_coded_bits(code) bits (section 13), and
+ * may be of any kind; the memory has as many words, of td_code_data_bits(code). Every write computes the check bits,
+ * with the word's own address where the code covers address bits; a write of a part of a word decodes the word first,
+ * and codes it anew as a whole. Every read checks: a wrong bit that the code corrects is corrected and counted, and
+ * stays as it is in `raw` until the word is written; a subword with more is TD_UNCORRECTABLE, and the message has the
+ * word, the subword, the syndrome and, in calls on tensors, the coordinate of an element that lies there. The coded
+ * words themselves are those of `raw`, which may be read and written in between: a word that was never written holds
+ * what `raw` holds, and zeros are no word of an inverted code.
+ *
+ *     check=on       the default
+ *     check=off      reads give the data bits as they stand, and nothing is counted
+ *
+ * `options` may be NULL. `raw` has to live as long as the memory; the code may be destroyed before. TD_ARGUMENT for a
+ * memory of another width, TD_OPTION for other words. td_memory_data is NULL. Memories that lie over others, of this
+ * kind or of td_memory_over, have a copy of their words: one thread at a time may use them, also to read. */
+TD_API td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw, const char *options,
+                                 td_memory **out);
 
 /* Chooses what happens to bits that are x or z, in a memory whose words came from a four-state design. "error" (the
  * default): a dump, a comparison or a read of such bits is TD_X_STATE, and the message has the coordinates of the
@@ -1075,8 +1095,6 @@ TD_API const char *td_speed_isa(void);
  * syndrome that is that of no single bit is uncorrectable, where a decoder in hardware may take any of odd weight for a
  * single error. */
 
-typedef struct td_code td_code;
-
 /* For words of `data_bits` bits. TD_OPTION for a text that is no code, or words that its subwords do not divide;
  * TD_FILE or TD_FORMAT for a file of masks. A code never changes and may be shared by threads. */
 TD_API td_status td_code_create(const char *text, uint64_t data_bits, td_code **out);
@@ -1138,6 +1156,11 @@ typedef struct td_code_result {
 TD_API td_status td_code_check(const td_code *code, const td_memory *coded, uint64_t first, uint64_t count,
                                td_memory *data, td_code_result *result);
 
+/* What the reads of a memory of td_memory_coded have found since it was made, refused reads among them; a subword that
+ * is read twice counts twice. With `reset` the counts begin anew; `result` may then be NULL. TD_ARGUMENT for a memory
+ * that has no code. */
+TD_API td_status td_memory_code_result(td_memory *memory, td_code_result *result, int reset);
+
 /* Wrong bits on purpose, in any memory: a text says how many and where.
  *
  *     bits=2 word=0x40 seed=7          two random bits of one word
@@ -1162,15 +1185,17 @@ typedef struct td_fault {
     uint64_t bit;
 } td_fault;
 
-/* `code` may be NULL: the memory is then words of bits that are all alike. TD_OPTION for a text that is wrong, TD_RANGE
- * for words, bits and subwords that are not there, TD_ARGUMENT for a code of another width. */
+/* `code` may be NULL: the memory is then words of bits that are all alike. In a memory of td_memory_coded the bits are
+ * those of the coded words, with its own code, and the next read finds them: pass NULL. In a memory of td_memory_over
+ * they are those of its words; macros and rows are words of its arrays, which are memories themselves. TD_OPTION for a
+ * text that is wrong, TD_RANGE for words, bits and subwords that are not there, TD_ARGUMENT for another code. */
 TD_API td_status td_memory_inject(td_memory *memory, const char *what, const td_code *code, td_faults **out);
 
 /* The same in the bits of one element of a tensor that lies in the memory by this layout; its coordinate has a number
  * for every dimension. Of the text, bits=, bit= (of the element, 0 its lowest), in= and seed= are taken. With a code
  * the layout is that of the data words, the memory holds the coded ones, and in=check takes the check bits of the
  * subwords that the element lies in, in=any these and its own; in=data, its own, as at first. Of several copies of the
- * element the first is changed. */
+ * element the first is changed. A memory of td_memory_coded has its code itself, as above. */
 TD_API td_status td_backdoor_inject(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
                                     const uint64_t *coordinate, const char *what, const td_code *code, td_faults **out);
 
@@ -1178,8 +1203,8 @@ TD_API size_t td_faults_count(const td_faults *faults);
 TD_API td_fault td_faults_at(const td_faults *faults, size_t number); /* zeros past the last */
 TD_API void td_faults_destroy(td_faults **faults);
 
-/* Flips the bits back and destroys the record. A word that was written since, so that it differs from what the
- * injection left, stays as it is; *left (may be NULL) is how many. */
+/* Flips the bits back, in the memory that they were injected into, and destroys the record. A word that was written
+ * since, so that it differs from what the injection left, stays as it is; *left (may be NULL) is how many. */
 TD_API td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left);
 
 #ifdef __cplusplus

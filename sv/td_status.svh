@@ -16,7 +16,8 @@ typedef enum int {
   TD_FILE      = 12,  // a file that cannot be opened, read or written
   TD_FORMAT    = 13,  // a file whose contents are not what its format says
   TD_NO_MEMORY = 14,  // the system refused memory
-  TD_X_STATE   = 15   // bits of a memory in the design that are x or z
+  TD_X_STATE   = 15,  // bits of a memory in the design that are x or z
+  TD_UNCORRECTABLE = 16   // a coded word with more wrong bits than its code corrects
 } td_status_e;
 
 // A list of memory addresses, counted in words; and a list of 32-bit words, in which a wider item takes several, the

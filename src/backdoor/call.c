@@ -241,6 +241,8 @@ static td_status bring_in(const td_call *c, td_call_state *s)
     for (size_t i = 0; i < s->span_count && !status; i++) {
         const td_span *span = &s->spans[i];
         status = td_memory_bring_for_write(c->bank[span->bank], looks || partly, span->first, span->count);
+        if (status == TD_UNCORRECTABLE)
+            td_call_name_element(c, s->run.plan, span->bank, &c->bank[span->bank]->backing->bad);
     }
     return status;
 }

@@ -54,6 +54,10 @@ void td_call_put_back(const td_call *c, const td_call_state *state);
 /* TD_DTYPE where the layout says dtype= and the memory would hold another. */
 td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);
 
+/* bad_elem.c: puts an element that lies in these bits of a word in front of this thread's message, where there is one.
+ */
+void td_call_name_element(const td_call *c, const td_plan *plan, uint64_t bank, const td_word_bits *bits);
+
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);
 

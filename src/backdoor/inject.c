@@ -233,7 +233,10 @@ td_status td_backdoor_inject(td_memory *memory, const td_tensor *tensor, const t
     td_fault_spec spec;
     td_fault *list = NULL;
     size_t count = 0;
-    td_status status = check_arguments(memory, tensor, layout, coordinate, what, code, out);
+    const char *name = memory ? memory->name : NULL;
+    td_status status = memory ? td_fault_target(&memory, &code) : TD_OK;
+    if (!status)
+        status = check_arguments(memory, tensor, layout, coordinate, what, code, out);
     if (!status)
         status = read_text(what, code, &spec);
     if (!status)
@@ -248,8 +251,8 @@ td_status td_backdoor_inject(td_memory *memory, const td_tensor *tensor, const t
         list = NULL;
     }
     free(list);
-    if (status && memory)
-        td_fail_prefix("backdoor_inject \"%s\": ", memory->name);
+    if (status && name)
+        td_fail_prefix("backdoor_inject \"%s\": ", name);
     else if (status)
         td_fail_prefix("backdoor_inject: ");
     return status;

@@ -63,9 +63,9 @@ const char *td_last_error(void)
 
 const char *td_status_name(td_status status)
 {
-    static const char *const names[] = {"OK",      "ARGUMENT", "HANDLE",    "DTYPE",  "PATTERN",  "OPTION",
-                                        "ADDRESS", "SHAPE",    "RANGE",     "ALIAS",  "OVERFLOW", "DISAGREE",
-                                        "FILE",    "FORMAT",   "NO_MEMORY", "X_STATE"};
+    static const char *const names[] = {"OK",      "ARGUMENT", "HANDLE",    "DTYPE",   "PATTERN",      "OPTION",
+                                        "ADDRESS", "SHAPE",    "RANGE",     "ALIAS",   "OVERFLOW",     "DISAGREE",
+                                        "FILE",    "FORMAT",   "NO_MEMORY", "X_STATE", "UNCORRECTABLE"};
     size_t n = (size_t)status;
     return n < sizeof names / sizeof names[0] ? names[n] : "UNKNOWN";
 }

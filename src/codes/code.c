@@ -86,8 +86,11 @@ td_status td_code_create(const char *text, uint64_t data_bits, td_code **out)
     td_code_spec spec;
     td_status status = td_code_spec_read(text, &spec);
     td_code *code = status ? NULL : calloc(1, sizeof *code);
-    if (!status)
-        status = code ? fill_code(code, &spec, data_bits) : td_fail_alloc(sizeof *code);
+    if (code) {
+        code->users = 1;
+        status = fill_code(code, &spec, data_bits);
+    } else if (!status)
+        status = td_fail_alloc(sizeof *code);
     td_code_spec_free(&spec);
     if (status) {
         td_code_destroy(&code);
@@ -98,10 +101,21 @@ td_status td_code_create(const char *text, uint64_t data_bits, td_code **out)
     return TD_OK;
 }
 
+td_code *td_code_hold(const td_code *code)
+{
+    td_code *held = (td_code *)code; /* the count is the one member that changes */
+    __atomic_add_fetch(&held->users, 1, __ATOMIC_RELAXED);
+    return held;
+}
+
 void td_code_destroy(td_code **code)
 {
     if (!code || !*code)
         return;
+    if (__atomic_sub_fetch(&(*code)->users, 1, __ATOMIC_ACQ_REL)) {
+        *code = NULL;
+        return;
+    }
     td_code_map_free(&(*code)->encode);
     td_code_map_free(&(*code)->check);
     free((*code)->column);

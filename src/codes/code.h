@@ -49,6 +49,7 @@ typedef struct td_code_column {
 } td_code_column;
 
 struct td_code {
+    unsigned users; /* who holds it: its maker, and memories */
     char *text;
     uint64_t data_bits, coded_bits;    /* of a word */
     uint32_t subword_bits, subwords;   /* data bits of a subword, and how many a word has */
@@ -89,10 +90,18 @@ void td_code_map_free(td_code_map *map);
 uint64_t td_code_bit_at(const td_code *code, uint32_t subword, uint32_t bit);
 uint32_t td_code_bit_of(const td_code *code, uint64_t coded_bit, uint32_t *subword);
 
+/* -- code.c -- */
+
+/* One more holder, who gives it back with td_code_destroy. */
+td_code *td_code_hold(const td_code *code);
+
 /* -- words.c -- */
 
 /* `count` words of data at `src`, the first of which has the address `first`, to coded words at `dst`. */
 void td_code_encode_words(const td_code *code, void *dst, const void *src, uint64_t first, size_t count);
+
+/* Coded words back to data as they stand, whatever their check bits say. */
+void td_code_decode_words(const td_code *code, void *dst, const void *src, size_t count);
 
 /* Coded words back to data, single errors corrected where the code can. Adds to *result, which the caller begins with
  * zeros; `each` (may be NULL) is called for every error in order. `dst` may be NULL. Words that cannot be corrected

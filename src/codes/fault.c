@@ -304,6 +304,21 @@ td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_fa
     return TD_OK;
 }
 
+td_status td_fault_target(td_memory **memory, const td_code **code)
+{
+    const td_backing *backing = (*memory)->backing;
+    if (!backing || !backing->code)
+        return TD_OK;
+    if (*code && *code != backing->code)
+        return td_fail(TD_ARGUMENT,
+                       "the code \"%.60s\" for a memory that has its own, \"%.60s\"; pass no code, or the memory of "
+                       "the coded words",
+                       (*code)->text, backing->code->text);
+    *code = backing->code;
+    *memory = backing->coded;
+    return TD_OK;
+}
+
 td_status td_memory_inject(td_memory *memory, const char *what, const td_code *code, td_faults **out)
 {
     if (!memory || !what || !out)
@@ -311,10 +326,13 @@ td_status td_memory_inject(td_memory *memory, const char *what, const td_code *c
                        !memory ? "the memory"
                        : !what ? "the text"
                                : "out");
+    const char *name = memory->name;
     td_fault_spec spec;
     td_fault *list = NULL;
     size_t count = 0;
-    td_status status = td_fault_spec_read(what, &spec);
+    td_status status = td_fault_target(&memory, &code);
+    if (!status)
+        status = td_fault_spec_read(what, &spec);
     if (!status)
         status = check_spec(memory, code, &spec);
     if (!status)
@@ -322,7 +340,7 @@ td_status td_memory_inject(td_memory *memory, const char *what, const td_code *c
     if (!status)
         status = td_faults_apply(memory, list, count, out);
     if (status)
-        td_fail_prefix("memory_inject \"%s\": ", memory->name);
+        td_fail_prefix("memory_inject \"%s\": ", name);
     return status;
 }
 
@@ -339,6 +357,8 @@ td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
         return td_fail(TD_ARGUMENT, "memory_undo: the %s is NULL; pass one", memory ? "faults" : "memory");
     const td_faults *f = *faults;
     uint64_t changed = 0;
+    if (memory->backing && memory->backing->code)
+        memory = memory->backing->coded;
     if (f->width_bits != memory->width_bits || f->depth_words != memory->depth_words)
         return td_fail(TD_ARGUMENT,
                        "memory_undo \"%s\": faults of a memory of %" PRIu64 " words of %" PRIu64

@@ -29,6 +29,10 @@ typedef struct td_fault_spec {
 
 #define TD_FAULT_CODED (1u << 6) /* and in= */
 
+/* The memory that holds the bits, and its code: of one with a code of its own (td_memory_coded), that below it.
+ * TD_ARGUMENT where the caller has passed another code. */
+td_status td_fault_target(td_memory **memory, const td_code **code);
+
 td_status td_fault_spec_read(const char *text, td_fault_spec *out);
 
 /* `wanted` of the bits, in random order first; number n of a seed. */

@@ -17,6 +17,13 @@ void td_code_encode_words(const td_code *code, void *dst, const void *src, uint6
     (void)best_map()(&code->encode, dst, src, first, count); /* without syndromes it never ends early */
 }
 
+void td_code_decode_words(const td_code *code, void *dst, const void *src, size_t count)
+{
+    td_code_map map = code->check;
+    map.syndrome_count = 0;
+    (void)best_map()(&map, dst, src, 0, count); /* data bits do not depend on the address */
+}
+
 static uint32_t bit_of(const unsigned char *word, uint64_t bit)
 {
     return (unsigned)word[bit / 8] >> bit % 8 & 1u;

@@ -8,11 +8,16 @@
 /* What an operation does with bits that are x or z; the order of td_memory_set_x. */
 typedef enum td_x_policy { TD_X_ERROR, TD_X_ZERO, TD_X_KEEP } td_x_policy;
 
+/* Bits [bit, bit + bits) of a word. */
+typedef struct td_word_bits {
+    uint64_t word, bit, bits;
+} td_word_bits;
+
+typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64_t count);
+
 /* How words come into `data` and out of it where `data` is only a copy, as of a memory that lies over others
  * (over/over.c). What looks at words, or writes a part of their bits, has them brought in first, which may be refused;
  * what has written words has them put back, which cannot. */
-typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64_t count);
-
 typedef struct td_backing {
     td_status (*bring_in)(const td_memory *memory, uint64_t first, uint64_t count);
     td_status (*prepare)(const td_memory *memory, uint64_t first, uint64_t count); /* before a write of whole words */
@@ -24,6 +29,9 @@ typedef struct td_backing {
      * names, so that a write of the memory's words needs nothing of what those held before. */
     td_memory *const *(*below)(const td_memory *memory, size_t *count);
     bool (*reach)(const td_memory *memory, uint64_t first, uint64_t count, td_reach_fn *fn, void *context);
+    td_word_bits bad; /* after TD_UNCORRECTABLE of bring_in: what was; bits == 0: it lies in no word of this memory */
+    td_memory *coded; /* of a memory with a code: the one below, which holds the coded words, */
+    const struct td_code *code; /* and the code; both NULL otherwise */
 } td_backing;
 
 struct td_memory {

@@ -4,6 +4,7 @@
 #ifndef TD_ORGANISATION_H
 #define TD_ORGANISATION_H
 
+#include "memory/memory.h"
 #include "plan/plan.h"
 
 typedef struct td_organisation td_organisation;
@@ -35,5 +36,9 @@ typedef struct td_reach {
     uint64_t low, high;
 } td_reach;
 bool td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_reach *arrays);
+
+/* A bit of the run that lies in these bits of an array; bits == 0 where none does. It looks at every bit of the run. */
+td_word_bits td_organisation_above(const td_organisation *organisation, uint64_t first, uint64_t count, uint64_t array,
+                                   const td_word_bits *below);
 
 #endif

@@ -57,15 +57,20 @@ static td_status check_copies(const td_memory *memory, const over *o, uint64_t f
  * too and are put back whole. */
 static td_status bring_arrays(const td_memory *memory, bool looks, uint64_t first, uint64_t count)
 {
-    const over *o = (const over *)memory->backing;
+    over *o = (over *)memory->backing;
     td_status status = TD_OK;
+    o->backing.bad.bits = 0;
     if (!o->nested)
         return TD_OK;
     const bool whole = td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; i < o->count && !status; i++)
-        if (o->reach[i].low <= o->reach[i].high)
-            status = td_memory_bring_for_write(o->array[i], looks || !whole, o->reach[i].low,
-                                               o->reach[i].high - o->reach[i].low + 1);
+    for (size_t i = 0; i < o->count && !status; i++) {
+        if (o->reach[i].low > o->reach[i].high)
+            continue;
+        status = td_memory_bring_for_write(o->array[i], looks || !whole, o->reach[i].low,
+                                           o->reach[i].high - o->reach[i].low + 1);
+        if (status == TD_UNCORRECTABLE)
+            o->backing.bad = td_organisation_above(o->organisation, first, count, i, &o->array[i]->backing->bad);
+    }
     return status;
 }
 
@@ -172,7 +177,12 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
     o->count = count;
     for (size_t i = 0; i < count; i++)
         o->nested |= arrays[i]->backing != NULL;
-    o->backing = (td_backing){bring_in, prepare, put_back, destroy, below, reach};
+    o->backing = (td_backing){.bring_in = bring_in,
+                              .prepare = prepare,
+                              .put_back = put_back,
+                              .destroy = destroy,
+                              .below = below,
+                              .reach = reach};
     o->array = malloc(count * sizeof(td_memory *));
     o->data = malloc(count * sizeof *o->data);
     o->reach = malloc(count * sizeof *o->reach);

@@ -361,6 +361,34 @@ static td_status load_over(world *w)
     return status;
 }
 
+/* A memory with a code. */
+static td_status load_coded(world *w)
+{
+    const uint64_t depth = td_memory_depth_words(w->memory);
+    td_memory *raw = NULL, *memory = NULL;
+    td_code *parity = NULL;
+    td_plan_cache_clear();
+    td_status status = td_code_create("parity width=8", td_memory_width_bits(w->memory), &parity);
+    if (!status)
+        status = td_memory_create("raw", td_code_coded_bits(parity), depth, &raw);
+    if (!status)
+        status = td_memory_coded("coded", parity, raw, NULL, &memory);
+    assert_true((status == TD_OK) == (memory != NULL));
+    if (!status) {
+        status = td_backdoor_load_tensor(memory, w->golden, w->layout, NULL);
+        unsigned char written = 0;
+        for (size_t i = 0; i < (size_t)depth * td_memory_word_bytes(raw); i++)
+            written |= ((unsigned char *)td_memory_data(raw))[i];
+        assert_true((status == TD_OK) == (written != 0));
+    }
+    if (!status)
+        status = td_backdoor_dump_tensor(memory, w->golden, w->layout, NULL);
+    td_memory_destroy(&memory);
+    td_memory_destroy(&raw);
+    td_code_destroy(&parity);
+    return status;
+}
+
 static td_status pack_parts(world *w)
 {
     td_parts *parts = NULL;
@@ -449,6 +477,7 @@ static const call calls[] = {
     {"explain", explain, NULL},
     {"convert", convert, NULL},
     {"load over", load_over, NULL},
+    {"load coded", load_coded, NULL},
     {"pack parts", pack_parts, NULL},
     {"fit parts", fit_parts, NULL},
     {"record parts", record_parts, NULL},

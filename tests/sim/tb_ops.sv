@@ -34,12 +34,12 @@ module tb_ops;
   task automatic statuses();
     td_status_e s;
     string c_name;
-    for (int i = 0; i <= int'(TD_X_STATE); i++) begin
+    for (int i = 0; i <= int'(TD_UNCORRECTABLE); i++) begin
       s = td_status_e'(i);
       td_dpi_pkg::td_dpi_status_name(i, c_name);
       same({"TD_", c_name}, s.name(), $sformatf("status %0d has one name in C and here", i));
     end
-    td_dpi_pkg::td_dpi_status_name(int'(TD_X_STATE) + 1, c_name);
+    td_dpi_pkg::td_dpi_status_name(int'(TD_UNCORRECTABLE) + 1, c_name);
     same(c_name, "UNKNOWN", "C has no further status");
     td_dpi_pkg::td_dpi_version(c_name);
     ok(c_name.len() >= 5, $sformatf("the library says its version, %s", c_name));

@@ -8,12 +8,12 @@
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"OK",      "ARGUMENT", "HANDLE",    "DTYPE",  "PATTERN",  "OPTION",
-                                        "ADDRESS", "SHAPE",    "RANGE",     "ALIAS",  "OVERFLOW", "DISAGREE",
-                                        "FILE",    "FORMAT",   "NO_MEMORY", "X_STATE"};
-    for (int i = TD_OK; i <= TD_X_STATE; i++)
+    static const char *const names[] = {"OK",      "ARGUMENT", "HANDLE",    "DTYPE",   "PATTERN",      "OPTION",
+                                        "ADDRESS", "SHAPE",    "RANGE",     "ALIAS",   "OVERFLOW",     "DISAGREE",
+                                        "FILE",    "FORMAT",   "NO_MEMORY", "X_STATE", "UNCORRECTABLE"};
+    for (int i = TD_OK; i <= TD_UNCORRECTABLE; i++)
         assert_string_equal(td_status_name((td_status)i), names[i]);
-    assert_string_equal(td_status_name((td_status)(TD_X_STATE + 1)), "UNKNOWN");
+    assert_string_equal(td_status_name((td_status)(TD_UNCORRECTABLE + 1)), "UNKNOWN");
     assert_string_equal(td_status_name((td_status)-1), "UNKNOWN");
 }
 

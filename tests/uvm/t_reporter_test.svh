@@ -27,7 +27,7 @@ class t_reporter_test extends t_base;
     said("UVM_ERROR reporter [TD/ARGUMENT] memory_create \"loud\": a width of 0 bits; a width is 1 to 16777216 bits",
          "a width of 0");
 
-    for (int i = 1; i <= int'(TD_X_STATE); i++) begin
+    for (int i = 1; i <= int'(TD_UNCORRECTABLE); i++) begin
       td_dpi_pkg::td_dpi_status_name(i, name);
       td_reporter::report(td_status_e'(i), "text");
       said($sformatf("UVM_ERROR reporter [TD/%s] text", name), {"the id of ", name});

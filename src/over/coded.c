@@ -1,0 +1,189 @@
+/* td_memory_coded: a memory of data words over one of coded words. Its backing (memory/memory.h) decodes words on their
+ * way in, where it counts what it corrects and refuses what it cannot, and codes them on their way back. A read changes
+ * nothing below: a wrong bit stays there until its word is written. The organisation, if there is one, is the business
+ * of the memory below. */
+#include "base/suggest.h"
+#include "base/text.h"
+#include "codes/code.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct coded {
+    td_backing backing;
+    td_code *code;
+    td_memory *raw;
+    bool check;
+    td_code_result result; /* of all reads so far */
+} coded;
+
+/* -- the words, in and out ----------------------------------------------------------------------------------------- */
+
+/* The first error of a run that cannot be corrected. */
+typedef struct first_bad {
+    bool any;
+    td_code_error error;
+} first_bad;
+
+static void keep_first(void *context, const td_code_error *error)
+{
+    first_bad *bad = context;
+    if (bad->any || error->kind == TD_CODE_CORRECTED)
+        return;
+    bad->any = true;
+    bad->error = *error;
+}
+
+static td_status fail_word(const td_memory *memory, coded *c, const td_code_error *error)
+{
+    const uint64_t k = c->code->subword_bits;
+    c->backing.bad = (td_word_bits){error->word, error->subword * k, k};
+    if (error->kind == TD_CODE_WRONG_ADDRESS)
+        return td_fail(TD_UNCORRECTABLE,
+                       "word 0x%" PRIx64 " of \"%s\", subword %" PRIu64 ": the syndrome 0x%" PRIx64
+                       " is that of address bit %" PRIu64 ", so that the word was coded for another address; write "
+                       "the word anew, or read it as it stands with check=off",
+                       error->word, memory->name, error->subword, error->syndrome, error->bit);
+    return td_fail(TD_UNCORRECTABLE,
+                   "word 0x%" PRIx64 " of \"%s\", subword %" PRIu64 ": the syndrome 0x%" PRIx64
+                   " is none that the code \"%.60s\" corrects; write the word anew, or read it as it stands with "
+                   "check=off",
+                   error->word, memory->name, error->subword, error->syndrome, c->code->text);
+}
+
+static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    coded *c = (coded *)memory->backing;
+    unsigned char *data = memory->data + first * memory->word_bytes;
+    const unsigned char *stored = c->raw->data + first * c->raw->word_bytes;
+    first_bad bad = {0};
+    c->backing.bad.bits = 0;
+    const td_status status = td_memory_bring_in(c->raw, first, count);
+    if (status)
+        return status;
+    if (c->check)
+        td_code_check_words(c->code, data, stored, first, (size_t)count, &c->result, keep_first, &bad);
+    else
+        td_code_decode_words(c->code, data, stored, (size_t)count);
+    return bad.any ? fail_word(memory, c, &bad.error) : TD_OK;
+}
+
+static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const coded *c = (const coded *)memory->backing;
+    return td_memory_bring_for_write(c->raw, false, first, count);
+}
+
+static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const coded *c = (const coded *)memory->backing;
+    td_code_encode_words(c->code, c->raw->data + first * c->raw->word_bytes, memory->data + first * memory->word_bytes,
+                         first, (size_t)count);
+    td_memory_put_back(c->raw, first, count);
+}
+
+static td_memory *const *below(const td_memory *memory, size_t *count)
+{
+    *count = 1;
+    return &memory->backing->coded;
+}
+
+static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_reach_fn *fn, void *context)
+{
+    fn(context, memory->backing->coded, first, count);
+    return true;
+}
+
+static void destroy(td_backing *backing)
+{
+    coded *c = (coded *)backing;
+    td_code_destroy(&c->code);
+    free(c);
+}
+
+/* -- making it ----------------------------------------------------------------------------------------------------- */
+
+static td_status read_options(const char *options, bool *check)
+{
+    static const char *const words[] = {"check=on", "check=off"};
+    *check = true;
+    for (const char *at = options ? options + strspn(options, " \t") : ""; *at; at += strspn(at, " \t")) {
+        const size_t length = strcspn(at, " \t");
+        char word[40] = "";
+        td_text_print(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
+        if (strcmp(word, words[0]) != 0 && strcmp(word, words[1]) != 0) {
+            const char *near = td_suggest(word, words, 2);
+            return td_fail(TD_OPTION, "unknown word \"%s\"; %s%s%sthe words are check=on and check=off", word,
+                           near ? "did you mean \"" : "", near ? near : "", near ? "\"? " : "");
+        }
+        *check = strcmp(word, words[0]) == 0;
+        at += length;
+    }
+    return TD_OK;
+}
+
+static td_status check_arguments(const td_code *code, const td_memory *raw, td_memory *const *out)
+{
+    if (!code || !raw || !out)
+        return td_fail(TD_ARGUMENT, "the %s is NULL; pass one",
+                       !code  ? "code"
+                       : !raw ? "memory of the coded words"
+                              : "output");
+    if (raw->width_bits != code->coded_bits)
+        return td_fail(TD_ARGUMENT,
+                       "memory \"%s\" has words of %" PRIu64 " bits, and the code \"%.60s\" makes %" PRIu64
+                       " bits of %" PRIu64 "; pass a memory of %" PRIu64 " bits, or a code made for this one",
+                       raw->name, raw->width_bits, code->text, code->coded_bits, code->data_bits, code->coded_bits);
+    return TD_OK;
+}
+
+td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw, const char *options, td_memory **out)
+{
+    td_memory *memory = NULL;
+    bool check = true;
+    if (!name || !*name)
+        name = "memory";
+    td_status status = check_arguments(code, raw, out);
+    if (!status)
+        status = read_options(options, &check);
+    if (!status)
+        status = td_memory_create(name, code->data_bits, raw->depth_words, &memory);
+    coded *c = status ? NULL : calloc(1, sizeof *c);
+    if (!status && !c)
+        status = td_fail_alloc(sizeof *c);
+    if (status) {
+        td_memory_destroy(&memory);
+        td_fail_prefix("memory_coded \"%s\": ", name);
+        return status;
+    }
+    c->code = td_code_hold(code);
+    c->raw = raw;
+    c->check = check;
+    c->backing = (td_backing){.bring_in = bring_in,
+                              .prepare = prepare,
+                              .put_back = put_back,
+                              .destroy = destroy,
+                              .below = below,
+                              .reach = reach,
+                              .coded = raw,
+                              .code = c->code};
+    memory->backing = &c->backing;
+    *out = memory;
+    return TD_OK;
+}
+
+td_status td_memory_code_result(td_memory *memory, td_code_result *result, int reset)
+{
+    if (!memory || (!result && !reset))
+        return td_fail(TD_ARGUMENT, "memory_code_result: the %s is NULL; pass one", memory ? "result" : "memory");
+    if (!memory->backing || memory->backing->bring_in != bring_in)
+        return td_fail(TD_ARGUMENT, "memory_code_result \"%s\": the memory has no code; pass one of memory_coded",
+                       memory->name);
+    coded *c = (coded *)memory->backing;
+    if (result)
+        *result = c->result;
+    if (reset)
+        memset(&c->result, 0, sizeof c->result);
+    return TD_OK;
+}
