@@ -7,6 +7,7 @@
  *   3. Tensors               6. Words               9. What a layout touches
  *  10. Comparisons and reports                     11. Parts
  *  12. Speed                                       13. Codes and faults
+ *  14. Places
  *
  * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
  * tensordoor_bridge.h.
@@ -1206,6 +1207,94 @@ TD_API void td_faults_destroy(td_faults **faults);
 /* Flips the bits back, in the memory that they were injected into, and destroys the record. A word that was written
  * since, so that it differs from what the injection left, stays as it is; *left (may be NULL) is how many. */
 TD_API td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left);
+
+/* -- 14. Places ----------------------------------------------------------------------------------------------------
+ *
+ * Where does an element lie, and what lies there? A memory over others (td_memory_over, and what lies over it in turn)
+ * is made of *macros*, the memories at the bottom. They are counted in the order of the lists that the layers were made
+ * with: the macros of array 0 first, then those of array 1. A memory that lies over nothing is its own macro 0, its
+ * words are rows, and its bits are columns. */
+
+/* How many macros a memory has, and one of them; NULL past the last. */
+TD_API size_t td_memory_macros(const td_memory *memory);
+TD_API const td_memory *td_memory_macro(const td_memory *memory, size_t number);
+
+/* In how many places a bit lies, at most: more than one where an organisation repeats. */
+TD_API uint64_t td_memory_copies(const td_memory *memory);
+
+typedef struct td_macro_bit {
+    const td_memory *macro;
+    size_t number; /* of the macro */
+    uint64_t row, column;
+    int mixed; /* 1: a codec on the way changes whole words; the column is where the bit lies without it */
+} td_macro_bit;
+
+/* The place of one bit in one of its copies. TD_RANGE for a bit outside of the memory, and for a copy that this bit
+ * does not have. */
+TD_API td_status td_memory_macro_bit(const td_memory *memory, uint64_t word, uint64_t bit, uint64_t copy,
+                                     td_macro_bit *out);
+
+/* The same question for any number of bits, from any side, and with the elements of a tensor. Zero is the default of
+ * every member but `banks` and `bank_count`. */
+typedef struct td_where_question {
+    td_memory *const *banks; /* the memories of the layout, only read; without bank axes it is one */
+    size_t bank_count;
+    const td_tensor *tensor; /* which elements lie there: of this tensor, by this layout; NULL: of none */
+    const td_layout *layout;
+    const char *as;
+    const uint64_t *coordinate; /* asks for an element of the tensor: a number for every dimension; or NULL: */
+    uint64_t bank;              /* asks for `bits` bits of a word from `lsb` on, */
+    int in_macro;               /* 1: of a row of macro number `macro` of that bank */
+    size_t macro;
+    uint64_t word, lsb; /* the word, or the row */
+    uint64_t bits;      /* 0: to its end */
+} td_where_question;
+
+typedef struct td_where td_where;
+
+/* TD_RANGE for a word, a row, bits or a coordinate that are not there, and for an element that the layout moves
+ * nowhere; what a layout is refused for otherwise. Looks at no word, so that memories in a design cost nothing. */
+TD_API td_status td_where_find(const td_where_question *question, td_where **out);
+TD_API void td_where_destroy(td_where **where);
+
+/* What lies at a bit of a macro. */
+typedef enum td_where_kind {
+    TD_WHERE_DATA = 0,   /* a bit of the memory */
+    TD_WHERE_CHECK = 1,  /* a bit that a code has added to one of its words */
+    TD_WHERE_NOTHING = 2 /* no bit, as in a spare column */
+} td_where_kind;
+
+/* Bits that follow each other in a word of the memory, in a row of a macro and in an element. */
+typedef struct td_where_run {
+    td_where_kind kind;
+    uint64_t bits;
+    uint64_t bank;
+    const td_memory *memory; /* of a check bit: the memory whose words have the code */
+    uint64_t word, bit;      /* the lowest of the bits; of a check bit: in the coded word */
+    int has_elem;            /* 1: they are bits of an element */
+    uint64_t elem;           /* its row-major number, */
+    td_shape at;             /* its coordinate, */
+    uint64_t elem_bit;       /* and the lowest of its bits here */
+    uint64_t copy;           /* of the memory's bits */
+    const td_memory *macro;
+    size_t number;
+    uint64_t row, column;
+    int64_t step; /* columns from bit to bit */
+    int mixed;    /* as in td_macro_bit */
+} td_where_run;
+
+TD_API size_t td_where_count(const td_where *where);
+
+/* Of an element its copies in the order of the layout's boxes, and each in its copies in the macros; otherwise in the
+ * order of the bits. TD_RANGE past the last. */
+TD_API td_status td_where_at(const td_where *where, size_t number, td_where_run *out);
+
+/* A line for every run; free it with td_free:
+ *
+ *     element (0, 3, 1, 2) bits 7:0, "wbuf" word 0x12 bits 15:8, macro 3 "m3" row 0x4 bits 61:33 step 4
+ *
+ * Without a tensor the element is left out, and without a layer below the macro. */
+TD_API td_status td_where_text(const td_where *where, char **text);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,9 @@
-/* Wrong bits in one element of a tensor: td_backdoor_inject. It finds the element's bits in the boxes of the plan and
- * hands them to codes/fault.c. */
-#include "base/text.h"
+/* Wrong bits in one element of a tensor: td_backdoor_inject. It asks the plan for the element's bits and hands
+ * them to codes/fault.c. */
+#include "backdoor/where.h"
 #include "codes/fault.h"
 #include "plan/cache.h"
-#include "plan/walk.h"
-#include "tensor/tensor.h"
+#include "plan/locate.h"
 #include "values/as.h"
 
 #include <inttypes.h>
@@ -13,80 +12,25 @@
 
 #define MOST_BITS 64 /* of an element */
 
-/* What the boxes say of one element. */
+/* What the plan says of one element. */
 typedef struct search {
-    const td_plan *plan;
-    const td_box *box;
-    int64_t elem;
     unsigned bits;             /* of the element in memory */
     uint64_t found;            /* 1 << bit of the element */
     td_fault place[MOST_BITS]; /* of each of its bits, in the data words */
 } search;
 
-/* Bits `from` and on of the element lie at this place; the first copy of a bit counts. */
-static void note(search *s, td_at at, unsigned from, unsigned bits)
+/* The first copy of a bit counts. */
+static bool note(void *context, const td_located *place)
 {
-    const uint64_t word_bits = s->plan->geometry.word_bytes * 8;
-    const td_ground ground = td_ground_of(s->plan, at.select);
-    for (unsigned i = 0; i < bits; i++) {
-        const uint64_t bit = (uint64_t)at.memory + i;
-        if (s->found >> (from + i) & 1)
+    search *s = context;
+    for (unsigned i = 0; i < place->bits; i++) {
+        const unsigned bit = place->elem_bit + i;
+        if (s->found >> bit & 1)
             continue;
-        s->found |= (uint64_t)1 << (from + i);
-        s->place[from + i] = (td_fault){ground.word + bit / word_bits, bit % word_bits};
+        s->found |= (uint64_t)1 << bit;
+        s->place[bit] = (td_fault){place->word, place->bit + i};
     }
-}
-
-static void look_at(search *s, td_at at)
-{
-    const td_piece *piece = s->plan->piece + s->box->first_piece;
-    if (!s->box->piece_count && at.tensor == s->elem)
-        note(s, at, 0, s->bits);
-    for (size_t i = 0; i < s->box->piece_count; i++)
-        if (at.tensor + piece[i].tensor == s->elem)
-            note(s, (td_at){at.tensor, at.memory + piece[i].memory, at.select}, piece[i].elem_bit, piece[i].bits);
-}
-
-/* Steps of node `level` and of those inside it; [low, high] is what the latter add to the element, pieces included.
- * Steps from which the element cannot be reached are not taken. */
-static void search_nodes(search *s, size_t level, td_at at, const int64_t *low, const int64_t *high)
-{
-    if (level == s->box->node_count) {
-        look_at(s, at);
-        return;
-    }
-    const td_node *node = s->plan->node + s->box->first_node + level;
-    for (uint64_t i = 0; i < node->extent; i++) {
-        const td_at step = td_at_step(at, node, i);
-        if (node->tensor > 0 && step.tensor + high[level + 1] < s->elem) { /* the first step that is far enough */
-            const uint64_t skip = (uint64_t)((s->elem - step.tensor - high[level + 1]) / node->tensor);
-            i += skip > 1 ? skip - 1 : 0;
-            continue;
-        }
-        if (node->tensor > 0 && step.tensor + low[level + 1] > s->elem)
-            break;
-        if (step.tensor + low[level + 1] <= s->elem && step.tensor + high[level + 1] >= s->elem)
-            search_nodes(s, level + 1, step, low, high);
-    }
-}
-
-static void search_box(search *s, const td_box *box)
-{
-    int64_t low[TD_WALK_NODES + 1], high[TD_WALK_NODES + 1];
-    const td_node *node = s->plan->node + box->first_node;
-    s->box = box;
-    low[box->node_count] = high[box->node_count] = 0;
-    for (size_t i = 0; i < box->piece_count; i++) {
-        const int64_t tensor = s->plan->piece[box->first_piece + i].tensor;
-        low[box->node_count] = tensor < low[box->node_count] ? tensor : low[box->node_count];
-        high[box->node_count] = tensor > high[box->node_count] ? tensor : high[box->node_count];
-    }
-    for (size_t i = box->node_count; i-- > 0;) {
-        const int64_t far = node[i].tensor * (int64_t)(node[i].extent - 1);
-        low[i] = low[i + 1] + (far < 0 ? far : 0);
-        high[i] = high[i + 1] + (far > 0 ? far : 0);
-    }
-    search_nodes(s, 0, td_box_at(box), low, high);
+    return s->found != (s->bits < 64 ? ((uint64_t)1 << s->bits) - 1 : ~(uint64_t)0);
 }
 
 /* -- which of them -- */
@@ -100,12 +44,9 @@ static td_status check_arguments(const td_memory *memory, const td_tensor *tenso
     for (size_t i = 0; i < sizeof argument / sizeof *argument; i++)
         if (!argument[i])
             return td_fail(TD_ARGUMENT, "the %s is NULL; pass one", name[i]);
-    for (size_t d = 0; d < tensor->shape.rank; d++)
-        if (coordinate[d] >= tensor->shape.dim[d])
-            return td_fail(TD_RANGE,
-                           "coordinate %" PRIu64 " in dimension %zu, which has a length of %" PRIu64
-                           "; pass 0 to %" PRIu64,
-                           coordinate[d], d, tensor->shape.dim[d], tensor->shape.dim[d] - 1);
+    const td_status status = td_check_coordinate(&tensor->shape, coordinate);
+    if (status)
+        return status;
     if (code && td_code_coded_bits(code) != memory->width_bits)
         return td_fail(TD_ARGUMENT,
                        "words of %" PRIu64 " bits, and the code \"%.60s\" has %" PRIu64
@@ -133,12 +74,11 @@ static td_status find_element(const td_memory *memory, const td_tensor *tensor, 
     status = td_cache_plan(&request, &plan);
     if (status)
         return status;
-    *s = (search){.plan = plan, .bits = conversion.dtype.bits};
+    *s = (search){.bits = conversion.dtype.bits};
+    uint64_t elem = 0;
     for (size_t d = 0; d < tensor->shape.rank; d++)
-        s->elem = s->elem * (int64_t)tensor->shape.dim[d] + (int64_t)coordinate[d];
-    const uint64_t all = s->bits < 64 ? ((uint64_t)1 << s->bits) - 1 : ~(uint64_t)0;
-    for (size_t b = 0; b < plan->data_count && s->found != all; b++)
-        search_box(s, &plan->data[b]);
+        elem = elem * tensor->shape.dim[d] + coordinate[d];
+    td_plan_places(plan, elem, note, s);
     td_plan_release(&plan);
     if (!s->found)
         return td_fail(TD_RANGE, "the layout puts this element into no word; pass the coordinate of one that it moves");

@@ -13,6 +13,12 @@ typedef struct td_word_bits {
     uint64_t word, bit, bits;
 } td_word_bits;
 
+/* Bit number `number` of those asked for lies at this bit of memory number `below`. */
+typedef void td_down_fn(void *context, uint64_t number, size_t below, uint64_t word, uint64_t bit);
+
+/* What lies at a bit: a bit of the memory above, one that a code added to that word, or nothing. */
+typedef enum td_up { TD_UP_NOTHING, TD_UP_BIT, TD_UP_CHECK } td_up;
+
 typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64_t count);
 
 /* How words come into `data` and out of it where `data` is only a copy, as of a memory that lies over others
@@ -32,6 +38,18 @@ typedef struct td_backing {
     td_word_bits bad; /* after TD_UNCORRECTABLE of bring_in: what was; bits == 0: it lies in no word of this memory */
     td_memory *coded; /* of a memory with a code: the one below, which holds the coded words, */
     const struct td_code *code; /* and the code; both NULL otherwise */
+
+    /* Single bits (place.h); zero is right for a layer over one memory in which every bit stays where it is. The
+     * macros are the memories at the bottom, which lie over nothing. */
+    size_t macros;             /* under all memories below; 0: as many as the one below has */
+    const size_t *first_macro; /* of each memory below; NULL: macro i is memory i, or there is one memory below */
+    uint64_t copies;           /* places of every bit, in the layer below; 0: one */
+    bool mixes;                /* a bit below depends on other bits of its word too */
+    /* One layer down: calls fn for some bits of a word, in any order, in copy number `copy`; not at all for bits that
+     * have fewer copies. */
+    void (*find_down)(const td_memory *memory, const td_word_bits *bits, uint64_t copy, td_down_fn *fn, void *context);
+    /* One layer up: what lies at a bit of memory number `below`. */
+    td_up (*find_up)(const td_memory *memory, size_t below, uint64_t word, uint64_t bit, td_word_bits *out);
 } td_backing;
 
 struct td_memory {

@@ -95,6 +95,26 @@ static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_re
     return true;
 }
 
+/* -- single bits --------------------------------------------------------------------------------------------------- */
+
+static void find_down(const td_memory *memory, const td_word_bits *bits, uint64_t copy, td_down_fn *fn, void *context)
+{
+    const td_code *code = memory->backing->code;
+    for (uint64_t i = 0; i < bits->bits && !copy; i++) {
+        const uint64_t bit = bits->bit + i;
+        fn(context, i, 0, bits->word,
+           td_code_bit_at(code, (uint32_t)(bit / code->subword_bits), (uint32_t)(bit % code->subword_bits)));
+    }
+}
+
+static td_up find_up(const td_memory *memory, size_t below_number, uint64_t word, uint64_t bit, td_word_bits *out)
+{
+    const td_code_bit found = td_code_locate(memory->backing->code, bit);
+    (void)below_number;
+    *out = (td_word_bits){word, found.is_check ? bit : found.bit, 1};
+    return found.is_check ? TD_UP_CHECK : TD_UP_BIT;
+}
+
 static void destroy(td_backing *backing)
 {
     coded *c = (coded *)backing;
@@ -166,6 +186,8 @@ td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw,
                               .destroy = destroy,
                               .below = below,
                               .reach = reach,
+                              .find_down = find_down,
+                              .find_up = find_up,
                               .coded = raw,
                               .code = c->code};
     memory->backing = &c->backing;

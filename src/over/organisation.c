@@ -3,8 +3,8 @@
 #include "over/organisation.h"
 
 #include "exec/exec.h"
-#include "memory/memory.h"
 #include "over/parts.h"
+#include "plan/locate.h"
 #include "plan/walk.h"
 
 #include <stdlib.h>
@@ -200,4 +200,47 @@ td_word_bits td_organisation_above(const td_organisation *o, uint64_t first, uin
     above a = {.o = o, .first = first, .array = array, .low = low, .high = low + below->bits};
     td_bit_boxes(o->plan, o->pitch, first, count, TD_ALL_COPIES, look_above, &a);
     return a.found;
+}
+
+/* -- single bits --------------------------------------------------------------------------------------------------- */
+
+typedef struct finding {
+    const td_plan *plan;
+    td_down_fn *fn;
+    void *context;
+} finding;
+
+static void find_in_box(void *context, td_node *node, const td_box *box)
+{
+    const finding *f = context;
+    const uint64_t word_bits = 8 * f->plan->geometry.word_bytes;
+    td_walk w;
+    for (td_walk_begin(&w, node, box->node_count, td_box_at(box)); w.more; td_walk_next(&w)) {
+        const td_ground ground = td_ground_of(f->plan, w.at.select);
+        const uint64_t bit = (uint64_t)w.at.memory;
+        f->fn(f->context, (uint64_t)w.at.tensor, ground.bank, ground.word + bit / word_bits, bit % word_bits);
+    }
+}
+
+void td_organisation_find_down(const td_organisation *o, const td_word_bits *bits, uint64_t copy, td_down_fn *fn,
+                               void *context)
+{
+    finding f = {o->plan, fn, context};
+    td_bit_boxes(o->plan, 1, bits->word * o->pitch + bits->bit, bits->bits, copy, find_in_box, &f);
+}
+
+static bool take_bit(void *context, const td_located *place)
+{
+    *(uint64_t *)context = place->elem;
+    return false;
+}
+
+bool td_organisation_find_up(const td_organisation *o, size_t array, uint64_t word, uint64_t bit, td_word_bits *out)
+{
+    uint64_t elem = UINT64_MAX;
+    td_plan_elems(o->plan, array, word, bit, take_bit, &elem);
+    if (elem == UINT64_MAX)
+        return false;
+    *out = (td_word_bits){elem / o->pitch, elem % o->pitch, 1};
+    return true;
 }

@@ -1,6 +1,6 @@
 /* Where the bits of a memory lie in the arrays that it is made of: the layout of a tensor of single bits, one row for
  * every word, compiled once for all of them. over.c asks it to move a run of words; it knows nothing of codes and of
- * memories. */
+ * the memories themselves. */
 #ifndef TD_ORGANISATION_H
 #define TD_ORGANISATION_H
 
@@ -40,5 +40,11 @@ bool td_organisation_reach(const td_organisation *organisation, uint64_t first, 
 /* A bit of the run that lies in these bits of an array; bits == 0 where none does. It looks at every bit of the run. */
 td_word_bits td_organisation_above(const td_organisation *organisation, uint64_t first, uint64_t count, uint64_t array,
                                    const td_word_bits *below);
+
+/* Where bits of a word lie in one copy, as td_backing.find_down gives it; and which bit lies at a place. */
+void td_organisation_find_down(const td_organisation *organisation, const td_word_bits *bits, uint64_t copy,
+                               td_down_fn *fn, void *context);
+bool td_organisation_find_up(const td_organisation *organisation, size_t array, uint64_t word, uint64_t bit,
+                             td_word_bits *out);
 
 #endif

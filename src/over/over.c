@@ -2,7 +2,7 @@
  * its storage, and a backing (memory/memory.h) that brings words in from the arrays and puts them back through the
  * organisation. Every operation works on the copy and knows nothing of the arrays. An array may lie over others
  * itself. It refuses an organisation that does not fit, before anything is made. */
-#include "memory/memory.h"
+#include "memory/place.h"
 #include "over/organisation.h"
 
 #include <inttypes.h>
@@ -17,6 +17,7 @@ typedef struct over {
     unsigned char **data; /* of the arrays */
     td_reach *reach;      /* what a run of words reaches in each */
     bool nested;          /* some array lies over others */
+    size_t *first_macro;  /* NULL unless nested */
 } over;
 
 /* -- the words, in and out ----------------------------------------------------------------------------------------- */
@@ -121,6 +122,21 @@ static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_re
     return whole;
 }
 
+/* -- single bits --------------------------------------------------------------------------------------------------- */
+
+static void find_down(const td_memory *memory, const td_word_bits *bits, uint64_t copy, td_down_fn *fn, void *context)
+{
+    td_organisation_find_down(((const over *)memory->backing)->organisation, bits, copy, fn, context);
+}
+
+static td_up find_up(const td_memory *memory, size_t below, uint64_t word, uint64_t bit, td_word_bits *out)
+{
+    const over *o = (const over *)memory->backing;
+    return td_organisation_find_up(o->organisation, below, word, bit, out) ? TD_UP_BIT : TD_UP_NOTHING;
+}
+
+/* -- making it ----------------------------------------------------------------------------------------------------- */
+
 static void destroy(td_backing *backing)
 {
     over *o = (over *)backing;
@@ -128,10 +144,9 @@ static void destroy(td_backing *backing)
     free(o->array);
     free(o->data);
     free(o->reach);
+    free(o->first_macro);
     free(o);
 }
-
-/* -- making it ----------------------------------------------------------------------------------------------------- */
 
 static td_status check_arrays(td_memory *const *arrays, size_t count)
 {
@@ -182,17 +197,28 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
                               .put_back = put_back,
                               .destroy = destroy,
                               .below = below,
-                              .reach = reach};
+                              .reach = reach,
+                              .find_down = find_down,
+                              .find_up = find_up};
     o->array = malloc(count * sizeof(td_memory *));
     o->data = malloc(count * sizeof *o->data);
     o->reach = malloc(count * sizeof *o->reach);
-    if (!o->array || !o->data || !o->reach)
-        return td_fail_alloc(count * (sizeof(td_memory *) + sizeof *o->data + sizeof *o->reach));
+    o->first_macro = o->nested ? malloc(count * sizeof *o->first_macro) : NULL;
+    if (!o->array || !o->data || !o->reach || (o->nested && !o->first_macro))
+        return td_fail_alloc(count *
+                             (sizeof(td_memory *) + sizeof *o->data + sizeof *o->reach + sizeof *o->first_macro));
     memcpy(o->array, arrays, count * sizeof(td_memory *));
     status = check_apart(o->array, count);
     memcpy(o->array, arrays, count * sizeof(td_memory *));
-    for (size_t i = 0; i < count; i++)
+    o->backing.first_macro = o->first_macro;
+    o->backing.macros = o->nested ? 0 : count;
+    for (size_t i = 0; i < count; i++) {
         o->data[i] = arrays[i]->data;
+        if (o->nested) {
+            o->first_macro[i] = o->backing.macros;
+            o->backing.macros += td_memory_macros(arrays[i]);
+        }
+    }
     return status;
 }
 
@@ -228,6 +254,7 @@ td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_w
         td_fail_prefix("memory_over \"%s\": ", name);
         return status;
     }
+    o->backing.copies = td_organisation_copies(o->organisation);
     memory->backing = &o->backing;
     *out = memory;
     return TD_OK;
