@@ -229,9 +229,10 @@ static td_status check_bits(const td_where_question *q)
                        memory->depth_words, memory->name, memory->depth_words - 1);
     if (q->lsb >= memory->width_bits || q->bits > memory->width_bits - q->lsb)
         return td_fail(TD_RANGE,
-                       "%" PRIu64 " bits from bit %" PRIu64 " on, of %ss of %" PRIu64
+                       "%" PRIu64 " bit%s from bit %" PRIu64 " on, of %ss of %" PRIu64
                        " bits in \"%s\"; pass bits below %" PRIu64,
-                       q->bits ? q->bits : 1, q->lsb, rows, memory->width_bits, memory->name, memory->width_bits);
+                       q->bits ? q->bits : 1, td_text_s(q->bits ? q->bits : 1), q->lsb, rows, memory->width_bits,
+                       memory->name, memory->width_bits);
     return TD_OK;
 }
 

@@ -327,6 +327,25 @@ static td_status open_safetensors(world *w)
 }
 #endif
 
+static td_status find_places(world *w)
+{
+    const uint64_t coordinate[TD_MAX_RANK] = {0};
+    td_where_question question = {
+        .banks = &w->memory, .bank_count = 1, .tensor = w->golden, .layout = w->layout, .coordinate = coordinate};
+    td_where *where = NULL;
+    char *text = NULL;
+    td_status status = td_where_find(&question, &where);
+    td_where_destroy(&where);
+    question.coordinate = NULL;
+    if (!status)
+        status = td_where_find(&question, &where);
+    if (!status)
+        status = td_where_text(where, &text);
+    td_free(text);
+    td_where_destroy(&where);
+    return status;
+}
+
 /* A memory over two others, mirrored, so that reading it takes a buffer. A refused load leaves the arrays as they are;
  * putting words back needs no memory. */
 static td_status load_over(world *w)
@@ -478,6 +497,7 @@ static const call calls[] = {
     {"convert", convert, NULL},
     {"load over", load_over, NULL},
     {"load coded", load_coded, NULL},
+    {"where", find_places, NULL},
     {"pack parts", pack_parts, NULL},
     {"fit parts", fit_parts, NULL},
     {"record parts", record_parts, NULL},

@@ -1,7 +1,8 @@
 /* Memories that lie over others, against places that are calculated here, bit by bit: random organisations of tiles,
  * slices, columns, copies, orders of rows and spare bits; then random operations on the memory and on a plain one
  * beside it. After each, every bit of the plain memory must be found at its place in the arrays, every other bit of
- * the arrays must be as it was, and what is read must be what the plain memory gives.
+ * the arrays must be as it was, and what is read must be what the plain memory gives. Places that the library names, of
+ * bits in the arrays and back, must be those that are calculated here.
  *
  *     prop_over [--cases N] [--seed S]
  *     prop_over --case S                   one case, as the failure line says */
@@ -205,6 +206,82 @@ static bool check_arrays(world *w, const char *what)
     return good || complain(w, what);
 }
 
+/* -- places -------------------------------------------------------------------------------------------------------- */
+
+/* The macro of a place: the array itself, or the one of its two halves. */
+static place in_macro(const world *w, place p)
+{
+    const uint64_t half = (w->o.array_depth + 1) / 2;
+    return w->inners ? (place){2 * p.array + p.word / half, p.word % half, p.bit} : p;
+}
+
+static bool is_at(const world *w, const td_macro_bit *found, place wanted)
+{
+    td_memory *const *macros = w->inners ? w->inner : w->array;
+    return found->number == wanted.array && found->row == wanted.word && found->column == wanted.bit &&
+           found->macro == macros[wanted.array] && td_memory_macro(w->memory, found->number) == found->macro;
+}
+
+/* One bit down, in all of its copies, which have no order here; and up again from each. */
+static bool check_bit(world *w, uint64_t word, uint64_t bit)
+{
+    bool good = true;
+    td_macro_bit found[2];
+    for (uint64_t m = 0; m < w->o.size[M] && good; m++)
+        good = !td_memory_macro_bit(w->memory, word, bit, m, &found[m]);
+    for (uint64_t m = 0; m < w->o.size[M] && good; m++) {
+        const place p = in_macro(w, find(&w->o, word, bit, m));
+        td_where_question q = {.banks = &w->memory, .bank_count = 1, .in_macro = 1, .macro = p.array};
+        td_where *where = NULL;
+        td_where_run run = {0};
+        q.word = p.word;
+        q.lsb = p.bit;
+        q.bits = 1;
+        good = (is_at(w, &found[0], p) || (w->o.size[M] > 1 && is_at(w, &found[1], p))) && !td_where_find(&q, &where) &&
+               !td_where_at(where, 0, &run) && run.kind == TD_WHERE_DATA && run.memory == w->memory &&
+               run.word == word && run.bit == bit;
+        td_where_destroy(&where);
+    }
+    return good || complain(w, "a bit lies elsewhere");
+}
+
+/* A bit of an array that no bit of the memory has. */
+static bool check_spare(world *w, random_state *r)
+{
+    const place p = {random_below(r, w->o.arrays), random_below(r, w->o.array_depth),
+                     random_below(r, w->o.array_width)};
+    const place m = in_macro(w, p);
+    bool used = false, good = true;
+    for (uint64_t word = 0; word < w->o.depth && !used; word++)
+        for (uint64_t bit = 0; bit < w->o.width && !used; bit++)
+            for (uint64_t copy = 0; copy < w->o.size[M] && !used; copy++) {
+                const place at = find(&w->o, word, bit, copy);
+                used = at.array == p.array && at.word == p.word && at.bit == p.bit;
+            }
+    td_where_question q = {.banks = &w->memory, .bank_count = 1, .in_macro = 1, .macro = m.array};
+    td_where *where = NULL;
+    td_where_run run = {0};
+    q.word = m.word;
+    q.lsb = m.bit;
+    q.bits = 1;
+    good = !td_where_find(&q, &where) && !td_where_at(where, 0, &run) && (run.kind == TD_WHERE_DATA) == used;
+    td_where_destroy(&where);
+    return good || complain(w, "a spare bit");
+}
+
+static bool check_places(world *w, random_state *r)
+{
+    bool good =
+        td_memory_macros(w->memory) == (w->inners ? 2 : 1) * w->o.arrays && td_memory_copies(w->memory) == w->o.size[M];
+    if (!good)
+        return complain(w, "macros or copies");
+    for (int i = 0; i < 60 && good; i++)
+        good = check_bit(w, random_below(r, w->o.depth), random_below(r, w->o.width));
+    for (int i = 0; i < 4 && good; i++)
+        good = check_spare(w, r);
+    return good;
+}
+
 /* The design writes into the arrays; the plain memory follows. */
 static bool disturb(world *w, random_state *r)
 {
@@ -377,7 +454,8 @@ static bool run_case(uint64_t seed)
     w.array = calloc((size_t)w.o.arrays, sizeof *w.array);
     w.model = calloc((size_t)w.o.arrays, sizeof *w.model);
     w.inner = calloc(2 * (size_t)w.o.arrays, sizeof *w.inner);
-    const bool good = make(&w) && check_arrays(&w, "after it was made") && run_operations(&w, &r);
+    const bool good =
+        make(&w) && check_arrays(&w, "after it was made") && check_places(&w, &r) && run_operations(&w, &r);
     td_memory_destroy(&w.memory);
     td_memory_destroy(&w.plain);
     for (uint64_t a = 0; a < w.o.arrays; a++) {
