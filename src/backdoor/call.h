@@ -48,9 +48,6 @@ td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);
 
-/* TD_DTYPE where the layout is for another dtype than the memory would hold. */
-td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);
-
 /* After a load: the words of memories that lie over others go back to where they lie. */
 void td_call_put_back(const td_call *c, const td_call_state *state);
 

@@ -30,7 +30,7 @@ typedef struct search {
     int64_t target; /* the bit above the ground */
 } search;
 
-/* -- an element's bits ---------------------------------------------------------------------------------------------- */
+/* -- an element's bits --------------------------------------------------------------------------------------------- */
 
 /* Gives what lies in one word after the other: of a flat layout elements lie across their ends. */
 static void give(search *s, int64_t elem, td_at at, unsigned elem_bit, unsigned bits)
@@ -56,7 +56,7 @@ static const td_piece *pieces_of(const search *s)
     return s->plan->piece + s->box->first_piece;
 }
 
-/* -- elements ------------------------------------------------------------------------------------------------------- */
+/* -- elements ------------------------------------------------------------------------------------------------------ */
 
 static void give_elem(search *s, td_at at)
 {
@@ -109,7 +109,7 @@ static void search_elem(search *s, size_t level, td_at at)
         search_elem(s, level + 1, td_at_step(at, node, (uint64_t)i));
 }
 
-/* -- bits ----------------------------------------------------------------------------------------------------------- */
+/* -- bits ---------------------------------------------------------------------------------------------------------- */
 
 static void give_bit(search *s, td_at at)
 {
@@ -153,7 +153,7 @@ static void search_bit(search *s, size_t level, td_at at)
         search_bit(s, level + 1, td_at_step(at, node, (uint64_t)i));
 }
 
-/* -- boxes ---------------------------------------------------------------------------------------------------------- */
+/* -- boxes --------------------------------------------------------------------------------------------------------- */
 
 static range add_steps(range rest, int64_t stride, uint64_t extent)
 {
