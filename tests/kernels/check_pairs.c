@@ -42,7 +42,7 @@ static int bit_of(const unsigned char *bits, size_t i)
 
 static unsigned code_of(const unsigned char *codes, size_t g)
 {
-    return codes[g / 2] >> g % 2 * 4 & 15U;
+    return (unsigned)codes[g / 2] >> g % 2 * 4 & 15U;
 }
 
 /* Elements of few values, so that many are equal or zero; and codes of any two places that ascend. */
