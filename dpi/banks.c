@@ -57,7 +57,7 @@ static td_status transfer(td_memory *const *banks, size_t count, td_tensor *tens
 }
 
 /* The handles in the list, copied, so that the list can be released before the memories are claimed. */
-static td_status read_list(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message)
+td_status td_dpi_list_read(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message)
 {
     td_dpi_claim claim = {.handle = list, .kind = TD_DPI_TENSOR, .optional = true};
     td_status status = td_dpi_claim_all(call, &claim, 1, message);
@@ -109,7 +109,7 @@ static int move(const char *call, move_call *mover, td_dpi_u64 list, td_dpi_u64 
 {
     uint64_t *handles = NULL;
     size_t count = 0;
-    td_status status = read_list(call, list, &handles, &count, message);
+    td_status status = td_dpi_list_read(call, list, &handles, &count, message);
     if (!status)
         status = move_claimed(call, mover, handles, count, tensor, layout, as, context, message);
     free(handles);
@@ -165,9 +165,9 @@ TD_API int td_dpi_compare(td_dpi_u64 banks, td_dpi_u64 golden, td_dpi_u64 layout
     td_memory **memories = NULL;
     td_report *made = NULL;
     *report = 0;
-    td_status status = read_list(call, banks, &handles, &count, message);
+    td_status status = td_dpi_list_read(call, banks, &handles, &count, message);
     if (!status)
-        status = read_list(call, snapshot, &before, &taken, message);
+        status = td_dpi_list_read(call, snapshot, &before, &taken, message);
     if (status)
         goto done;
     if (taken && taken != count) {

@@ -1,7 +1,11 @@
 /* The handle table. A handle is a kind, a generation and an index, so that null, stale and foreign ones are a status
  * and never a crash. Slots are never freed, only reused with the next generation: whoever waits for the lock of an
  * object that is destroyed meanwhile finds another generation when it gets the lock. While one thread makes all calls
- * (biased_lock.h) no slot is locked. Nothing here knows what the objects are. */
+ * (biased_lock.h) no slot is locked.
+ *
+ * A memory that lies over others moves words of theirs in its calls, so its slot knows theirs: they cannot be destroyed
+ * before it, and a call with it or with one of them locks all such memories first, then its own slots. Nothing else
+ * here knows what the objects are. */
 #include "handles.h"
 
 #include "biased_lock.h"
@@ -28,10 +32,15 @@ struct td_dpi_slot {
     void *object;
     uint32_t index;
     _Atomic uint32_t generation; /* read without the lock to tell stale from foreign */
+    atomic_bool layered;         /* a memory lies, or has lain, over the object, or it over others */
+    uint32_t users;              /* memories that lie over it, or use it; guarded by layers_lock */
+    td_dpi_u64 *below;           /* what the object lies over or uses itself */
+    size_t below_count;
     struct td_dpi_slot *next_free;
 };
 
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* guards free_slots and the growth of the table */
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;  /* guards free_slots and the growth of the table */
+static pthread_mutex_t layers_lock = PTHREAD_MUTEX_INITIALIZER; /* before those of slots */
 static struct td_dpi_slot *free_slots;
 static _Atomic(struct td_dpi_slot *) blocks[MAX_BLOCKS];
 static unsigned block_count;
@@ -119,6 +128,8 @@ void td_dpi_release(const td_dpi_claim *claims, size_t count)
         td_dpi_leave_biased();
     else
         unlock_claims(claims, count);
+    if (claims[0].layers)
+        pthread_mutex_unlock(&layers_lock);
 }
 
 int td_dpi_end(const td_dpi_claim *claims, size_t count, td_status status, const char **message)
@@ -139,6 +150,7 @@ static td_status take_claims(const char *call, td_dpi_claim *claims, size_t coun
         td_dpi_claim *claim = &claims[i];
         claim->object = NULL;
         claim->biased = true;
+        claim->layers = false;
         if (!claim->handle && claim->optional)
             continue;
         claim->slot = find_slot(claim->handle);
@@ -148,25 +160,6 @@ static td_status take_claims(const char *call, td_dpi_claim *claims, size_t coun
         }
         claim->object = claim->slot->object;
     }
-    return TD_OK;
-}
-
-td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message)
-{
-    if (td_dpi_enter_biased())
-        return take_claims(call, claim, 1, message);
-    struct td_dpi_slot *slot = find_slot(claim->handle);
-    if (!fits(claim, slot))
-        return refuse(call, claim->handle, claim->kind, slot, message);
-    pthread_mutex_lock(&slot->lock);
-    if (slot->handle != claim->handle) {
-        td_status status = refuse(call, claim->handle, claim->kind, slot, message);
-        pthread_mutex_unlock(&slot->lock);
-        return status;
-    }
-    claim->biased = false;
-    claim->slot = slot;
-    claim->object = slot->object;
     return TD_OK;
 }
 
@@ -216,25 +209,76 @@ static td_status lock_claims(const char *call, td_dpi_claim **order, size_t orde
     return TD_OK;
 }
 
-td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+/* Without the bias. `layers`: with the lock of the memories that lie over others, which is known to be needed. */
+static td_status claim_locked(const char *call, td_dpi_claim *claims, size_t count, bool layers, const char **message)
 {
-    if (td_dpi_enter_biased())
-        return take_claims(call, claims, count, message);
     td_dpi_claim *few[FEW_CLAIMS];
     td_dpi_claim **order = few;
-    size_t ordered = 0;
     if (count > FEW_CLAIMS) { /* sets of banks */
         order = malloc(count * sizeof(td_dpi_claim *));
         if (!order)
             return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %zu handles; use fewer banks", call,
                                           count);
     }
-    td_status status = sort_claims(call, claims, count, order, &ordered, message);
-    if (!status)
-        status = lock_claims(call, order, ordered, message);
+    td_status status = TD_OK;
+    for (bool again = true; again;) {
+        size_t ordered = 0;
+        if (layers)
+            pthread_mutex_lock(&layers_lock);
+        status = sort_claims(call, claims, count, order, &ordered, message);
+        if (!status)
+            status = lock_claims(call, order, ordered, message);
+        if (status && layers)
+            pthread_mutex_unlock(&layers_lock);
+        claims[0].layers = layers && !status;
+        again = false;
+        for (size_t i = 0; i < ordered && !status && !layers; i++)
+            again |= order[i]->slot && order[i]->slot->layered;
+        if (again) { /* from the start, in the right order */
+            unlock_claims(claims, count);
+            layers = true;
+        }
+    }
     if (order != few)
         free(order);
     return status;
+}
+
+td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message)
+{
+    if (td_dpi_enter_biased())
+        return take_claims(call, claim, 1, message);
+    struct td_dpi_slot *slot = find_slot(claim->handle);
+    if (!fits(claim, slot))
+        return refuse(call, claim->handle, claim->kind, slot, message);
+    pthread_mutex_lock(&slot->lock);
+    if (slot->handle != claim->handle) {
+        td_status status = refuse(call, claim->handle, claim->kind, slot, message);
+        pthread_mutex_unlock(&slot->lock);
+        return status;
+    }
+    if (slot->layered) {
+        pthread_mutex_unlock(&slot->lock);
+        return claim_locked(call, claim, 1, true, message);
+    }
+    claim->biased = claim->layers = false;
+    claim->slot = slot;
+    claim->object = slot->object;
+    return TD_OK;
+}
+
+td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+{
+    if (td_dpi_enter_biased())
+        return take_claims(call, claims, count, message);
+    return claim_locked(call, claims, count, false, message);
+}
+
+td_status td_dpi_claim_below(const char *call, td_dpi_claim *claims, size_t count, const char **message)
+{
+    if (td_dpi_enter_biased())
+        return take_claims(call, claims, count, message);
+    return claim_locked(call, claims, count, true, message);
 }
 
 /* Under table_lock. */
@@ -255,7 +299,8 @@ static bool grow(void)
     return true;
 }
 
-td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message)
+static td_status create(td_dpi_kind kind, void *object, td_dpi_u64 *below, size_t count, td_dpi_u64 *handle,
+                        const char **message)
 {
     pthread_mutex_lock(&table_lock);
     bool found = free_slots || grow();
@@ -272,6 +317,10 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
     if (!biased)
         pthread_mutex_lock(&slot->lock);
     slot->object = object;
+    slot->layered = count > 0;
+    slot->users = 0;
+    slot->below = below;
+    slot->below_count = count;
     slot->generation++;
     slot->handle = (td_dpi_u64)(TAG + (unsigned)kind) << 56 | (td_dpi_u64)slot->generation << 32 | slot->index;
     *handle = slot->handle;
@@ -282,6 +331,50 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
     return TD_OK;
 }
 
+td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message)
+{
+    return create(kind, object, NULL, 0, handle, message);
+}
+
+td_status td_dpi_handle_create_over(void *memory, const td_dpi_claim *below, size_t count, td_dpi_u64 *handle,
+                                    const char **message)
+{
+    td_dpi_u64 *handles = malloc((count + 1) * sizeof *handles);
+    if (!handles)
+        return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "no memory for %zu handles; use fewer arrays", count);
+    for (size_t i = 0; i < count; i++)
+        handles[i] = below[i].handle;
+    const td_status status = create(TD_DPI_MEMORY, memory, handles, count, handle, message);
+    if (status)
+        free(handles);
+    for (size_t i = 0; i < count && !status; i++) {
+        struct td_dpi_slot *slot = find_slot(handles[i]);
+        slot->users++;
+        slot->layered = true;
+    }
+    return status;
+}
+
+/* Of a memory whose slot is claimed: what it lay over may be destroyed now. */
+static void let_go(struct td_dpi_slot *slot)
+{
+    for (size_t i = 0; i < slot->below_count; i++)
+        find_slot(slot->below[i])->users--;
+    free(slot->below);
+    slot->below = NULL;
+    slot->below_count = 0;
+}
+
+static td_status refuse_used(const char *call, const struct td_dpi_slot *slot, td_dpi_kind kind, const char **message)
+{
+    if (kind == TD_DPI_MEMORY)
+        return (td_status)td_dpi_fail(
+            TD_ARGUMENT, message, "%s \"%s\": %u %s over it; destroy what lies above a memory before it", call,
+            td_memory_name(slot->object), slot->users, slot->users == 1 ? "memory lies" : "memories lie");
+    return (td_status)td_dpi_fail(TD_ARGUMENT, message, "%s: %u %s this %s; destroy what uses it before it", call,
+                                  slot->users, slot->users == 1 ? "memory uses" : "memories use", kind_name(kind));
+}
+
 td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object, const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = kind};
@@ -289,6 +382,12 @@ td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 hand
     if (status)
         return status;
     struct td_dpi_slot *slot = claim.slot;
+    if (slot->users) {
+        status = refuse_used(call, slot, kind, message);
+        td_dpi_release(&claim, 1);
+        return status;
+    }
+    let_go(slot);
     *object = slot->object;
     slot->object = NULL;
     slot->handle = 0;

@@ -7,6 +7,7 @@
 #include "tensordoor.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* `longint unsigned` as simulators spell it in C; uint64_t is another type where that is `unsigned long`. */
 typedef unsigned long long td_dpi_u64;
@@ -27,6 +28,7 @@ typedef struct td_dpi_claim {
     td_dpi_kind kind;
     bool optional; /* the handle may be null, and then the object is NULL */
     bool biased;   /* claimed without locks (biased_lock.h) */
+    bool layers;   /* of the first claim: the lock of all memories that lie over others is held too */
     void *object;
     struct td_dpi_slot *slot;
 } td_dpi_claim;
@@ -38,11 +40,20 @@ td_status td_dpi_claim_all(const char *call, td_dpi_claim *claims, size_t count,
 td_status td_dpi_claim_one(const char *call, td_dpi_claim *claim, const char **message);
 void td_dpi_release(const td_dpi_claim *claims, size_t count);
 
+/* The same before td_dpi_handle_create_over, for the objects below. */
+td_status td_dpi_claim_below(const char *call, td_dpi_claim *claims, size_t count, const char **message);
+
 /* A new handle for an object, which the table then owns. TD_NO_MEMORY when there are too many; the caller then still
  * owns it. */
 td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message);
 
-/* Waits for the calls that use the object, makes its handle stale, and gives the object to the caller to destroy. */
+/* The same for a memory that uses the objects of these claims, which td_dpi_claim_below has made and which are not yet
+ * released. None of them can be destroyed before it, and no two threads are in calls with any of them at once. */
+td_status td_dpi_handle_create_over(void *memory, const td_dpi_claim *below, size_t count, td_dpi_u64 *handle,
+                                    const char **message);
+
+/* Waits for the calls that use the object, makes its handle stale, and gives the object to the caller to destroy.
+ * TD_ARGUMENT when a memory uses it. */
 td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object,
                              const char **message);
 
@@ -54,6 +65,9 @@ int td_dpi_done(td_status status, const char **message);
 int td_dpi_end(const td_dpi_claim *claims, size_t count, td_status status, const char **message);
 
 int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* banks.c: the handles in a list (a tensor of u64, or 0), copied into *handles, which the caller frees. */
+td_status td_dpi_list_read(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message);
 
 /* A copy of a text, which the simulator reads after the call has returned: *out lives until the same `kept`, which is
  * thread-local, takes the next text. TD_NO_MEMORY with a message. */

@@ -458,6 +458,14 @@ virtual class td_backdoor;
   // Copies every word from the array of the design.
   pure virtual function td_status_e do_bring_in_all(output string message);
 
+  // ---- for memories that lie over others
+
+  // The handles of the memory, or of all banks.
+  pure virtual function void do_list_handles(output td_addresses_t handles);
+  // Calls do_add_leaf of `to`, a td_memory, for every array of the design at the bottom.
+  pure virtual function void do_add_leaves(input td_backdoor to);
+  pure virtual function void do_add_leaf(input td_backdoor leaf);
+
   // verilator lint_on UNUSEDSIGNAL
   // verilator lint_on UNDRIVEN
 endclass

@@ -55,6 +55,14 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
+  // Makes a set of memories that exist: td_bank_set::from('{low, high}). It does not free them.
+  static function td_bank_set from(input td_memory memories[], input string name = "banks");
+    td_bank_set banks;
+    banks = new(name);
+    for (int i = 0; i < memories.size(); i++) banks.add(memories[i]);
+    return banks;
+  endfunction
+
   // For TD_BANKS_MODULE: banks 0 to count - 1 of a module that the macro has made, named "name[0]" and so on; null when
   // one of them fails.
   static function td_bank_set from_module(input string module_name, input int count, input string name);
@@ -201,9 +209,11 @@ class td_bank_set extends td_backdoor;
 
   virtual function td_status_e do_bring_in_all(output string message);
     td_status_e status;
-    status = TD_OK;
     message = "";
-    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_bring_in_all(message);
+    if (!m_elsewhere) return TD_OK;
+    status = stage(message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_transfer_all(m_list, message));
+    for (int i = 0; i < m_banks.size() && status == TD_OK; i++) status = m_banks[i].do_bring_in(message);
     return status;
   endfunction
 
@@ -356,16 +366,16 @@ class td_bank_set extends td_backdoor;
   // Each bank is filled as a memory of its own would be, with addresses that begin at 0 in every bank.
   virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
                                        output string message);
-    longint unsigned from;
+    longint unsigned start;
     longint unsigned past;
     td_status_e      status;
     status = check_span("memory_fill", first, count, message);
     for (int b = 0; b < m_banks.size() && status == TD_OK; b++) begin
-      from = 64'(b) * m_bank_depth;
-      past = from + m_bank_depth;
-      if (from < first) from = first;
+      start = 64'(b) * m_bank_depth;
+      past = start + m_bank_depth;
+      if (start < first) start = first;
       if (past > first + count) past = first + count;
-      if (from < past) status = m_banks[b].do_fill(what, from % m_bank_depth, past - from, message);
+      if (start < past) status = m_banks[b].do_fill(what, start % m_bank_depth, past - start, message);
     end
     return status;
   endfunction
@@ -527,11 +537,7 @@ class td_bank_set extends td_backdoor;
     td_addresses_t handles;
     message = "";
     if (m_list != 0 || m_banks.size() == 0) return TD_OK;
-    handles = new[m_banks.size()];
-    for (int i = 0; i < m_banks.size(); i++) begin
-      handles[i] = 0;
-      if (m_banks[i] != null) handles[i] = m_banks[i].handle();
-    end
+    do_list_handles(handles);
     return td_list::from_addresses(handles, m_list, message);
   endfunction
 
@@ -544,6 +550,23 @@ class td_bank_set extends td_backdoor;
   virtual function bit lies_elsewhere();
     return m_elsewhere;
   endfunction
+
+  virtual function void do_list_handles(output td_addresses_t handles);
+    handles = new[m_banks.size()];
+    for (int i = 0; i < m_banks.size(); i++) begin
+      handles[i] = 0;
+      if (m_banks[i] != null) handles[i] = m_banks[i].handle();
+    end
+  endfunction
+
+  virtual function void do_add_leaves(input td_backdoor to);
+    for (int i = 0; i < m_banks.size(); i++) if (m_banks[i] != null) m_banks[i].do_add_leaves(to);
+  endfunction
+
+  // verilator lint_off UNUSEDSIGNAL
+  virtual function void do_add_leaf(input td_backdoor leaf);
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
   virtual function td_status_e do_bring_in(output string message);
     message = "";

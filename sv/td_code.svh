@@ -213,15 +213,13 @@ class td_code;
                                          input longint unsigned count, output string message);
     message = "";
     if (memory == null) return TD_OK;
-    if (!memory.lies_elsewhere()) return TD_OK;
-    return td_status_e'(td_dpi_pkg::td_dpi_transfer_span(memory.handle(), first, count, message));
+    return memory.do_begin_span(first, count, 1'b0, message);
   endfunction
 
   local function td_status_e fetch(input td_memory memory, input longint unsigned first, input longint unsigned count,
                                    output string message);
-    td_status_e status;
-    status = begin_write(memory, first, count, message);
-    if (status != TD_OK || memory == null) return status;
-    return memory.do_bring_in(message);
+    message = "";
+    if (memory == null) return TD_OK;
+    return memory.do_begin_span(first, count, 1'b1, message);
   endfunction
 endclass

@@ -3,15 +3,13 @@
 // td_memory. (A plain td_memory keeps its words in the library, and a td_uvm_mem is a UVM component around a memory of
 // either kind.)
 //
-// The library holds a copy of the array: a call copies in the words that it reads, works on the copy, and copies out
-// the words that it has changed. No other word of the array is read or written.
+// The library holds a copy of the array, and this class moves words between the two (td_memory says when).
 class td_design_memory extends td_memory;
   // Buffers for one chunk of words on its way through DPI. They are members because local arrays would be cleared in
   // every call.
   protected td_dpi_pkg::chunk_t m_chunk;
   protected td_dpi_pkg::chunk_t m_mask;  // 1 for a bit that is x or z
   protected logic [31:0]        m_word[0:td_dpi_pkg::ChunkWords-1];  // one word, in four states
-  local longint unsigned        m_borrowed = 0;  // the tensor whose storage is transferred directly, or 0
   local longint unsigned        m_found;         // the width of the array's elements
   local int                     m_per;           // 32-bit words in one memory word
 
@@ -22,6 +20,7 @@ class td_design_memory extends td_memory;
   function new(input string name, input longint unsigned width, input longint unsigned found,
                input longint unsigned depth);
     super.new(name, width, depth);
+    m_elsewhere = 1'b1;
     m_found = found;
     m_per = words_per_word();
   endfunction
@@ -106,10 +105,6 @@ class td_design_memory extends td_memory;
   endfunction
 
   // ---- transfers in both directions, chunk by chunk
-
-  virtual function bit lies_elsewhere();
-    return 1'b1;
-  endfunction
 
   virtual function td_status_e do_bring_in(output string message);
     int runs;
@@ -229,210 +224,12 @@ class td_design_memory extends td_memory;
     return 0;
   endfunction
 
-  // ---- the calls of td_backdoor, with a transfer before or after each
+  // ---- for memories over others: this is an array of the design
 
-  virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words,
-                                       output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_words(handle(), addresses, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_read(addresses, words, message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_write(input longint unsigned addresses, input longint unsigned words,
-                                        input longint unsigned mask, input int mask_bits, output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_words(handle(), addresses, message));
-    if (status == TD_OK && mask_bits != 0) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_write(addresses, words, mask, mask_bits, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_load_matrix(input longint unsigned tensor, input longint unsigned first,
-                                              input longint unsigned last, output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, last - first, message));
-    if (status == TD_OK) status = super.do_load_matrix(tensor, first, last, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_dump_matrix(input longint unsigned tensor, input longint unsigned first,
-                                              input longint unsigned last, output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, last - first, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_dump_matrix(tensor, first, last, message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_load_tensor(input longint unsigned tensor, input longint unsigned layout,
-                                              input string as, output string message);
-    td_status_e status;
-    int         partial;
-    int         borrowed;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, int'(td_dpi_pkg::ForLoad),
-                                                             partial, borrowed, message));
-    m_borrowed = borrowed != 0 ? tensor : 0;
-    if (status == TD_OK && partial != 0) status = do_bring_in(message);
-    if (status == TD_OK)
-      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_load(handle(), tensor, layout, as, message));
-    if (status == TD_OK) status = do_take_out(message);
-    m_borrowed = 0;
-    return status;
-  endfunction
-
-  // In a two-state simulator no bit can be x, which allows a faster dump.
-  local function int dump_use();
-    logic probe;
-    probe = 1'bx;
-    return int'($isunknown(probe) ? td_dpi_pkg::ForDump : td_dpi_pkg::ForDumpKnown);
-  endfunction
-
-  // Dumps and comparisons copy every word in, so they do not look at `partial`:
-  // verilator lint_off UNUSEDSIGNAL
-  // Padding may be a part of a word, so that all words come in first.
-  virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
-                                                input string as, input longint unsigned seed,
-                                                output longint unsigned count, output string message);
-    td_status_e status;
-    count = 0;
-    status = do_bring_in_all(message);
-    if (status == TD_OK) status = super.do_dirty_padding(tensor, layout, as, seed, count, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
-                                              input string as, output string message);
-    td_status_e status;
-    int         partial;
-    int         borrowed;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(handle(), tensor, layout, as, dump_use(), partial,
-                                                             borrowed, message));
-    m_borrowed = borrowed != 0 ? tensor : 0;
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK)
-      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_dump(handle(), tensor, layout, as, message));
-    m_borrowed = 0;
-    return status;
-  endfunction
-
-  virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
-                                                 input string policy, input string as, output longint unsigned report,
-                                                 output string message);
-    td_status_e status;
-    int         partial;
-    report = 0;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(handle(), golden, layout, as, partial, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_compare_tensor(golden, layout, policy, as, report, message);
-    return status;
-  endfunction
-  // verilator lint_on UNUSEDSIGNAL
-
-  // A comparison with a snapshot needs every word of the array, one without it only those of the layout.
-  // verilator lint_off UNUSEDSIGNAL
-  virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
-                                          input string policy, input string as, input longint unsigned mask,
-                                          input longint unsigned snapshot, output longint unsigned report,
-                                          output string message);
-    td_status_e status;
-    int         partial;
-    report = 0;
-    if (snapshot != 0) status = do_bring_in_all(message);
-    else begin
-      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(m_handle, golden, layout, as, partial, message));
-      if (status == TD_OK) status = do_bring_in(message);
-    end
-    if (status == TD_OK) status = super.do_compare(golden, layout, policy, as, mask, snapshot, report, message);
-    return status;
-  endfunction
-  // verilator lint_on UNUSEDSIGNAL
-
-  virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
-    td_status_e status;
-    status = do_bring_in_all(message);
-    if (status == TD_OK) status = super.do_snapshot(copies, message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_bring_in_all(output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(m_handle, 0, depth(), message));
-    if (status == TD_OK) status = do_bring_in(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
-                                           output string message);
-    td_status_e status;
-    bits = 0;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), address, 1, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_get_bits(address, bits, message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_set_bits(input longint unsigned address, input longint unsigned bits,
-                                           output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), address, 1, message));
-    if (status == TD_OK) status = super.do_set_bits(address, bits, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
-                                       output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, count, message));
-    if (status == TD_OK) status = super.do_fill(what, first, count, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_clear(output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), 0, depth(), message));
-    if (status == TD_OK) status = super.do_clear(message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  // A file with byte addresses may give only a part of a word, so the words are copied in first.
-  virtual function td_status_e do_load_file(input string path, output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(handle(), path, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_load_file(path, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_load_file_part(input string path, output longint unsigned bytes,
-                                                 output longint unsigned first, output longint unsigned last,
-                                                 output string message);
-    td_status_e status;
-    bytes = 0;
-    first = 0;
-    last = 0;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(handle(), path, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_load_file_part(path, bytes, first, last, message);
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
-  virtual function td_status_e do_save_file(input string path, input longint unsigned first,
-                                            input longint unsigned count, output string message);
-    td_status_e status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(handle(), first, count, message));
-    if (status == TD_OK) status = do_bring_in(message);
-    if (status == TD_OK) status = super.do_save_file(path, first, count, message);
-    return status;
+  virtual function void do_add_leaves(input td_backdoor to);
+    td_backdoor self;
+    self = this;
+    to.do_add_leaf(self);
   endfunction
 endclass
 

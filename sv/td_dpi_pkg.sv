@@ -326,6 +326,7 @@ package td_dpi_pkg;
   // ---- dpi/code.c
 
   `include "td_dpi_codes.svh"
+  `include "td_dpi_layers.svh"
 
   // ---- dpi/parts.c, dpi/parts_layout.c
 

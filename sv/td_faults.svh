@@ -94,7 +94,7 @@ class td_faults;
     longint unsigned count;
     td_status_e      status;
     faults = null;
-    status = bring_in(memory, message);
+    status = memory.do_bring_in_all(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_memory_inject(handle, what, code, found, count, message));
     if (status != TD_OK) return status;
@@ -112,7 +112,7 @@ class td_faults;
     longint unsigned count;
     td_status_e      status;
     faults = null;
-    status = bring_in(memory, message);
+    status = memory.do_bring_in_all(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_inject(handle, tensor, layout, as, coordinate, what, code,
                                                                found, count, message));
@@ -187,7 +187,7 @@ class td_faults;
       message = "memory_undo: these faults were undone or destroyed before; inject them again first";
       return TD_HANDLE;
     end
-    status = bring_in(memory, message);
+    status = memory.do_bring_in_all(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_memory_undo(memory.handle(), m_handle, left, message));
     if (status == TD_OK) status = memory.do_take_out(message);
@@ -196,17 +196,6 @@ class td_faults;
       m_handle = 0;
       m_count  = 0;
     end
-    return status;
-  endfunction
-
-  // ---- the words of a memory that lies in the design
-
-  local static function td_status_e bring_in(input td_memory memory, output string message);
-    td_status_e status;
-    message = "";
-    if (!memory.lies_elsewhere()) return TD_OK;
-    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(memory.handle(), 0, memory.depth(), message));
-    if (status == TD_OK) status = memory.do_bring_in(message);
     return status;
   endfunction
 endclass

@@ -1,8 +1,17 @@
 // A memory whose words the library keeps: `depth` words of `width` bits, zero at first. Created with td_memory::create,
 // anywhere in the testbench; freed with destroy. It has every call of td_backdoor. For an array of the design there is
-// td_design_memory, which extends this class; a td_uvm_mem is a UVM component around either.
+// td_design_memory, which extends this class; a td_uvm_mem is a UVM component around either. td_memory::over makes a
+// memory that lies in others, of any kind.
+//
+// Where words lie in the design, the library holds copies of its arrays: a call copies in the words that it reads,
+// works on the copies, and copies out the words that it has changed. No other word of an array is read or written.
 class td_memory extends td_backdoor;
   protected longint unsigned m_handle;
+  protected bit              m_elsewhere;     // the words lie in the design, all or some of them
+  protected longint unsigned m_borrowed = 0;  // the tensor whose storage is transferred directly, or 0
+  // The arrays of the design that a memory over others lies in. Declared with the type of the base class, as in
+  // td_bank_set.
+  local td_backdoor          m_leaves[$];
 
   // ---- life
 
@@ -25,6 +34,58 @@ class td_memory extends td_backdoor;
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_create(name, width, depth, handle, message));
     if (status == TD_OK) memory = new(name, width, depth, handle);
     return status;
+  endfunction
+
+  // Makes a memory that lies in others, as an SRAM in its macros: td_memory::over("wbuf", 128, 4096, tiles, macros);
+  // null when it is refused. `organisation` is the layout of its bits, a tensor of shape (depth, width), in the arrays,
+  // which are its banks; src/tensordoor.h has the usual ones. The arrays are arrays of the design, memories
+  // of the library, or memories that lie over others themselves, and have to live longer than it. TD_BANKS_MODULE gives
+  // such a set; td_bank_set::from makes one of memories that exist.
+  static function td_memory over(input string name, input longint unsigned width, input longint unsigned depth,
+                                 input td_layout organisation, input td_bank_set arrays);
+    td_memory   memory;
+    string      message;
+    td_status_e status;
+    status = try_over(name, width, depth, organisation, arrays, memory, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return memory;
+  endfunction
+
+  static function td_status_e try_over(input string name, input longint unsigned width, input longint unsigned depth,
+                                       input td_layout organisation, input td_bank_set arrays, output td_memory memory,
+                                       output string message);
+    td_addresses_t   handles;
+    longint unsigned array_list;
+    longint unsigned handle;
+    td_status_e      status;
+    memory = null;
+    if (organisation == null) begin
+      message = $sformatf("memory_over \"%s\": the organisation is null; pass a td_layout", name);
+      return TD_HANDLE;
+    end
+    if (arrays == null) begin
+      message = $sformatf("memory_over \"%s\": the arrays are null; pass a td_bank_set", name);
+      return TD_HANDLE;
+    end
+    arrays.do_list_handles(handles);
+    status = td_list::from_addresses(handles, array_list, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_memory_over(name, width, depth, organisation.handle(), array_list,
+                                                           handle, message));
+    td_list::destroy(array_list);
+    if (status == TD_OK) memory = lay(name, width, depth, handle, arrays);
+    return status;
+  endfunction
+
+  // The object of a new memory, which finds the arrays of the design below it.
+  local static function td_memory lay(input string name, input longint unsigned width, input longint unsigned depth,
+                                      input longint unsigned handle, input td_bank_set arrays);
+    td_memory   memory;
+    td_backdoor base;
+    memory = new(name, width, depth, handle);
+    base = memory;
+    arrays.do_add_leaves(base);
+    return memory;
   endfunction
 
   // Called by create and by derived classes. With any other handle, later calls fail with TD_HANDLE.
@@ -106,7 +167,15 @@ class td_memory extends td_backdoor;
   virtual function td_status_e do_load_file_part(input string path, output longint unsigned bytes,
                                                  output longint unsigned first, output longint unsigned last,
                                                  output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_load_file_part(m_handle, path, bytes, first, last, message));
+    td_status_e status;
+    bytes = 0;
+    first = 0;
+    last = 0;
+    status = begin_file(path, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_memory_load_file_part(m_handle, path, bytes, first, last, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   // ---- what td_backdoor asks for
@@ -147,47 +216,99 @@ class td_memory extends td_backdoor;
 
   virtual function td_status_e do_read(input longint unsigned addresses, input longint unsigned words,
                                        output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_read(m_handle, addresses, words, message));
+    td_status_e status;
+    status = begin_words(addresses, 1'b1, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_read(m_handle, addresses, words, message));
+    return status;
   endfunction
 
   virtual function td_status_e do_write(input longint unsigned addresses, input longint unsigned words,
                                         input longint unsigned mask, input int mask_bits, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_write(m_handle, addresses, words, mask, mask_bits, message));
+    td_status_e status;
+    status = begin_words(addresses, mask_bits != 0, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_write(m_handle, addresses, words, mask, mask_bits, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_load_matrix(input longint unsigned tensor, input longint unsigned first,
                                               input longint unsigned last, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_matrix(m_handle, tensor, first, last, message));
+    td_status_e status;
+    status = do_begin_span(first, last - first, 1'b0, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_matrix(m_handle, tensor, first, last, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_dump_matrix(input longint unsigned tensor, input longint unsigned first,
                                               input longint unsigned last, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_matrix(m_handle, tensor, first, last, message));
+    td_status_e status;
+    status = do_begin_span(first, last - first, 1'b1, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_matrix(m_handle, tensor, first, last, message));
+    return status;
   endfunction
 
   virtual function td_status_e do_load_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_tensor(m_handle, tensor, layout, as, message));
+    td_status_e status;
+    int         partial;
+    int         borrowed;
+    if (!m_elsewhere)
+      return td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_tensor(m_handle, tensor, layout, as, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(m_handle, tensor, layout, as, int'(td_dpi_pkg::ForLoad),
+                                                             partial, borrowed, message));
+    m_borrowed = borrowed != 0 ? tensor : 0;
+    if (status == TD_OK && partial != 0) status = do_bring_in(message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_load(m_handle, tensor, layout, as, message));
+    if (status == TD_OK) status = do_take_out(message);
+    m_borrowed = 0;
+    return status;
   endfunction
 
+  // In a two-state simulator no bit can be x, which allows a faster dump.
+  local function int dump_use();
+    logic probe;
+    probe = 1'bx;
+    return int'($isunknown(probe) ? td_dpi_pkg::ForDump : td_dpi_pkg::ForDumpKnown);
+  endfunction
+
+  // Dumps and comparisons copy every word in, so they do not look at `partial`:
+  // verilator lint_off UNUSEDSIGNAL
   virtual function td_status_e do_dump_tensor(input longint unsigned tensor, input longint unsigned layout,
                                               input string as, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_tensor(m_handle, tensor, layout, as, message));
-  endfunction
-
-  virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
-                                                input string as, input longint unsigned seed,
-                                                output longint unsigned count, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dirty_padding(m_handle, tensor, layout, as, seed, count, message));
+    td_status_e status;
+    int         partial;
+    int         borrowed;
+    if (!m_elsewhere)
+      return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_tensor(m_handle, tensor, layout, as, message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(m_handle, tensor, layout, as, dump_use(), partial,
+                                                             borrowed, message));
+    m_borrowed = borrowed != 0 ? tensor : 0;
+    if (status == TD_OK) status = do_bring_in(message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_transfer_dump(m_handle, tensor, layout, as, message));
+    m_borrowed = 0;
+    return status;
   endfunction
 
   virtual function td_status_e do_compare_tensor(input longint unsigned golden, input longint unsigned layout,
                                                  input string policy, input string as, output longint unsigned report,
                                                  output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_tensor(m_handle, golden, layout, policy, as, report,
-                                                                   message));
+    td_status_e status;
+    report = 0;
+    status = begin_layout(golden, layout, as, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_compare_tensor(m_handle, golden, layout, policy, as, report,
+                                                                       message));
+    return status;
   endfunction
 
+  // A comparison with a snapshot needs every word, one without it only those of the layout.
   virtual function td_status_e do_compare(input longint unsigned golden, input longint unsigned layout,
                                           input string policy, input string as, input longint unsigned mask,
                                           input longint unsigned snapshot, output longint unsigned report,
@@ -196,8 +317,9 @@ class td_memory extends td_backdoor;
     longint unsigned banks;
     td_status_e      status;
     report = 0;
-    handles = new[1];
-    handles[0] = m_handle;
+    status = snapshot != 0 ? do_bring_in_all(message) : begin_layout(golden, layout, as, message);
+    if (status != TD_OK) return status;
+    do_list_handles(handles);
     status = td_list::from_addresses(handles, banks, message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_compare(banks, golden, layout, policy, as, mask, snapshot, report,
@@ -206,10 +328,38 @@ class td_memory extends td_backdoor;
     return status;
   endfunction
 
+  local function td_status_e begin_layout(input longint unsigned golden, input longint unsigned layout,
+                                          input string as, output string message);
+    td_status_e status;
+    int         partial;
+    message = "";
+    if (!m_elsewhere) return TD_OK;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_layout(m_handle, golden, layout, as, partial, message));
+    if (status == TD_OK) status = do_bring_in(message);
+    return status;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  // Padding may be a part of a word, so that all words come in first.
+  virtual function td_status_e do_dirty_padding(input longint unsigned tensor, input longint unsigned layout,
+                                                input string as, input longint unsigned seed,
+                                                output longint unsigned count, output string message);
+    td_status_e status;
+    count = 0;
+    status = do_bring_in_all(message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_dirty_padding(m_handle, tensor, layout, as, seed, count,
+                                                                      message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
+  endfunction
+
   virtual function td_status_e do_snapshot(output td_addresses_t copies, output string message);
     longint unsigned copy;
     td_status_e      status;
-    status = td_status_e'(td_dpi_pkg::td_dpi_memory_snapshot(m_handle, copy, message));
+    copy = 0;
+    status = do_bring_in_all(message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_snapshot(m_handle, copy, message));
     copies = new[1];
     copies[0] = copy;
     return status;
@@ -217,51 +367,140 @@ class td_memory extends td_backdoor;
 
   virtual function td_status_e do_get_bits(input longint unsigned address, output longint unsigned bits,
                                            output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_get_bits(m_handle, address, bits, message));
+    td_status_e status;
+    bits = 0;
+    status = do_begin_span(address, 1, 1'b1, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_get_bits(m_handle, address, bits, message));
+    return status;
   endfunction
 
   virtual function td_status_e do_set_bits(input longint unsigned address, input longint unsigned bits,
                                            output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_set_bits(m_handle, address, bits, message));
+    td_status_e status;
+    status = do_begin_span(address, 1, 1'b0, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_set_bits(m_handle, address, bits, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_fill(input string what, input longint unsigned first, input longint unsigned count,
                                        output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_fill(m_handle, what, first, count, message));
+    td_status_e status;
+    status = do_begin_span(first, count, 1'b0, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_fill(m_handle, what, first, count, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_clear(output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_clear(m_handle, message));
+    td_status_e status;
+    status = do_begin_span(0, depth(), 1'b0, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_clear(m_handle, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_load_file(input string path, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_load_file(m_handle, path, message));
+    td_status_e status;
+    status = begin_file(path, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_load_file(m_handle, path, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_save_file(input string path, input longint unsigned first,
                                             input longint unsigned count, output string message);
-    return td_status_e'(td_dpi_pkg::td_dpi_memory_save_file(m_handle, path, first, count, message));
+    td_status_e status;
+    status = do_begin_span(first, count, 1'b1, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_memory_save_file(m_handle, path, first, count, message));
+    return status;
   endfunction
 
-  // ---- for td_bank_set: words of the library need no transfer
+  // ---- before a call: words that lie in the design are named, and come in where the call reads them (`reads`), or
+  // where words of the arrays hold other bits too. Words of the library need nothing.
+
+  local function td_status_e begin_words(input longint unsigned addresses, input bit reads, output string message);
+    td_status_e status;
+    message = "";
+    if (!m_elsewhere) return TD_OK;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_words(m_handle, addresses, message));
+    if (status == TD_OK) status = bring_old(reads, message);
+    return status;
+  endfunction
+
+  function td_status_e do_begin_span(input longint unsigned first, input longint unsigned count, input bit reads,
+                                     output string message);
+    td_status_e status;
+    message = "";
+    if (!m_elsewhere) return TD_OK;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_span(m_handle, first, count, message));
+    if (status == TD_OK) status = bring_old(reads, message);
+    return status;
+  endfunction
+
+  // A file with byte addresses may give only a part of a word, so the words are copied in first.
+  local function td_status_e begin_file(input string path, output string message);
+    td_status_e status;
+    message = "";
+    if (!m_elsewhere) return TD_OK;
+    status = td_status_e'(td_dpi_pkg::td_dpi_transfer_file(m_handle, path, message));
+    if (status == TD_OK) status = do_bring_in(message);
+    return status;
+  endfunction
+
+  // In steps: Verilator 5.006 calls a function of the right side of || whatever the left side is. A word of an array
+  // that is the memory itself holds no other bits.
+  local function td_status_e bring_old(input bit reads, output string message);
+    message = "";
+    if (reads) return do_bring_in(message);
+    if (m_leaves.size() == 0) return TD_OK;
+    if (td_dpi_pkg::td_dpi_transfer_shared(m_handle) == 0) return TD_OK;
+    return do_bring_in(message);
+  endfunction
+
+  // ---- transfers: those of the arrays that the memory lies in. td_design_memory, which is an array, has its own.
 
   virtual function bit lies_elsewhere();
-    return 1'b0;
+    return m_elsewhere;
   endfunction
 
   virtual function td_status_e do_bring_in(output string message);
+    td_status_e status;
+    status = TD_OK;
     message = "";
-    return TD_OK;
+    for (int i = 0; i < m_leaves.size() && status == TD_OK; i++) status = m_leaves[i].do_bring_in(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_take_out(output string message);
+    td_status_e status;
+    status = TD_OK;
     message = "";
-    return TD_OK;
+    for (int i = 0; i < m_leaves.size() && status == TD_OK; i++) status = m_leaves[i].do_take_out(message);
+    return status;
   endfunction
 
   virtual function td_status_e do_bring_in_all(output string message);
-    message = "";
-    return TD_OK;
+    return do_begin_span(0, depth(), 1'b1, message);
+  endfunction
+
+  // ---- for memories over others
+
+  virtual function void do_list_handles(output td_addresses_t handles);
+    handles = new[1];
+    handles[0] = m_handle;
+  endfunction
+
+  virtual function void do_add_leaves(input td_backdoor to);
+    for (int i = 0; i < m_leaves.size(); i++) to.do_add_leaf(m_leaves[i]);
+  endfunction
+
+  // Adds an array of the design, once.
+  virtual function void do_add_leaf(input td_backdoor leaf);
+    for (int i = 0; i < m_leaves.size(); i++) if (m_leaves[i].handle() == leaf.handle()) return;
+    m_leaves.push_back(leaf);
+    m_elsewhere = 1'b1;
   endfunction
 
   // ---- for td_faults: the memory of each of them, by their handle. It is kept here because Verilator 5.006, once it

@@ -14,6 +14,7 @@ package td_pkg;
   `include "td_snapshot.svh"
   `include "td_comparison.svh"
   `include "td_backdoor.svh"
+  typedef class td_bank_set;  // which td_memory::over takes
   `include "td_memory.svh"
   `include "td_design_memory.svh"
   `include "td_code.svh"

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,23 @@ __attribute__((destructor)) static void free_matrix_layouts(void)
     td_layout_destroy(&matrix_layout[1]);
 }
 
+/* In a memory that lies over others, whose words have to be called by their own addresses. */
+static td_status run_matrix_at(const td_call *c, uint64_t first)
+{
+    char address[32];
+    td_layout *layout = NULL;
+    snprintf(address, sizeof address, c->tensor->shape.rank == 2 ? "%" PRIu64 " + r" : "%" PRIu64, first);
+    td_status status = td_layout_create(c->tensor->shape.rank == 2 ? "r c -> r c" : "c -> 1 c", NULL, address, &layout);
+    if (status)
+        return td_call_fail(c, status);
+    td_call rows = *c;
+    rows.layout = layout;
+    rows.truncate = true;
+    status = td_call_run(&rows);
+    td_layout_destroy(&layout);
+    return status;
+}
+
 /* A matrix is a layout like any other, except that rows may be longer than the word. It moves through a view of the
  * memory that begins at `first`, so that one plan serves every address. */
 static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
@@ -197,6 +215,8 @@ static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
     td_status status = check_rows(c, first, last);
     if (status)
         return td_call_fail(c, status);
+    if (c->bank[0]->backing)
+        return run_matrix_at(c, first);
     pthread_once(&once, make_matrix_layouts);
     td_memory view = *c->bank[0];
     view.data += first * view.word_bytes;

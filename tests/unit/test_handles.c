@@ -164,14 +164,99 @@ static void many_take_turns(void **state)
     free_memory(b);
 }
 
+/* -- memories that lie over others --------------------------------------------------------------------------------- */
+
+static td_dpi_u64 lay_over(td_dpi_u64 a, td_dpi_u64 b)
+{
+    td_dpi_claim claims[] = {{.handle = a, .kind = TD_DPI_MEMORY}, {.handle = b, .kind = TD_DPI_MEMORY}};
+    td_layout *tiles = NULL;
+    td_memory *made = NULL;
+    td_dpi_u64 handle = 0;
+    const char *message = "";
+    ASSERT_OK(td_layout_create("(t r) k -> t r k", "t=2", NULL, &tiles));
+    assert_int_equal(td_dpi_claim_below("test", claims, 2, &message), TD_OK);
+    ASSERT_OK(td_memory_over("over", 8, 32, tiles, (td_memory *[]){claims[0].object, claims[1].object}, 2, &made));
+    assert_int_equal(td_dpi_handle_create_over(made, claims, 2, &handle, &message), TD_OK);
+    td_dpi_release(claims, 2);
+    td_layout_destroy(&tiles);
+    return handle;
+}
+
+/* The words of `over` and of `a` are the same ones, so that a word is counted up in turns. */
+typedef struct walker {
+    td_dpi_u64 memory;
+    int failed;
+} walker;
+
+static void *count_words(void *argument)
+{
+    walker *w = argument;
+    const uint64_t address = 3;
+    for (int i = 0; i < 2000; i++) {
+        td_dpi_claim c;
+        unsigned char word = 0;
+        if (claim(w->memory, &c)) {
+            w->failed++;
+            continue;
+        }
+        w->failed += td_backdoor_read(c.object, &address, 1, &word) != TD_OK;
+        word++;
+        w->failed += td_backdoor_write(c.object, &address, 1, &word, NULL) != TD_OK;
+        td_dpi_release(&c, 1);
+    }
+    return NULL;
+}
+
+static void what_lies_below_is_kept(void **state)
+{
+    (void)state;
+    const char *message = "";
+    const td_dpi_u64 a = make_memory("a"), b = make_memory("b"), over = lay_over(a, b), more = lay_over(b, a);
+    assert_int_equal(td_dpi_memory_destroy(a, &message), TD_ARGUMENT);
+    assert_string_equal(message,
+                        "memory_destroy \"a\": 2 memories lie over it; destroy what lies above a memory before it");
+    free_memory(over);
+    assert_int_equal(td_dpi_memory_destroy(b, &message), TD_ARGUMENT);
+    assert_string_equal(message,
+                        "memory_destroy \"b\": 1 memory lies over it; destroy what lies above a memory before it");
+    free_memory(more);
+    free_memory(a);
+    free_memory(b);
+}
+
+/* A call with a memory waits for those with what it lies over, and they for it. */
+static void layers_take_turns(void **state)
+{
+    (void)state;
+    const td_dpi_u64 a = make_memory("a"), b = make_memory("b"), over = lay_over(a, b);
+    walker w[3] = {{.memory = over}, {.memory = a}, {.memory = over}};
+    pthread_t thread[2];
+    td_dpi_claim c;
+    unsigned char word = 0;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, count_words, &w[i]), 0);
+    count_words(&w[2]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(w[i].failed, 0);
+    assert_int_equal(claim(a, &c), TD_OK);
+    ASSERT_OK(td_backdoor_read(c.object, &(uint64_t){3}, 1, &word));
+    td_dpi_release(&c, 1);
+    assert_int_equal(word, 6000 % 256);
+    free_memory(over);
+    free_memory(a);
+    free_memory(b);
+}
+
 /* In this order: the bias of the first thread ends when another one comes, and does not come back. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(biased_nothing_is_locked),
-        cmocka_unit_test(long_strings_are_whole),
-        cmocka_unit_test(another_waits),
-        cmocka_unit_test(many_take_turns),
+        cmocka_unit_test(biased_nothing_is_locked), cmocka_unit_test(long_strings_are_whole),
+        cmocka_unit_test(what_lies_below_is_kept),  cmocka_unit_test(another_waits),
+        cmocka_unit_test(many_take_turns),          cmocka_unit_test(what_lies_below_is_kept),
+        cmocka_unit_test(layers_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

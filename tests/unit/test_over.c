@@ -69,6 +69,32 @@ static void words_go_where_the_organisation_says(void **state)
     unmake(&s);
 }
 
+static void a_matrix_begins_at_any_word(void **state)
+{
+    (void)state;
+    sram s;
+    td_tensor *matrix = NULL, *back = NULL, *row = NULL;
+    make(&s, 2, 16, 8, 16, 16, "(t r) k -> t r k", "t=2");
+    ASSERT_OK(td_tensor_create("u8", TD_SHAPE(5, 2), &matrix));
+    ASSERT_OK(td_tensor_create("u8", TD_SHAPE(5, 2), &back));
+    ASSERT_OK(td_tensor_create("u8", TD_SHAPE(2), &row));
+    ASSERT_OK(td_tensor_fill_ramp(matrix, 1, 1));
+    ASSERT_OK(td_tensor_fill_ramp(row, 0x77, 1));
+    ASSERT_OK(td_backdoor_load_matrix(s.memory, matrix, 6, 11));
+    assert_int_equal(word(s.array[0], 5), 0);
+    assert_int_equal(word(s.array[0], 6), 0x0201);
+    assert_int_equal(word(s.array[1], 2), 0x0a09);
+    assert_int_equal(word(s.array[1], 3), 0);
+    ASSERT_OK(td_backdoor_dump_matrix(s.memory, back, 6, 11));
+    assert_memory_equal(td_tensor_data(back), td_tensor_data(matrix), 10);
+    ASSERT_OK(td_backdoor_load_matrix(s.memory, row, 15, 16));
+    assert_int_equal(word(s.array[1], 7), 0x7877);
+    td_tensor_destroy(&matrix);
+    td_tensor_destroy(&back);
+    td_tensor_destroy(&row);
+    unmake(&s);
+}
+
 static void every_call_reaches_the_arrays(void **state)
 {
     (void)state;
@@ -184,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_go_where_the_organisation_says),
         cmocka_unit_test(every_call_reaches_the_arrays),
+        cmocka_unit_test(a_matrix_begins_at_any_word),
         cmocka_unit_test(copies_must_agree),
         cmocka_unit_test(memories_that_are_refused),
     };

@@ -1,0 +1,102 @@
+/* Memories that lie over others, for SystemVerilog, and what a transfer of one needs beside dpi/transfer.c. The arrays
+ * come as a list of their handles, as the banks of a set do. */
+#include "handles.h"
+#include "tensordoor_bridge.h"
+
+#include <stdlib.h>
+#include <svdpi.h>
+
+/* The memories of a list, claimed together with `more` other claims, which stand behind them. */
+typedef struct claimed {
+    td_dpi_claim *claim;
+    td_memory **memory;
+    size_t count, more;
+} claimed;
+
+static void let_go(claimed *c)
+{
+    free(c->claim);
+    free(c->memory);
+}
+
+/* Without a status, everything is claimed. let_go is due in any case. */
+static td_status claim_list(const char *call, td_dpi_u64 list, const td_dpi_claim *more, size_t more_count,
+                            claimed *out, const char **message)
+{
+    uint64_t *handles = NULL;
+    *out = (claimed){.more = more_count};
+    td_status status = td_dpi_list_read(call, list, &handles, &out->count, message);
+    if (status)
+        goto done;
+    if (!out->count && !more_count) {
+        status = (td_status)td_dpi_fail(TD_ARGUMENT, message, "%s: no memory; pass one", call);
+        goto done;
+    }
+    out->claim = calloc(out->count + more_count, sizeof *out->claim);
+    out->memory = calloc(out->count + 1, sizeof(td_memory *));
+    if (!out->claim || !out->memory) {
+        status = (td_status)td_dpi_fail(TD_NO_MEMORY, message, "%s: no memory for %llu arrays; use fewer", call,
+                                        (td_dpi_u64)out->count);
+        goto done;
+    }
+    for (size_t i = 0; i < out->count; i++)
+        out->claim[i] = (td_dpi_claim){.handle = handles[i], .kind = TD_DPI_MEMORY};
+    for (size_t i = 0; i < more_count; i++)
+        out->claim[out->count + i] = more[i];
+    status = td_dpi_claim_below(call, out->claim, out->count + more_count, message);
+    for (size_t i = 0; i < out->count && !status; i++)
+        out->memory[i] = out->claim[i].object;
+
+done:
+    free(handles);
+    return status;
+}
+
+TD_API int td_dpi_memory_over(const char *name, td_dpi_u64 width_bits, td_dpi_u64 depth_words, td_dpi_u64 organisation,
+                              td_dpi_u64 arrays, td_dpi_u64 *handle, const char **message)
+{
+    const td_dpi_claim layout = {.handle = organisation, .kind = TD_DPI_LAYOUT};
+    claimed c;
+    td_memory *made = NULL;
+    *handle = 0;
+    td_status status = claim_list("memory_over", arrays, &layout, 1, &c, message);
+    if (status) {
+        let_go(&c);
+        return (int)status;
+    }
+    status = td_memory_over(name, width_bits, depth_words, c.claim[c.count].object, c.memory, c.count, &made);
+    td_dpi_done(status, message);
+    if (!status)
+        status = td_dpi_handle_create_over(made, c.claim, c.count, handle, message);
+    if (status)
+        td_memory_destroy(&made);
+    td_dpi_release(c.claim, c.count + 1);
+    let_go(&c);
+    return (int)status;
+}
+
+/* For memories that lie in the design, or over such: every word of every bank. */
+TD_API int td_dpi_transfer_all(td_dpi_u64 banks, const char **message)
+{
+    claimed c;
+    td_status status = claim_list("transfer_all", banks, NULL, 0, &c, message);
+    if (!status) {
+        status = td_transfer_all(c.memory, c.count);
+        td_dpi_done(status, message);
+        td_dpi_release(c.claim, c.count);
+    }
+    let_go(&c);
+    return (int)status;
+}
+
+/* 1 where the words below hold other bits too, and have to come in before any write. */
+TD_API int td_dpi_transfer_shared(td_dpi_u64 memory)
+{
+    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    const char *message;
+    if (td_dpi_claim_one("", &claim, &message))
+        return 0;
+    const int shared = td_transfer_shared(claim.object);
+    td_dpi_release(&claim, 1);
+    return shared;
+}

@@ -1,0 +1,19 @@
+// The imports of memories that lie over others, whose shims are in dpi/layers.c: a part of td_dpi_pkg.
+
+  import "DPI-C" function int td_dpi_memory_over(
+    input  string           name,
+    input  longint unsigned width,
+    input  longint unsigned depth,
+    input  longint unsigned organisation,
+    input  longint unsigned arrays,        // a list of their handles
+    output longint unsigned memory,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_transfer_all(
+    input  longint unsigned banks,
+    output string           message
+  );
+  // 1 when the words below hold other bits too.
+  import "DPI-C" function int td_dpi_transfer_shared(
+    input  longint unsigned memory
+  );
