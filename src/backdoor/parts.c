@@ -304,6 +304,7 @@ void td_placed_load(const td_placed *p, int kind, const td_tensor *tensor)
 /* Part by part, from tensors of their own. */
 static td_status load_each(td_placed *p, const td_tensor *tensor)
 {
+    p->parts->unset = true;
     td_status status = td_parts_make_tensors(p->parts, td_tensor_name(tensor));
     if (!status)
         status = td_parts_pack_into(p->parts, tensor);

@@ -72,6 +72,74 @@ void td_pages_unmap(void *pages, size_t bytes)
         (void)munmap(pages, bytes);
 }
 
+/* -- pages that are kept between calls -- */
+
+#define KEPT_MOST 4                                       /* mappings */
+#define KEPT_BYTES ((size_t)128 << 20)                    /* all of them */
+#define KEPT_UNUSED(bytes) (HUGE_BYTES / 2 + (bytes) / 8) /* of a kept mapping: as map_huge rounds, and a little more */
+
+static struct {
+    pthread_mutex_t lock;
+    struct {
+        void *pages;
+        size_t bytes;
+    } map[KEPT_MOST]; /* the last one kept is the first */
+    size_t count, bytes;
+} spare = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* With the lock held. */
+static void forget_kept(size_t number)
+{
+    spare.bytes -= spare.map[number].bytes;
+    spare.count--;
+    memmove(&spare.map[number], &spare.map[number + 1], (spare.count - number) * sizeof spare.map[0]);
+}
+
+void *td_pages_reuse(size_t *bytes)
+{
+    void *pages = NULL;
+    (void)pthread_mutex_lock(&spare.lock);
+    for (size_t i = 0; i < spare.count && !pages; i++)
+        if (spare.map[i].bytes >= *bytes && spare.map[i].bytes - *bytes <= KEPT_UNUSED(spare.map[i].bytes)) {
+            pages = spare.map[i].pages;
+            *bytes = spare.map[i].bytes;
+            forget_kept(i);
+        }
+    (void)pthread_mutex_unlock(&spare.lock);
+    return pages ? pages : td_pages_map(bytes, true);
+}
+
+void td_pages_keep(void *pages, size_t bytes)
+{
+    bool keeps = bytes <= KEPT_BYTES;
+#ifdef MADV_FREE
+    keeps = keeps && madvise(pages, bytes, MADV_FREE) == 0; /* refused for locked pages, and by old systems */
+#endif
+    if (!keeps) {
+        td_pages_unmap(pages, bytes);
+        return;
+    }
+    (void)pthread_mutex_lock(&spare.lock);
+    while (spare.count == KEPT_MOST || spare.bytes + bytes > KEPT_BYTES) {
+        td_pages_unmap(spare.map[spare.count - 1].pages, spare.map[spare.count - 1].bytes);
+        forget_kept(spare.count - 1);
+    }
+    memmove(&spare.map[1], &spare.map[0], spare.count * sizeof spare.map[0]);
+    spare.map[0].pages = pages;
+    spare.map[0].bytes = bytes;
+    spare.count++;
+    spare.bytes += bytes;
+    (void)pthread_mutex_unlock(&spare.lock);
+}
+
+__attribute__((destructor)) static void unmap_kept(void)
+{
+    while (spare.count) {
+        td_pages_unmap(spare.map[0].pages, spare.map[0].bytes);
+        forget_kept(0);
+    }
+}
+
 void td_pages_clear(void *pages, size_t bytes)
 {
     /* Refused for locked pages (a simulator may call mlockall): then zeros are written. */

@@ -10,6 +10,12 @@
 void *td_pages_map(size_t *bytes, bool reserve);
 void td_pages_unmap(void *pages, size_t bytes);
 
+/* For what is written whole before it is read: new pages cost more than any kernel that fills them, so some are kept
+ * between calls, with what they hold, for the next who asks. The system may take kept pages when it runs short.
+ * td_pages_keep takes pages of td_pages_map or td_pages_reuse and keeps or unmaps them. */
+void *td_pages_reuse(size_t *bytes);
+void td_pages_keep(void *pages, size_t bytes);
+
 /* Zero again, and the pages back to the system. */
 void td_pages_clear(void *pages, size_t bytes);
 

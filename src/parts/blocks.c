@@ -3,9 +3,12 @@
  * known, once more for the elements. Bands are independent, so threads share them. */
 #include "parts/blocks.h"
 
+#include "base/caches.h"
 #include "base/cpu.h"
 #include "base/fp_mode.h"
 #include "base/pool.h"
+#include "kernels/move.h"
+#include "parts/elem_codes.h"
 #include "parts/ggml.h"
 #include "parts/scale.h"
 #include "values/convert.h"
@@ -15,7 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#define STRIP TD_STRIP /* elements, and blocks, of a strip */
+#define STRIP TD_STRIP      /* elements, and blocks, of a strip */
+#define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
 
 typedef struct work {
     const td_packing *packing;
@@ -26,6 +30,9 @@ typedef struct work {
     td_scaler scaler;
     td_convert source, elems; /* of the tensor to f32; of elements from f32, or to it */
     bool convert_source;      /* the tensor is no f32 */
+    bool by_kernel;           /* elements go by the kernels of kernels/quant.h, in one step */
+    td_quant quant;
+    td_quant_kernels kernels;
     uint64_t bands;
     unsigned pieces;
 } work;
@@ -43,7 +50,10 @@ typedef struct strip {
     uint32_t codes[STRIP];
     td_block_scales scales;
     bool any_nan; /* among the scales */
+    bool any_inf; /* among the values, or a NaN */
 } strip;
+
+#define INF_BITS 0x7f800000U
 
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
 
@@ -234,10 +244,29 @@ static void scale_blocks(const work *w, strip *s, const float *row, size_t first
         kernels->add(s->in + at, scaled, s->scales.zero + first, blocks, size); /* the row is not needed any more */
 }
 
+/* Blocks from values to codes in one step. */
+static void encode_blocks(const work *w, const strip *s, const float *row, uint64_t elem, size_t first, size_t blocks,
+                          size_t size)
+{
+    const td_packing *k = w->packing;
+    unsigned char *dst = w->parts.elems->data + elem;
+    if (k->elem.kind == TD_KIND_FLOAT)
+        w->kernels.floats(dst, row, s->scales.by + first, blocks, size, &w->quant);
+    else
+        w->kernels.ints(dst, row, s->scales.by + first, k->zeros ? s->scales.zero + first : NULL, blocks, size,
+                        &w->quant);
+}
+
 static void encode_row(const work *w, strip *s, const float *row, uint64_t elem, size_t n, size_t block)
 {
     const td_packing *k = w->packing;
     const size_t whole = n / block, rest = n % block;
+    if (w->by_kernel && !s->any_inf) {
+        encode_blocks(w, s, row, elem, 0, whole, block);
+        if (rest)
+            encode_blocks(w, s, row + whole * block, elem + whole * block, whole, 1, rest);
+        return;
+    }
     scale_blocks(w, s, row, 0, 0, whole, block);
     if (rest)
         scale_blocks(w, s, row, whole, whole * block, 1, rest);
@@ -323,9 +352,13 @@ static void pack_columns(const work *w, strip *s, const band *b, const columns *
             scan_row(w, s, fetch(w, row_at(w, b, r) + c->at + done, n, s->in), n, c->block);
         }
     td_scaler_find(&w->scaler, &s->scales, blocks);
+    uint32_t most = 0;
+    for (size_t j = 0; j < blocks; j++)
+        most = s->scales.amax[j] > most ? s->scales.amax[j] : most;
     s->any_nan = false;
     for (size_t j = 0; j < blocks && w->packing->rule != TD_RULE_SHARED; j++)
         s->any_nan |= isnan(s->scales.by[j]) != 0;
+    s->any_inf = most >= INF_BITS || s->any_nan;
     put_codes(w->parts.scales, first, s->scales.code, blocks);
     for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
         const uint32_t zero = (uint32_t)s->scales.zero[j];
@@ -371,6 +404,17 @@ static void decode_row(const work *w, strip *s, uint64_t elem, size_t n, size_t 
 {
     const td_packing *k = w->packing;
     const size_t whole = n / block, rest = n % block;
+    if (w->by_kernel) {
+        const uint8_t *codes = w->parts.elems->data + elem;
+        const float *zero = k->zeros ? s->scales.zero : NULL;
+        w->kernels.values(out, codes, s->scales.by, zero, whole, block, &w->quant);
+        if (rest)
+            w->kernels.values(out + whole * block, codes + whole * block, s->scales.by + whole,
+                              zero ? zero + whole : NULL, 1, rest, &w->quant);
+        if (k->mins)
+            td_ggml_add_mins(out, s->scales.min, n, block);
+        return;
+    }
     if (k->rule == TD_RULE_SHARED) {
         get_codes(w->parts.elems, elem, s->codes, n);
         shared_values(s->in, s->codes, n, k->elem.bits);
@@ -420,6 +464,8 @@ static void run_bands(void *context, unsigned begin, unsigned end)
             at += c.count;
         }
     }
+    if (w->quant.stream)
+        td_move_fence();
     td_mode_leave(mode);
 }
 
@@ -432,11 +478,31 @@ static void bind(td_dtype memory, td_dtype tensor, uint8_t round, td_direction d
     (void)td_convert_bind(&as, tensor, direction, NULL, out);
 }
 
+/* Where blocks lie along the last dimension and fill it, several rows are one: a strip then is full. */
+static void join_rows(work *w)
+{
+    const size_t rank = w->shape.rank;
+    if (rank < 2 || w->shape.dim[rank - 1] % w->block.dim[rank - 1])
+        return;
+    uint64_t rows = 1, elems = w->shape.dim[rank - 1];
+    for (size_t d = 0; d + 1 < rank; d++) {
+        if (w->block.dim[d] != 1)
+            return;
+        rows *= w->shape.dim[d];
+    }
+    for (; rows % 2 == 0 && elems < JOINED; rows /= 2)
+        elems *= 2;
+    const uint64_t size = w->block.dim[rank - 1];
+    w->shape = (td_shape){.rank = 2, .dim = {rows, elems}};
+    w->block = (td_shape){.rank = 2, .dim = {1, size}};
+}
+
 static void run(work *w, const td_packing *packing, const td_shape *block, const td_tensor *whole)
 {
     w->packing = packing;
     w->shape = whole->shape;
     w->block = *block;
+    join_rows(w);
     w->count = td_blocks_count(&w->shape, &w->block);
     w->convert_source = !td_dtype_equal(whole->dtype, dtype_f32);
     w->bands = 1;
@@ -483,6 +549,8 @@ void td_blocks_pack(const td_packing *packing, const td_shape *block, const td_t
     const unsigned mode = td_mode_enter();
     read_f32(&w, tensor);
     bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &w.elems);
+    w.by_kernel = td_codes_find(packing, false, &w.quant);
+    td_quant_init(&w.kernels, td_cpu_flags());
     td_block_init(&w.scaler.kernels, td_cpu_flags());
     const bool finds = packing->global == TD_GLOBAL_AMAX && !out->amax;
     td_scaler_make(packing, out->amax ? *out->amax : finds ? amax_of(&w) : 0, &w.scaler);
@@ -500,5 +568,12 @@ void td_blocks_unpack(const td_packing *packing, const td_shape *block, const td
     td_scaler_make(packing, 0, &w.scaler);
     if (packing->global != TD_GLOBAL_NONE)
         memcpy(&w.scaler.tensor_scale, parts->global->data, sizeof w.scaler.tensor_scale);
+    w.by_kernel = td_codes_find(packing, true, &w.quant);
+    if (w.by_kernel) {
+        td_quant_init(&w.kernels, td_cpu_flags());
+        td_codes_values(&w.elems, &w.quant);
+        w.quant.extra = packing->global != TD_GLOBAL_NONE ? w.scaler.tensor_scale : 1;
+        w.quant.stream = !w.convert_source && out->elems * sizeof(float) >= td_caches_find().last_bytes;
+    }
     run(&w, packing, block, out);
 }

@@ -16,12 +16,14 @@ struct td_parts {
     td_part_form form[TD_MOST_PARTS];
     td_tensor *tensor[TD_MOST_PARTS]; /* NULL: the packing has none, or it was taken */
     bool borrowed;                    /* the tensors belong to the caller */
+    bool unset; /* the next that happens is a packing: tensors that it writes whole need no zeros */
     char name[TD_PACKING_NAME_BYTES], text[TD_PACKING_TEXT_BYTES];
 };
 
 /* What td_parts_pack and td_parts_unpack are made of, without their names in front of messages: parts without tensors,
- * of this tensor (sparse ones depend on its values) or, NULL, of any of that shape; tensors of zeros for them, named
- * after their source; the tensor into these; and back into a tensor of the whole shape. */
+ * of this tensor (sparse ones depend on its values) or, NULL, of any of that shape; tensors for them, named after their
+ * source, of zeros but where `unset` is set and a packing writes them whole; the tensor into these; and back into a
+ * tensor of the whole shape. */
 td_status td_parts_of(const char *packing, const td_shape *shape, const td_tensor *tensor, td_parts **out);
 td_status td_parts_make_tensors(td_parts *parts, const char *source);
 td_status td_parts_pack_into(td_parts *parts, const td_tensor *tensor);

@@ -12,11 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether packing writes all of a part: the values of 2:4, and everything of blocks. */
+static bool is_written_whole(const td_parts *p, int kind)
+{
+    const bool is_2_of_4 = p->sparse.kind == TD_SPARSE_N_OF_M && p->sparse.n == 2 && p->sparse.m == 4;
+    return p->unset && (p->is_sparse ? is_2_of_4 && kind == 0 : true);
+}
+
 static td_status make_part(td_parts *p, int kind, const char *source)
 {
     char dtype[TD_DTYPE_NAME_BYTES], name[512];
     td_dtype_print(p->form[kind].dtype, dtype);
-    td_status status = td_tensor_create(dtype, p->form[kind].shape, &p->tensor[kind]);
+    td_status status = (is_written_whole(p, kind) ? td_tensor_create_unset
+                                                  : td_tensor_create)(dtype, p->form[kind].shape, &p->tensor[kind]);
     if (status)
         return status;
     snprintf(name, sizeof name, "%s%s%s", source, *source ? "." : "", p->form[kind].name);
@@ -103,13 +111,15 @@ td_status td_parts_make_tensors(td_parts *p, const char *source)
     return status;
 }
 
-/* Parts of zeros, for this tensor or for any of that shape. */
+/* Parts for this tensor, which is packed into them, or of zeros, for any of that shape. */
 static td_status make_parts(const char *packing, const td_shape *shape, const td_tensor *tensor, td_parts **out)
 {
     td_parts *p = NULL;
     td_status status = td_parts_of(packing, shape, tensor, &p);
-    if (!status)
+    if (!status) {
+        p->unset = tensor != NULL;
         status = td_parts_make_tensors(p, tensor ? td_tensor_name(tensor) : "");
+    }
     if (status)
         td_parts_destroy(&p);
     else
@@ -388,7 +398,7 @@ td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **
         td_fail_prefix("parts_unpack: ");
         return status;
     }
-    status = td_tensor_create(type, parts->shape, &tensor);
+    status = (parts->is_sparse ? td_tensor_create : td_tensor_create_unset)(type, parts->shape, &tensor);
     if (status)
         return status;
     status = td_parts_unpack_into(parts, tensor);

@@ -25,15 +25,16 @@ static td_tensor *new_header(td_dtype dtype, const td_shape *shape, uint64_t ele
     return t;
 }
 
-/* Zeros from a cache line on: a row that begins inside one costs kernels an access to two. */
-static void *zero_lines(size_t bytes)
+/* From a cache line on: a row that begins inside one costs kernels an access to two. */
+static void *take_lines(size_t bytes, bool unset)
 {
     const size_t whole = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
     void *data = aligned_alloc(LINE_BYTES, whole);
-    return data ? memset(data, 0, whole) : NULL;
+    return data && !unset ? memset(data, 0, whole) : data;
 }
 
-td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out)
+/* Of zeros, or `unset` of anything. */
+static td_status create(const char *dtype, td_shape shape, bool unset, td_tensor **out)
 {
     if (!dtype || !out)
         return td_fail(TD_ARGUMENT,
@@ -55,10 +56,10 @@ td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out)
         return td_fail_alloc(sizeof *t);
     if (bytes >= MAP_FROM_BYTES) {
         t->map_bytes = (size_t)bytes;
-        t->map = td_pages_map(&t->map_bytes, true);
+        t->map = unset ? td_pages_reuse(&t->map_bytes) : td_pages_map(&t->map_bytes, true);
         t->data = t->map;
     } else {
-        t->data = zero_lines((size_t)bytes);
+        t->data = take_lines((size_t)bytes, unset);
     }
     if (!t->data) {
         free(t);
@@ -68,6 +69,16 @@ td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out)
     }
     *out = t;
     return TD_OK;
+}
+
+td_status td_tensor_create(const char *dtype, td_shape shape, td_tensor **out)
+{
+    return create(dtype, shape, false, out);
+}
+
+td_status td_tensor_create_unset(const char *dtype, td_shape shape, td_tensor **out)
+{
+    return create(dtype, shape, true, out);
 }
 
 td_status td_tensor_adopt_file(td_dtype dtype, const td_shape *shape, td_file_map *file, size_t offset, td_tensor **out)
@@ -102,8 +113,10 @@ void td_tensor_destroy(td_tensor **tensor)
 {
     if (!tensor || !*tensor)
         return;
-    if ((*tensor)->map)
-        td_pages_unmap((*tensor)->map, (*tensor)->map_bytes);
+    if ((*tensor)->map && (*tensor)->read_only)
+        td_pages_unmap((*tensor)->map, (*tensor)->map_bytes); /* of a file */
+    else if ((*tensor)->map)
+        td_pages_keep((*tensor)->map, (*tensor)->map_bytes);
     else
         free((*tensor)->data);
     free((*tensor)->origin);

@@ -30,6 +30,9 @@ const char *td_shape_print(const td_shape *shape, char *text);
 /* The coordinates of the element with this row-major number. */
 void td_shape_at(const td_shape *shape, uint64_t elem, td_shape *at);
 
+/* As td_tensor_create, for callers that write every element before anyone reads one: what it holds is not said. */
+td_status td_tensor_create_unset(const char *dtype, td_shape shape, td_tensor **out);
+
 /* A tensor over the bytes of a file from `offset` on; it takes the pages over, also when it fails. */
 td_status td_tensor_adopt_file(td_dtype dtype, const td_shape *shape, td_file_map *file, size_t offset,
                                td_tensor **out);

@@ -1,0 +1,50 @@
+/* Kernels between f32 and codes of one byte, block by block: what parts/blocks.c does with elements once their scales
+ * are known. They refuse nothing. Every version gives the bits of plain C.
+ *
+ * Rows of `blocks` blocks of `block` elements, j < blocks, i < block:
+ *   floats   dst[j * block + i] = the code of row[j * block + i] * by[j], or / by[j] where q->divides, in a float of
+ *            q->bits: to nearest even, magnitudes past the largest to the largest, and a NaN too; with the sign
+ *   ints     the same in integers: the quotient by by[j], rounded to f32, then to nearest even, + zero[j], at least
+ *            q->low and at most q->high; zero, NULL for none, is up to 255. Of a NaN it gives any of them
+ *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
+ *            zero is NULL for none; with q->stream past the caches where dst is aligned, and the caller calls
+ *            td_move_fence */
+#ifndef TD_KERNELS_QUANT_H
+#define TD_KERNELS_QUANT_H
+
+#include "kernels/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct td_quant {
+    bool divides;        /* floats */
+    bool stream;         /* values */
+    unsigned bits;       /* of a code */
+    unsigned man_bits;   /* floats: of a mantissa, 3 at most */
+    uint32_t least_bits; /* floats: the smallest normal number and the largest, as the bits of an f32 */
+    uint32_t most_bits;
+    int32_t low, high; /* ints: from -128 to 255 */
+    float extra;
+    float table[256];           /* values: of all bytes; the upper half of an f32 holds each */
+    unsigned char half[2][256]; /* values: bytes 2 and 3 of the table */
+} td_quant;
+
+typedef struct td_quant_kernels {
+    void (*floats)(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block, const td_quant *q);
+    void (*ints)(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks, size_t block,
+                 const td_quant *q);
+    void (*values)(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks, size_t block,
+                   const td_quant *q);
+} td_quant_kernels;
+
+/* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
+void td_quant_init(td_quant_kernels *kernels, unsigned cpu_flags);
+
+#define TD_QUANT_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_VBMI(X)
+#define X(isa, flag) void td_quant_init_##isa(td_quant_kernels *kernels);
+TD_QUANT_ISAS(X)
+#undef X
+
+#endif

@@ -1,0 +1,32 @@
+/* The kernels between f32 and codes for AVX-512. */
+#include "kernels/quant.h"
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#include "kernels/quant.inc"
+
+#include "kernels/quant_avx512.inc"
+
+TARGET static void floats_avx512(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
+                                 const td_quant *q)
+{
+    floats_by_format(dst, row, by, blocks, block, q);
+}
+
+TARGET static void ints_avx512(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
+                               size_t block, const td_quant *q)
+{
+    ints_by_size(dst, row, by, zero, blocks, block, q);
+}
+
+TARGET static void values_avx512(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks,
+                                 size_t block, const td_quant *q)
+{
+    values_by_size(dst, codes, by, zero, blocks, block, q);
+}
+
+void td_quant_init_avx512(td_quant_kernels *kernels)
+{
+    *kernels = (td_quant_kernels){floats_avx512, ints_avx512, values_avx512};
+}

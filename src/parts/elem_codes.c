@@ -1,0 +1,46 @@
+/* See elem_codes.h. */
+#include "parts/elem_codes.h"
+
+#include "parts/scale.h"
+
+#include <string.h>
+
+bool td_codes_find(const td_packing *k, bool back, td_quant *q)
+{
+    const td_dtype t = k->elem;
+    const bool is_float = t.kind == TD_KIND_FLOAT;
+    if (t.bytes != 1 || k->rule == TD_RULE_SHARED || (is_float && t.flavor == TD_FLAVOR_SCALE))
+        return false;
+    q->bits = t.bits;
+    if (back)
+        return true;
+    if (k->rule == TD_RULE_GGML || k->round != TD_ROUND_EVEN)
+        return false;
+    q->divides = td_scaler_divides(k);
+    if (is_float) {
+        const float least = (float)td_dtype_to_real(t, (uint64_t)1 << t.man_bits),
+                    most = (float)td_dtype_to_real(t, td_dtype_max_bits(t));
+        q->man_bits = t.man_bits;
+        memcpy(&q->least_bits, &least, sizeof least);
+        memcpy(&q->most_bits, &most, sizeof most);
+        return (t.bits == 4 && t.man_bits == 1) || (t.bits == 6 && t.man_bits >= 2 && t.man_bits <= 3) ||
+               (t.bits == 8 && t.man_bits >= 2 && t.man_bits <= 3);
+    }
+    q->high = (int32_t)td_dtype_max_bits(t);
+    q->low = t.kind == TD_KIND_UINT ? 0 : k->symmetric ? -q->high : -q->high - 1;
+    return t.frac_bits == 0 && q->divides;
+}
+
+void td_codes_values(const td_convert *elems, td_quant *q)
+{
+    unsigned char codes[256];
+    for (size_t i = 0; i < 256; i++)
+        codes[i] = (unsigned char)i;
+    td_convert_run(elems, q->table, codes, 256, 0, 1);
+    for (size_t i = 0; i < 256; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, &q->table[i], sizeof bits);
+        q->half[0][i] = (unsigned char)(bits >> 16);
+        q->half[1][i] = (unsigned char)(bits >> 24);
+    }
+}
