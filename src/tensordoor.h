@@ -739,9 +739,24 @@ typedef struct td_mismatch {
 TD_API size_t td_report_first_count(const td_report *report);
 TD_API td_status td_report_first(const td_report *report, size_t number, td_mismatch *out);
 
+/* Of a memory that lies over others (section 14): where the wrong bits of such a mismatch lie in the macros, as runs:
+ * `bits` bits, each `step` columns from the one before. Bits are wrong where expected and actual differ; after a
+ * conversion, and of x, all bits of the element are taken. Of a bit with copies it is the first. The macros of several
+ * banks are counted one bank after the other. */
+typedef struct td_report_bits {
+    size_t macro;
+    const char *name; /* of the macro; lives as long as the report */
+    uint64_t row, column, bits;
+    int64_t step;
+} td_report_bits;
+
+TD_API size_t td_report_place_count(const td_report *report, size_t number); /* 0 for other memories */
+TD_API td_status td_report_place(const td_report *report, size_t number, size_t place, td_report_bits *out);
+
 /* How mismatches are distributed: a group for each axis of the pattern, one for banks ("bank", if there are several)
  * and one for lanes ("lane"), each with the number of mismatches per step. Axes of more than 1024 steps are counted in
- * buckets, and a step gives the count of its bucket. A report without mismatches has no groups. */
+ * buckets, and a step gives the count of its bucket. Memories that lie over others have three more, "macro", "row" and
+ * "column", which count wrong bits. A report without mismatches has no groups. */
 TD_API size_t td_report_group_count(const td_report *report);
 TD_API const char *td_report_group_name(const td_report *report, size_t group);
 TD_API uint64_t td_report_group_size(const td_report *report, size_t group);
@@ -1291,7 +1306,7 @@ TD_API td_status td_where_at(const td_where *where, size_t number, td_where_run 
 
 /* A line for every run; free it with td_free:
  *
- *     element (0, 3, 1, 2) bits 7:0, "wbuf" word 0x12 bits 15:8, macro 3 "m3" row 0x4 bits 61:33 step 4
+ *     element (0, 3, 1, 2) bits 7:0, "wbuf" word 0x12 bits 15:8, macro 3 "m3" row 4 bits 61:33 step 4
  *
  * Without a tensor the element is left out, and without a layer below the macro. */
 TD_API td_status td_where_text(const td_where *where, char **text);

@@ -224,8 +224,11 @@ static td_status check_bits(const td_where_question *q)
                        td_memory_macros(memory) - 1);
     if (q->in_macro)
         memory = td_memory_macro(memory, q->macro);
+    if (q->in_macro && q->word >= memory->depth_words)
+        return td_fail(TD_RANGE, "row %" PRIu64 " of %" PRIu64 " in \"%s\"; pass 0 to %" PRIu64, q->word,
+                       memory->depth_words, memory->name, memory->depth_words - 1);
     if (q->word >= memory->depth_words)
-        return td_fail(TD_RANGE, "%s 0x%" PRIx64 " of 0x%" PRIx64 " in \"%s\"; pass 0 to 0x%" PRIx64, rows, q->word,
+        return td_fail(TD_RANGE, "word 0x%" PRIx64 " of 0x%" PRIx64 " in \"%s\"; pass 0 to 0x%" PRIx64, q->word,
                        memory->depth_words, memory->name, memory->depth_words - 1);
     if (q->lsb >= memory->width_bits || q->bits > memory->width_bits - q->lsb)
         return td_fail(TD_RANGE,
@@ -321,24 +324,12 @@ td_status td_where_at(const td_where *where, size_t number, td_where_run *out)
     return TD_OK;
 }
 
-/* "bits 7:0", "bit 3", "bits 29:1 step 4", "bits 0:7 step -1". */
-static void add_range(td_text *out, uint64_t first, uint64_t bits, int64_t step)
-{
-    const uint64_t last = first + (uint64_t)((int64_t)(bits - 1) * step);
-    if (bits == 1)
-        td_text_add(out, "bit %" PRIu64, first);
-    else
-        td_text_add(out, "bits %" PRIu64 ":%" PRIu64, last, first);
-    if (bits > 1 && step != 1)
-        td_text_add(out, " step %" PRId64, step);
-}
-
 static void add_run(const td_where *where, const td_where_run *run, td_text *out)
 {
     char at[TD_SHAPE_TEXT_BYTES];
     if (run->has_elem) {
         td_text_add(out, "element %s ", td_shape_print(&run->at, at));
-        add_range(out, run->elem_bit, run->bits, 1);
+        td_text_bits(out, run->elem_bit, run->bits, 1);
         td_text_add(out, ", ");
     } else if (where->asked_elem && run->kind == TD_WHERE_DATA)
         td_text_add(out, "no element, ");
@@ -347,12 +338,12 @@ static void add_run(const td_where *where, const td_where_run *run, td_text *out
     else {
         td_text_add(out, "%s\"%s\" word 0x%" PRIx64 " %s", run->kind == TD_WHERE_CHECK ? "check of " : "",
                     run->memory->name, run->word, run->kind == TD_WHERE_CHECK ? "coded " : "");
-        add_range(out, run->bit, run->bits, 1);
+        td_text_bits(out, run->bit, run->bits, 1);
     }
     if (run->macro != run->memory) {
-        td_text_add(out, "%smacro %zu \"%s\" row 0x%" PRIx64 " ", run->kind == TD_WHERE_NOTHING ? "" : ", ",
-                    run->number, run->macro->name, run->row);
-        add_range(out, run->column, run->bits, run->step);
+        td_text_add(out, "%smacro %zu \"%s\" row %" PRIu64 " ", run->kind == TD_WHERE_NOTHING ? "" : ", ", run->number,
+                    run->macro->name, run->row);
+        td_text_bits(out, run->column, run->bits, run->step);
     }
     td_text_add(out, "%s\n", run->mixed ? ", its bits mixed by a codec" : "");
 }

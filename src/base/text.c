@@ -4,6 +4,7 @@
 #include "base/fp_mode.h"
 
 #include <fenv.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -107,6 +108,17 @@ void td_text_add(td_text *t, const char *fmt, ...)
     (void)td_text_vprint(t->text + t->used, t->room - t->used, fmt, args);
     va_end(args);
     t->used += (size_t)need;
+}
+
+void td_text_bits(td_text *t, uint64_t first, uint64_t bits, int64_t step)
+{
+    const uint64_t last = first + (uint64_t)((int64_t)(bits - 1) * step);
+    if (bits == 1)
+        td_text_add(t, "bit %" PRIu64, first);
+    else
+        td_text_add(t, "bits %" PRIu64 ":%" PRIu64, last, first);
+    if (bits > 1 && step != 1)
+        td_text_add(t, " step %" PRId64, step);
 }
 
 const char *td_text_unexpected(const char *at, char *text)

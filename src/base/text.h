@@ -21,6 +21,9 @@ typedef struct td_text {
 
 void td_text_add(td_text *t, const char *fmt, ...) TD_PRINTF(2, 3);
 
+/* "bit 3", "bits 7:0", "bits 29:1 step 4": so many bits from `first` on, each `step` from the one before. */
+void td_text_bits(td_text *t, uint64_t first, uint64_t bits, int64_t step);
+
 /* "unexpected character '!'", "unexpected byte 0x07" or, at the end, "unexpected end". Returns text. */
 #define TD_UNEXPECTED_BYTES 32
 const char *td_text_unexpected(const char *at, char *text);

@@ -387,6 +387,10 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     r->slot_bits = what->layout->slot_bits ? what->layout->slot_bits : state->memory_dtype.bits;
     r->lsb_bits = what->layout->flat ? 0 : what->layout->lsb_bits;
     r->lanes_msb = what->layout->lanes_msb;
+    c.source.bank = call->bank;
+    c.source.banks = call->banks;
+    c.source.plan = run->plan;
+    c.source.direct = !run->convert;
     c.run = run;
     c.unknown = state->has_x && state->x.flags ? &state->x : NULL;
     c.accept.never = c.unknown != NULL;

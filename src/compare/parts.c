@@ -295,6 +295,9 @@ static td_status open_report(comparison *c, const td_policy *policy)
     c->by_codes = !policy->tolerant;
     c->ulp = policy->has_ulp ? (double)policy->ulp : -1;
     c->source.layout = sparse ? NULL : layout;
+    c->source.bank = sparse ? NULL : elems->bank;
+    c->source.banks = elems->banks;
+    c->source.plan = elems->plan;
     c->report = r;
     return TD_OK;
 }

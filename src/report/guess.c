@@ -2,7 +2,7 @@
  * one lane, one step of an axis, one bit). The others are hypotheses about which element, or which place, holds the
  * value that was found; each is tried on a sample of the mismatches, so the time does not grow with the tensor. A
  * guess is reported only when the whole sample agrees and the sample is not all one value. */
-#include "report/report.h"
+#include "report/macros.h"
 
 #include "kernels/bits.h"
 
@@ -57,7 +57,7 @@ static void guess_places(td_report *r)
     size_t where = 0;
     for (size_t i = r->tally_count; i-- > 0;) { /* lanes and banks are last in the list and come first in the guesses */
         const td_tally *t = &r->tally[i];
-        if (!is_in_one(t, &where) || r->mismatches < 2)
+        if (t->dim < -2 || !is_in_one(t, &where) || r->mismatches < 2)
             continue;
         if (t->bucket > 1)
             td_report_say(r, "all mismatches in %s %" PRIu64 " to %" PRIu64, t->name, where * t->bucket,
@@ -250,6 +250,7 @@ static void guess_bytes(td_report *r)
 
 void td_report_guess_all(td_report *r, const td_tensor *golden, td_guess_read *read, void *context)
 {
+    td_macros_guess(r);
     guess_places(r);
     guess_values(r);
     if (!is_telling(r))

@@ -1,6 +1,7 @@
 /* Prints the report as JSON, behind td_report_json: what `tensordoor compare --json` prints and what the page reads.
  * 64-bit patterns are hex strings, because readers keep numbers in doubles; values that are no numbers are strings
  * too. */
+#include "report/macros.h"
 #include "report/parts.h"
 
 #include <inttypes.h>
@@ -45,8 +46,25 @@ static void add_value(const td_report *r, td_text *out, uint64_t bits)
         td_text_add(out, "\"%s\"", text);
 }
 
-static void add_entry(const td_report *r, td_text *out, const td_entry *e)
+/* Wrong bits in macros, column by column. */
+static void add_wrong(const td_report *r, td_text *out, size_t number)
 {
+    size_t count = 0;
+    const td_wrong_run *run = td_macros_runs(r, number, &count);
+    td_text_add(out, ", \"wrong\": [");
+    for (size_t i = 0; i < count; i++) {
+        td_text_add(out, "%s{\"macro\": %zu, \"row\": %" PRIu64 ", \"columns\": [", i ? ", " : "", run[i].macro,
+                    run[i].row);
+        for (uint64_t k = 0; k < run[i].bits; k++)
+            td_text_add(out, "%s%" PRIu64, k ? ", " : "", run[i].column + k * (uint64_t)run[i].step);
+        td_text_add(out, "]}");
+    }
+    td_text_add(out, "]");
+}
+
+static void add_entry(const td_report *r, td_text *out, size_t number)
+{
+    const td_entry *e = &r->first[number];
     td_shape at;
     td_shape_at(&r->shape, e->elem, &at);
     td_text_add(out, "{\"at\": [");
@@ -72,6 +90,8 @@ static void add_entry(const td_report *r, td_text *out, const td_entry *e)
                     ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"lane\": %" PRIu64 ", \"msb\": %" PRIu64
                     ", \"lsb\": %" PRIu64,
                     e->place.address, e->place.bank, e->lane, e->place.msb, e->place.lsb);
+    if (r->macros)
+        add_wrong(r, out, number);
     td_text_add(out, "}");
 }
 
@@ -86,10 +106,22 @@ static void add_bank_names(const td_report *r, td_text *out)
     td_text_add(out, "]");
 }
 
+static void add_macro_names(const td_report *r, td_text *out)
+{
+    td_text_add(out, ",\n \"macros\": [");
+    for (size_t i = 0; i < td_macros_total(r); i++) {
+        td_text_add(out, "%s", i ? ", " : "");
+        add_string(out, td_macros_name(r, i));
+    }
+    td_text_add(out, "]");
+}
+
 static void add_tally(td_text *out, const td_tally *t)
 {
     td_text_add(out, "{\"name\": ");
     add_string(out, t->name);
+    if (t->dim <= TD_TALLY_MACRO)
+        td_text_add(out, ", \"counts\": \"wrong bits\"");
     td_text_add(out, ", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"mismatches\": [", t->size, t->bucket);
     for (size_t i = 0; i < t->count; i++)
         td_text_add(out, "%s%" PRIu64, i ? ", " : "", t->mismatches[i]);
@@ -142,6 +174,8 @@ static void add_head(const td_report *r, td_text *out)
                 r->pad_mismatches);
     if (r->bank_name)
         add_bank_names(r, out);
+    if (r->macros)
+        add_macro_names(r, out);
     if (r->has_snapshot) {
         td_text_add(out, ",\n \"outside\": {\"bits\": %" PRIu64 ", \"words\": %" PRIu64 ", \"first\": [",
                     r->outside_bits, r->outside_words);
@@ -212,7 +246,7 @@ td_status td_report_json(const td_report *r, char **json)
     td_text_add(&out, "],\n \"first\": [");
     for (size_t i = 0; i < r->first_count; i++) {
         td_text_add(&out, "%s", i ? ",\n  " : "\n  ");
-        add_entry(r, &out, &r->first[i]);
+        add_entry(r, &out, i);
     }
     td_text_add(&out, "],\n \"groups\": [");
     for (size_t i = 0; i < r->tally_count; i++) {

@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "layout/bind.h"
+#include "report/macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,6 +22,11 @@ static void add_tally(td_report *r, const char *name, int dim, uint64_t stride, 
     t.mismatches = calloc(t.count, sizeof *t.mismatches);
     r->failed |= !t.name || !t.mismatches;
     r->tally[r->tally_count++] = t;
+}
+
+void td_report_add_tally(td_report *r, const char *name, int dim, uint64_t size)
+{
+    add_tally(r, name, dim, 1, size, 0);
 }
 
 static void add_dim(td_report *r, size_t dim)
@@ -118,7 +124,7 @@ static void make_ready(td_report *r, const td_report_source *source)
 {
     r->ready = true;
     memset(&r->last_at, 0, sizeof r->last_at);
-    r->tally = calloc(TD_MAX_BOUND + 2, sizeof *r->tally);
+    r->tally = calloc(TD_MAX_BOUND + 5, sizeof *r->tally);
     r->first = calloc(r->judge.policy.max + 1, sizeof *r->first);
     r->sample = calloc(TD_REPORT_SAMPLES, sizeof *r->sample);
     if (!r->tally || !r->first || !r->sample) {
@@ -138,6 +144,7 @@ static void make_ready(td_report *r, const td_report_source *source)
         if (r->lanes > in_word || !r->lanes)
             r->lanes = in_word;
         add_tally(r, "lane", -2, 1, r->lanes, 0);
+        td_macros_open(r, source);
     }
     make_grid(r);
     r->failed |= !r->grid;
@@ -256,6 +263,8 @@ void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t e
     size_t cell = 0;
     for (size_t i = 0; i < r->tally_count; i++) {
         td_tally *t = &r->tally[i];
+        if (t->dim < -2)
+            break; /* wrong bits, which are counted below */
         const uint64_t step = t->dim == -1 ? e.place.bank : t->dim == -2 ? e.lane : step_of(t, at->dim[t->dim]);
         t->mismatches[td_quotient(step, &t->by_bucket)]++;
         if (t->grid_bucket)
@@ -266,6 +275,8 @@ void td_report_mismatch(td_report *r, const td_report_source *source, uint64_t e
     c->mismatches++;
     if (error > c->error)
         c->error = error;
+    if (r->macros)
+        td_macros_count(r, &e);
 }
 
 uint64_t td_report_step(const td_report *r, const td_tally *t, uint64_t elem)
@@ -284,6 +295,7 @@ void td_report_sort(td_report *r)
 {
     if (r->first_count)
         qsort(r->first, r->first_count, sizeof *r->first, compare_entries);
+    td_macros_close(r);
 }
 
 /* -- the public questions ------------------------------------------------------------------------------------------ */
@@ -349,6 +361,7 @@ void td_report_destroy(td_report **report)
     for (size_t i = 0; i < r->guess_count; i++)
         free(r->guess[i]);
     td_report_parts_free(r->parts);
+    td_macros_free(r);
     free(r->bank_name);
     free(r->tally);
     free(r->first);

@@ -25,7 +25,7 @@
 /* Counts along one axis of the pattern, or of the tensor, or over banks or lanes. */
 typedef struct td_tally {
     char *name;
-    int dim;         /* the tensor's dimension; -1: banks, -2: lanes */
+    int dim;         /* the tensor's dimension; -1: banks, -2: lanes; below: wrong bits in macros (macros.h) */
     uint64_t offset; /* padding before the first element */
     uint64_t stride; /* what a step is worth in the dimension */
     uint64_t size;
@@ -55,6 +55,8 @@ typedef struct td_outside {
 } td_outside;
 
 struct td_report_parts; /* parts.h */
+
+typedef struct td_macros td_macros;
 
 struct td_report {
     const char *memory;                      /* NULL: two tensors. This and the four below lie behind the report */
@@ -90,8 +92,9 @@ struct td_report {
     td_entry *sample;
     size_t sample_count;
     uint64_t sample_every;
-    uint64_t changed; /* bits in which any mismatch differs */
-    bool same_actual; /* every wrong value is that of sample 0 */
+    uint64_t changed;  /* bits in which any mismatch differs */
+    bool same_actual;  /* every wrong value is that of sample 0 */
+    td_macros *macros; /* of memories that lie over others (macros.c); or NULL */
     char *guess[TD_REPORT_GUESSES];
     size_t guess_count;
     _Atomic(char *) line; /* made by the first td_report_line */
@@ -101,9 +104,14 @@ struct td_report {
     td_outside outside[TD_REPORT_OUTSIDE]; /* as many as outside_words says */
 };
 
-/* Where the axes come from: a layout with its tensor, or (layout NULL) the tensor's dimensions. */
+/* Where the axes come from: a layout with its tensor, or (layout NULL) the tensor's dimensions. And the memories, for
+ * those that lie over others (macros.c), whose mismatches are counted in the macros, too. */
 typedef struct td_report_source {
     const td_layout *layout;
+    const td_memory *const *bank; /* NULL: the macros do not matter */
+    size_t banks;
+    const td_plan *plan;
+    bool direct; /* the values are the memory's bits: wrong bits are those that differ */
 } td_report_source;
 
 /* A report with nothing counted yet: `memory` and `layout` are NULL between two tensors. NULL without memory. */
@@ -127,7 +135,10 @@ static inline void td_report_worst(td_report *r, td_verdict v)
 void td_report_name_banks(td_report *r, const td_memory *const *bank, size_t banks);
 const char *td_report_bank_name(const td_report *r, uint64_t bank);
 
-/* After the last pair: sorts the first mismatches. */
+/* Adds a group, before the first pair is counted. */
+void td_report_add_tally(td_report *report, const char *name, int dim, uint64_t size);
+
+/* After the last pair, while the memories are there: sorts the first mismatches. */
 void td_report_sort(td_report *report);
 
 uint64_t td_report_step(const td_report *report, const td_tally *tally, uint64_t elem);

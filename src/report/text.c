@@ -1,5 +1,5 @@
 /* Prints the report in words: td_report_line in one line, td_report_text for a log. It changes nothing. */
-#include "report/report.h"
+#include "report/macros.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -137,6 +137,10 @@ char *td_report_make_line(const td_report *r)
             td_text_add(&out, " at ");
             add_place(r, &e->place, &out);
         }
+        if (r->macros) {
+            td_text_add(&out, ", wrong in ");
+            td_macros_text(r, 0, &out);
+        }
     } else if (r->pad_mismatches && !r->mismatches) {
         td_text_add(&out, "; first: ");
         add_pad(r, &out);
@@ -197,6 +201,16 @@ static void add_table(const td_report *r, td_text *out)
             td_text_add(out, " %-*s", (int)(c + 1 < columns ? width[c] + 1 : 0), cell[c]);
     }
     td_text_add(out, "\n");
+    if (r->macros)
+        td_text_add(out, "  wrong bits of these:\n");
+    for (size_t i = 0; i < r->first_count && r->macros; i++) {
+        td_shape at;
+        td_shape_at(&r->shape, r->first[i].elem, &at);
+        td_shape_print(&at, cell[AT]);
+        td_text_add(out, "    %-*s", (int)width[AT] + 2, cell[AT]);
+        td_macros_text(r, i, out);
+        td_text_add(out, "\n");
+    }
 }
 
 static void add_counts(const td_tally *t, td_text *out)
@@ -243,9 +257,12 @@ td_status td_report_text(const td_report *r, char **text)
     td_report_parts_text(r, &out);
     if (r->tally_count)
         td_text_add(&out, "  mismatches per step:\n");
-    for (size_t i = 0; i < r->tally_count; i++)
+    for (size_t i = 0; i < r->tally_count; i++) {
+        if (r->tally[i].dim == TD_TALLY_MACRO)
+            td_text_add(&out, "  wrong bits per place:\n");
         if (r->tally[i].size > 1)
             add_counts(&r->tally[i], &out);
+    }
     if (r->pad_mismatches) {
         td_text_add(&out, "  padding: ");
         add_pad(r, &out);

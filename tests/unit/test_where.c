@@ -110,8 +110,8 @@ static void an_element_is_found_in_all_layers(void **state)
     td_where_question q = about(&s);
     const uint64_t at[] = {14, 0};
     q.coordinate = at;
-    assert_where(&q, "element (14, 0) bits 7:0, \"wbuf\" word 0x16 bits 7:0, macro 2 \"m2\" row 0x1 bits 30:2 step 4\n"
-                     "element (14, 0) bits 11:8, \"wbuf\" word 0x16 bits 11:8, macro 3 \"m3\" row 0x1 bits 14:2 step "
+    assert_where(&q, "element (14, 0) bits 7:0, \"wbuf\" word 0x16 bits 7:0, macro 2 \"m2\" row 1 bits 30:2 step 4\n"
+                     "element (14, 0) bits 11:8, \"wbuf\" word 0x16 bits 11:8, macro 3 \"m3\" row 1 bits 14:2 step "
                      "4\n");
     td_where *where = NULL;
     td_where_run run;
@@ -157,14 +157,14 @@ static void words_and_rows_say_what_they_hold(void **state)
     q.word = 0x16;
     q.lsb = 10;
     assert_where(&q,
-                 "element (14, 0) bits 11:10, \"wbuf\" word 0x16 bits 11:10, macro 3 \"m3\" row 0x1 bits 14:10 step "
+                 "element (14, 0) bits 11:10, \"wbuf\" word 0x16 bits 11:10, macro 3 \"m3\" row 1 bits 14:10 step "
                  "4\n"
-                 "no element, \"wbuf\" word 0x16 bits 15:12, macro 3 \"m3\" row 0x1 bits 30:18 step 4\n");
+                 "no element, \"wbuf\" word 0x16 bits 15:12, macro 3 \"m3\" row 1 bits 30:18 step 4\n");
     q.bits = 1;
-    assert_where(&q, "element (14, 0) bit 10, \"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 0x1 bit 10\n");
+    assert_where(&q, "element (14, 0) bit 10, \"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 1 bit 10\n");
     q.tensor = NULL;
     q.layout = NULL;
-    assert_where(&q, "\"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 0x1 bit 10\n");
+    assert_where(&q, "\"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 1 bit 10\n");
 
     q = about(&s); /* the same from below */
     q.in_macro = 1;
@@ -172,8 +172,8 @@ static void words_and_rows_say_what_they_hold(void **state)
     q.word = 1;
     q.lsb = 10;
     q.bits = 2;
-    assert_where(&q, "element (14, 0) bit 10, \"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 0x1 bit 10\n"
-                     "element (15, 0) bit 10, \"wbuf\" word 0x17 bit 10, macro 3 \"m3\" row 0x1 bit 11\n");
+    assert_where(&q, "element (14, 0) bit 10, \"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 1 bit 10\n"
+                     "element (15, 0) bit 10, \"wbuf\" word 0x17 bit 10, macro 3 \"m3\" row 1 bit 11\n");
 
     td_where_question plain = {.banks = &s.macro[0], .bank_count = 1, .word = 2, .lsb = 3, .bits = 4};
     assert_where(&plain, "\"m0\" word 0x2 bits 6:3\n");
@@ -189,19 +189,19 @@ static void spare_columns_hold_nothing(void **state)
     q.in_macro = 1;
     q.macro = 1;
     q.word = 2;
-    assert_where(&q, "nothing of \"wbuf\", macro 1 \"m1\" row 0x2 bit 0\n"
-                     "\"wbuf\" word 0x2 bit 15, macro 1 \"m1\" row 0x2 bit 1\n"
-                     "\"wbuf\" word 0x2 bit 14, macro 1 \"m1\" row 0x2 bit 2\n"
-                     "\"wbuf\" word 0x2 bit 13, macro 1 \"m1\" row 0x2 bit 3\n"
-                     "\"wbuf\" word 0x2 bit 12, macro 1 \"m1\" row 0x2 bit 4\n"
-                     "\"wbuf\" word 0x2 bit 11, macro 1 \"m1\" row 0x2 bit 5\n"
-                     "\"wbuf\" word 0x2 bit 10, macro 1 \"m1\" row 0x2 bit 6\n"
-                     "\"wbuf\" word 0x2 bit 9, macro 1 \"m1\" row 0x2 bit 7\n"
-                     "\"wbuf\" word 0x2 bit 8, macro 1 \"m1\" row 0x2 bit 8\n"
-                     "nothing of \"wbuf\", macro 1 \"m1\" row 0x2 bits 11:9\n");
+    assert_where(&q, "nothing of \"wbuf\", macro 1 \"m1\" row 2 bit 0\n"
+                     "\"wbuf\" word 0x2 bit 15, macro 1 \"m1\" row 2 bit 1\n"
+                     "\"wbuf\" word 0x2 bit 14, macro 1 \"m1\" row 2 bit 2\n"
+                     "\"wbuf\" word 0x2 bit 13, macro 1 \"m1\" row 2 bit 3\n"
+                     "\"wbuf\" word 0x2 bit 12, macro 1 \"m1\" row 2 bit 4\n"
+                     "\"wbuf\" word 0x2 bit 11, macro 1 \"m1\" row 2 bit 5\n"
+                     "\"wbuf\" word 0x2 bit 10, macro 1 \"m1\" row 2 bit 6\n"
+                     "\"wbuf\" word 0x2 bit 9, macro 1 \"m1\" row 2 bit 7\n"
+                     "\"wbuf\" word 0x2 bit 8, macro 1 \"m1\" row 2 bit 8\n"
+                     "nothing of \"wbuf\", macro 1 \"m1\" row 2 bits 11:9\n");
     q.in_macro = 0;
-    assert_where(&q, "\"wbuf\" word 0x2 bits 7:0, macro 0 \"m0\" row 0x2 bits 1:8 step -1\n"
-                     "\"wbuf\" word 0x2 bits 15:8, macro 1 \"m1\" row 0x2 bits 1:8 step -1\n");
+    assert_where(&q, "\"wbuf\" word 0x2 bits 7:0, macro 0 \"m0\" row 2 bits 1:8 step -1\n"
+                     "\"wbuf\" word 0x2 bits 15:8, macro 1 \"m1\" row 2 bits 1:8 step -1\n");
     unmake(&s);
 }
 
@@ -222,13 +222,13 @@ static void copies_and_layers_are_all_named(void **state)
     assert_int_equal(td_memory_copies(top), 2);
     assert_ptr_equal(td_memory_macro(top, 3), inner[1].macro[1]);
     td_where_question q = {.banks = &top, .bank_count = 1, .word = 5};
-    assert_where(&q, "\"safe\" word 0x5 bits 7:0, macro 1 \"m1\" row 0x1 bits 7:0\n"
-                     "\"safe\" word 0x5 bits 7:0, macro 3 \"m1\" row 0x1 bits 7:0\n");
+    assert_where(&q, "\"safe\" word 0x5 bits 7:0, macro 1 \"m1\" row 1 bits 7:0\n"
+                     "\"safe\" word 0x5 bits 7:0, macro 3 \"m1\" row 1 bits 7:0\n");
     q.in_macro = 1;
     q.macro = 3;
     q.word = 1;
     q.bits = 4;
-    assert_where(&q, "\"safe\" word 0x5 bits 3:0, macro 3 \"m1\" row 0x1 bits 3:0\n");
+    assert_where(&q, "\"safe\" word 0x5 bits 3:0, macro 3 \"m1\" row 1 bits 3:0\n");
     td_memory_destroy(&top);
     td_layout_destroy(&mirror);
     unmake(&inner[0]);
@@ -240,8 +240,8 @@ static void copies_and_layers_are_all_named(void **state)
     const uint64_t at[] = {1, 1};
     td_where_question twice = about(&s);
     twice.coordinate = at;
-    assert_where(&twice, "element (1, 1) bits 7:0, \"wbuf\" word 0x2 bits 15:8, macro 0 \"m0\" row 0x2 bits 15:8\n"
-                         "element (1, 1) bits 7:0, \"wbuf\" word 0x3 bits 15:8, macro 0 \"m0\" row 0x3 bits 15:8\n");
+    assert_where(&twice, "element (1, 1) bits 7:0, \"wbuf\" word 0x2 bits 15:8, macro 0 \"m0\" row 2 bits 15:8\n"
+                         "element (1, 1) bits 7:0, \"wbuf\" word 0x3 bits 15:8, macro 0 \"m0\" row 3 bits 15:8\n");
     unmake(&s);
 }
 
@@ -258,13 +258,13 @@ static void coded_words_have_check_bits(void **state)
     td_where_question q = {.banks = &data, .bank_count = 1, .word = 2, .lsb = 8};
     assert_int_equal(td_memory_macros(data), 2);
     assert_ptr_equal(td_memory_macro(data, 1), s.macro[1]);
-    assert_where(&q, "\"safe\" word 0x2 bits 10:8, macro 0 \"m0\" row 0x2 bits 10:8\n"
-                     "\"safe\" word 0x2 bits 15:11, macro 1 \"m1\" row 0x2 bits 4:0\n");
+    assert_where(&q, "\"safe\" word 0x2 bits 10:8, macro 0 \"m0\" row 2 bits 10:8\n"
+                     "\"safe\" word 0x2 bits 15:11, macro 1 \"m1\" row 2 bits 4:0\n");
     q.in_macro = 1;
     q.macro = 1;
     q.lsb = 3;
-    assert_where(&q, "\"safe\" word 0x2 bits 15:14, macro 1 \"m1\" row 0x2 bits 4:3\n"
-                     "check of \"safe\" word 0x2 coded bits 21:16, macro 1 \"m1\" row 0x2 bits 10:5\n");
+    assert_where(&q, "\"safe\" word 0x2 bits 15:14, macro 1 \"m1\" row 2 bits 4:3\n"
+                     "check of \"safe\" word 0x2 coded bits 21:16, macro 1 \"m1\" row 2 bits 10:5\n");
     td_memory_destroy(&data);
     td_code_destroy(&code);
     unmake(&s);
@@ -339,7 +339,7 @@ static void what_is_not_there_is_refused(void **state)
     ASSERT_REFUSED(td_where_find(&q, &where), TD_RANGE, "where \"wbuf\": macro 4 of 4; pass 0 to 3");
     q.macro = 1;
     q.word = 9;
-    ASSERT_REFUSED(td_where_find(&q, &where), TD_RANGE, "where \"wbuf\": row 0x9 of 0x4 in \"m1\"; pass 0 to 0x3");
+    ASSERT_REFUSED(td_where_find(&q, &where), TD_RANGE, "where \"wbuf\": row 9 of 4 in \"m1\"; pass 0 to 3");
     q = good;
     q.tensor = NULL;
     q.coordinate = (const uint64_t[]){0, 0};
