@@ -327,6 +327,32 @@ static td_status open_safetensors(world *w)
 }
 #endif
 
+/* A memory over one array in which everything is wrong: the report has macros. */
+static td_status compare_over(world *w)
+{
+    const uint64_t width = td_memory_width_bits(w->memory), depth = td_memory_depth_words(w->memory);
+    td_memory *array = NULL, *memory = NULL;
+    td_layout *rows = NULL;
+    td_report *report = NULL;
+    char *json = NULL;
+    td_status status = td_memory_create("m0", width, depth, &array);
+    if (!status)
+        status = td_layout_create("w k -> 1 w k", NULL, NULL, &rows);
+    if (!status)
+        status = td_memory_over("over", width, depth, rows, &array, 1, &memory);
+    if (!status)
+        status = td_backdoor_compare_tensor(memory, w->golden, w->layout, NULL, NULL, &report);
+    assert_true(status || td_report_mismatches(report));
+    if (!status)
+        status = td_report_json(report, &json);
+    td_free(json);
+    td_report_destroy(&report);
+    td_memory_destroy(&memory);
+    td_memory_destroy(&array);
+    td_layout_destroy(&rows);
+    return status;
+}
+
 static td_status find_places(world *w)
 {
     const uint64_t coordinate[TD_MAX_RANK] = {0};
@@ -497,6 +523,7 @@ static const call calls[] = {
     {"convert", convert, NULL},
     {"load over", load_over, NULL},
     {"load coded", load_coded, NULL},
+    {"compare over", compare_over, NULL},
     {"where", find_places, NULL},
     {"pack parts", pack_parts, NULL},
     {"fit parts", fit_parts, NULL},
