@@ -156,10 +156,9 @@ static void words_and_rows_say_what_they_hold(void **state)
     td_where_question q = about(&s);
     q.word = 0x16;
     q.lsb = 10;
-    assert_where(&q,
-                 "element (14, 0) bits 11:10, \"wbuf\" word 0x16 bits 11:10, macro 3 \"m3\" row 1 bits 14:10 step "
-                 "4\n"
-                 "no element, \"wbuf\" word 0x16 bits 15:12, macro 3 \"m3\" row 1 bits 30:18 step 4\n");
+    assert_where(&q, "element (14, 0) bits 11:10, \"wbuf\" word 0x16 bits 11:10, macro 3 \"m3\" row 1 bits 14:10 step "
+                     "4\n"
+                     "no element, \"wbuf\" word 0x16 bits 15:12, macro 3 \"m3\" row 1 bits 30:18 step 4\n");
     q.bits = 1;
     assert_where(&q, "element (14, 0) bit 10, \"wbuf\" word 0x16 bit 10, macro 3 \"m3\" row 1 bit 10\n");
     q.tensor = NULL;
