@@ -285,6 +285,44 @@ TD_API td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t 
 TD_API td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw, const char *options,
                                  td_memory **out);
 
+/* A user's codec between a memory and the one below it, as scrambling: a pair of functions that turn a run of words
+ * into what is stored, and back. They get the words as memories store them, little endian and with zeros above the
+ * width, and give them so; anything but 0 refuses the call that needed them, and nothing has changed. */
+typedef struct td_codec_run {
+    uint64_t first, count; /* addresses of the words, in the memory above */
+    uint64_t word_bits;    /* of a word above, */
+    size_t word_bytes;     /* td_memory_word_bytes */
+    uint64_t stored_bits;  /* and of one below */
+    size_t stored_bytes;
+} td_codec_run;
+
+#define TD_CODEC_VERSION 1u
+
+typedef struct td_codec {
+    uint32_t version;   /* TD_CODEC_VERSION */
+    const char *name;   /* for messages; NULL: "codec" */
+    uint64_t word_bits; /* of the memory above; 0: as below */
+    int (*encode)(void *context, const td_codec_run *run, const void *words, void *stored);
+    int (*decode)(void *context, const td_codec_run *run, const void *stored, void *words);
+
+    /* NULL: every word is stored at its own address. Otherwise the address below of a word, in memories of `depth`
+     * words; each word has one of its own, which is checked when the memory is made. A run has then one address after
+     * another above and below. */
+    uint64_t (*place)(void *context, uint64_t word, uint64_t depth);
+    void *context; /* for these functions; has to live as long as the memory */
+} td_codec;
+
+/* A memory of as many words as `below`, which goes through the codec. The struct is copied; `below` has to live as long
+ * as the memory, and may be of any kind. A partial write decodes first. TD_ARGUMENT for a codec without both functions
+ * or of another version, TD_RANGE or TD_ALIAS for places outside or taken. */
+TD_API td_status td_memory_through(const char *name, const td_codec *codec, td_memory *below, td_memory **out);
+
+/* The codec FILE:SYMBOL of a shared library, "./scrambler.so:prince", where `const td_codec prince = {..};` stands in
+ * it; a FILE without a / is looked for as the system looks for libraries. The library stays loaded to the end of the
+ * program. TD_FILE where it cannot be loaded or has no such symbol, TD_FORMAT where that is no codec of this version.
+ */
+TD_API td_status td_codec_open(const char *path, const td_codec **out);
+
 /* Chooses what happens to bits that are x or z, in a memory whose words came from a four-state design. "error" (the
  * default): a dump, a comparison or a read of such bits is TD_X_STATE, and the message has the coordinates of the
  * elements. "zero": they are read as 0. "keep": a dump leaves such elements of the tensor unchanged, a comparison

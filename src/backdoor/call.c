@@ -230,8 +230,43 @@ static bool has_copies(const td_call *c)
     return false;
 }
 
+/* Copies the words of the call in memories of the library to `saved`, or back. */
+static size_t copy_owned(const td_call *c, const td_call_state *s, unsigned char *saved, bool back)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < s->span_count; i++) {
+        const td_memory *memory = c->bank[s->spans[i].bank];
+        unsigned char *words = memory->data + s->spans[i].first * memory->word_bytes;
+        const size_t bytes = (size_t)s->spans[i].count * memory->word_bytes;
+        if (memory->backing)
+            continue;
+        if (saved && back)
+            memcpy(words, saved + used, bytes);
+        else if (saved)
+            memcpy(saved + used, words, bytes);
+        used += bytes;
+    }
+    return used;
+}
+
+/* Where one bank may refuse what is written to it, what is written to the others can be taken back. */
+static td_status save_owned(const td_call *c, td_call_state *s)
+{
+    bool refuses = false;
+    for (size_t i = 0; i < c->banks; i++)
+        refuses |= c->bank[i]->backing && c->bank[i]->backing->refuses;
+    const size_t bytes = refuses && !c->writes_tensor ? copy_owned(c, s, NULL, false) : 0;
+    if (!bytes)
+        return TD_OK;
+    s->saved = malloc(bytes);
+    if (!s->saved)
+        return td_fail_alloc(bytes);
+    copy_owned(c, s, s->saved, false);
+    return TD_OK;
+}
+
 /* Memories that lie over others: the words of the plan, where the call looks at them. The list of words is kept for
- * td_call_put_back, which cannot fail. */
+ * td_call_put_back. */
 static td_status bring_in(const td_call *c, td_call_state *s)
 {
     const bool looks = c->writes_tensor || c->compares, partly = c->layout->keep || c->layout->clip;
@@ -244,13 +279,19 @@ static td_status bring_in(const td_call *c, td_call_state *s)
         if (status == TD_UNCORRECTABLE)
             td_call_name_element(c, s->run.plan, span->bank, &c->bank[span->bank]->backing->bad);
     }
-    return status;
+    return status ? status : save_owned(c, s);
 }
 
-void td_call_put_back(const td_call *c, const td_call_state *s)
+td_status td_call_put_back(const td_call *c, const td_call_state *s)
 {
-    for (size_t i = 0; i < s->span_count; i++)
+    td_status status = TD_OK;
+    for (size_t i = 0; i < s->span_count && !status; i++)
+        status = td_memory_seal(c->bank[s->spans[i].bank], s->spans[i].first, s->spans[i].count);
+    for (size_t i = 0; i < s->span_count && !status; i++)
         td_memory_put_back(c->bank[s->spans[i].bank], s->spans[i].first, s->spans[i].count);
+    if (status)
+        copy_owned(c, s, s->saved, true);
+    return status;
 }
 
 /* Some bits of these memories are x or z. */
@@ -270,6 +311,7 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     s->has_x = false;
     s->data = NULL;
     s->spans = NULL;
+    s->saved = NULL;
     s->span_count = 0;
     td_status status = td_call_check(c);
     if (status)
@@ -295,6 +337,8 @@ td_status td_call_end(const td_call *c, td_call_state *s, td_status status)
         free(s->data);
     if (s->spans)
         free(s->spans);
+    if (s->saved)
+        free(s->saved);
     if (s->held)
         td_plan_release(&s->held);
     if (s->made) {

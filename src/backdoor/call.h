@@ -36,6 +36,7 @@ typedef struct td_call_state {
     td_x_elems x;
     td_span *spans; /* of memories that lie over others: the plan's words; or NULL */
     size_t span_count;
+    unsigned char *saved; /* words of the memories of the library, while another may refuse; or NULL */
     unsigned char **data, *few[TD_CALL_FEW_BANKS]; /* the storage of each bank */
 } td_call_state;
 
@@ -48,8 +49,9 @@ td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
 td_status td_call_check_banks(const td_call *c);
 td_status td_call_check(const td_call *c);
 
-/* After a load: the words of memories that lie over others go back to where they lie. */
-void td_call_put_back(const td_call *c, const td_call_state *state);
+/* After a load: the words of memories that lie over others go back to where they lie, unless one of them refuses; then
+ * nothing has changed. */
+td_status td_call_put_back(const td_call *c, const td_call_state *state);
 
 /* TD_DTYPE where the layout says dtype= and the memory would hold another. */
 td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);

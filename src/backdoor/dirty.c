@@ -65,7 +65,7 @@ static td_status dirty_banks(const td_call *c, uint64_t seed, uint64_t *count, t
     for (size_t b = 0; !status && b < s.run.plan->pads_count; b++)
         number = dirty_box(c, &s.run, &s.run.plan->pads[b], seed, number);
     if (!status)
-        td_call_put_back(&call, &s);
+        status = td_call_put_back(&call, &s);
     if (!status && count)
         *count = number;
     return td_call_end(&call, &s, status);

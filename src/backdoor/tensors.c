@@ -98,7 +98,7 @@ td_status td_call_run(const td_call *c)
     if (!status)
         status = c->writes_tensor ? dump(c, &s.run) : load(c, &s.run);
     if (!status && !c->writes_tensor)
-        td_call_put_back(c, &s);
+        status = td_call_put_back(c, &s);
     if (!status)
         td_paths_count(&s.run, c->writes_tensor);
     return td_call_end(c, &s, status);

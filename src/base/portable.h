@@ -32,6 +32,12 @@ TD_OLD(sem_post, "GLIBC_2.2.5");
 TD_OLD(sem_wait, "GLIBC_2.2.5");
 TD_OLD(sem_destroy, "GLIBC_2.2.5");
 
+/* And these in libdl.so.2. */
+TD_OLD(dlopen, "GLIBC_2.2.5");
+TD_OLD(dlsym, "GLIBC_2.2.5");
+TD_OLD(dlerror, "GLIBC_2.2.5");
+TD_OLD(dlclose, "GLIBC_2.2.5");
+
 /* The new versions differ in how they set errno, which nothing here looks at. */
 TD_OLD(exp, "GLIBC_2.2.5");
 TD_OLD(exp2, "GLIBC_2.2.5");

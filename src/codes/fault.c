@@ -268,11 +268,16 @@ static td_status bring_in(const td_memory *memory, const td_fault *list, size_t 
     return status;
 }
 
-static void put_back(const td_memory *memory, const td_fault *list, size_t count)
+static td_status put_back(const td_memory *memory, const td_fault *list, size_t count)
 {
-    for (size_t i = 0; i < count && memory->backing; i++)
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && memory->backing && !status; i++)
+        if (i == 0 || list[i].word != list[i - 1].word)
+            status = td_memory_seal(memory, list[i].word, 1);
+    for (size_t i = 0; i < count && memory->backing && !status; i++)
         if (i == 0 || list[i].word != list[i - 1].word)
             td_memory_put_back(memory, list[i].word, 1);
+    return status;
 }
 
 td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_faults **out)
@@ -299,9 +304,12 @@ td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_fa
     }
     for (size_t i = 0; i < count; i++)
         memcpy(after + i * bytes, memory->data + (size_t)list[i].word * bytes, bytes);
-    put_back(memory, list, count);
-    *out = faults;
-    return TD_OK;
+    status = put_back(memory, list, count);
+    if (status)
+        td_faults_destroy(&faults);
+    else
+        *out = faults;
+    return status;
 }
 
 td_status td_fault_target(td_memory **memory, const td_code **code)
@@ -364,12 +372,8 @@ td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
                        "memory_undo \"%s\": faults of a memory of %" PRIu64 " words of %" PRIu64
                        " bits in one of %" PRIu64 " words of %" PRIu64 "; pass the memory that they were injected into",
                        memory->name, f->depth_words, f->width_bits, memory->depth_words, memory->width_bits);
-    const td_status status = bring_in(memory, f->fault, f->count);
-    if (status) {
-        td_fail_prefix("memory_undo \"%s\": ", memory->name);
-        return status;
-    }
-    for (size_t i = 0; i < f->count;) {
+    td_status status = bring_in(memory, f->fault, f->count);
+    for (size_t i = 0; i < f->count && !status;) {
         const bool untouched = is_untouched(memory, f, i);
         const uint64_t word = f->fault[i].word;
         changed += !untouched;
@@ -378,7 +382,12 @@ td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
                 memory->data[(size_t)word * memory->word_bytes + (size_t)f->fault[i].bit / 8] ^=
                     (unsigned char)(1u << f->fault[i].bit % 8);
     }
-    put_back(memory, f->fault, f->count);
+    if (!status)
+        status = put_back(memory, f->fault, f->count);
+    if (status) {
+        td_fail_prefix("memory_undo \"%s\": ", memory->name);
+        return status;
+    }
     if (left)
         *left = changed;
     td_faults_destroy(faults);

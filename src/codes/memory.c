@@ -61,8 +61,10 @@ td_status td_code_encode(const td_code *code, const td_memory *data, uint64_t fi
     td_code_encode_words(code, coded->data + first * coded->word_bytes, data->data + first * data->word_bytes, first,
                          (size_t)count);
     make_known(coded, first, count);
-    td_memory_put_back(coded, first, count);
-    return TD_OK;
+    status = td_memory_finish_write(coded, first, count);
+    if (status)
+        td_fail_prefix("code_encode: ");
+    return status;
 }
 
 td_status td_code_check(const td_code *code, const td_memory *coded, uint64_t first, uint64_t count, td_memory *data,
@@ -83,12 +85,16 @@ td_status td_code_check(const td_code *code, const td_memory *coded, uint64_t fi
         td_fail_prefix("code_check: ");
         return status;
     }
-    memset(result, 0, sizeof *result);
+    td_code_result found = {0};
     td_code_check_words(code, data ? data->data + first * data->word_bytes : NULL,
-                        coded->data + first * coded->word_bytes, first, (size_t)count, result, NULL, NULL);
+                        coded->data + first * coded->word_bytes, first, (size_t)count, &found, NULL, NULL);
     if (data) {
         make_known(data, first, count);
-        td_memory_put_back(data, first, count);
+        status = td_memory_finish_write(data, first, count);
     }
-    return TD_OK;
+    if (status)
+        td_fail_prefix("code_check: ");
+    else
+        *result = found;
+    return status;
 }

@@ -130,11 +130,11 @@ td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, ui
                        memory->name, count, first, memory->depth_words);
     filling f;
     td_status status = read_filling(memory, what, &f);
-    if (!status) {
-        status = td_memory_bring_for_write(memory, false, first, count);
-        if (status)
-            td_fail_prefix("memory_fill \"%s\": ", memory->name);
+    if (status) {
+        free(f.constant);
+        return status;
     }
+    status = td_memory_bring_for_write(memory, false, first, count);
     for (uint64_t w = first; w < first + count && !status; w++) {
         fill_word(memory, &f, w, memory->data + w * memory->word_bytes);
         if (memory->unknown_any)
@@ -142,6 +142,8 @@ td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, ui
     }
     free(f.constant);
     if (!status)
-        td_memory_put_back(memory, first, count);
+        status = td_memory_finish_write(memory, first, count);
+    if (status)
+        td_fail_prefix("memory_fill \"%s\": ", memory->name);
     return status;
 }

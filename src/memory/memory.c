@@ -120,13 +120,13 @@ td_status td_memory_clear(td_memory *memory)
 {
     if (!memory)
         return td_fail(TD_ARGUMENT, "memory_clear: memory is NULL; pass one from td_memory_create");
-    const td_status status = td_memory_bring_for_write(memory, false, 0, memory->depth_words);
-    if (status) {
-        td_fail_prefix("memory_clear \"%s\": ", memory->name);
-        return status;
+    td_status status = td_memory_bring_for_write(memory, false, 0, memory->depth_words);
+    if (!status) {
+        td_pages_clear(memory->data, memory->map_bytes);
+        memory->unknown_any = false;
+        status = td_memory_finish_write(memory, 0, memory->depth_words);
     }
-    td_pages_clear(memory->data, memory->map_bytes);
-    memory->unknown_any = false;
-    td_memory_put_back(memory, 0, memory->depth_words);
-    return TD_OK;
+    if (status)
+        td_fail_prefix("memory_clear \"%s\": ", memory->name);
+    return status;
 }

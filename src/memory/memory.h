@@ -22,11 +22,14 @@ typedef enum td_up { TD_UP_NOTHING, TD_UP_BIT, TD_UP_CHECK } td_up;
 typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64_t count);
 
 /* How words come into `data` and out of it where `data` is only a copy, as of a memory that lies over others
- * (over/over.c). What looks at words, or writes a part of their bits, has them brought in first, which may be refused;
- * what has written words has them put back, which cannot. */
+ * (over/over.c). What looks at words, or writes a part of their bits, has them brought in first, which may be refused.
+ * What has written words has all of them sealed, which may be refused too and then has changed nothing but copies; and
+ * then put back, which cannot. */
 typedef struct td_backing {
     td_status (*bring_in)(const td_memory *memory, uint64_t first, uint64_t count);
     td_status (*prepare)(const td_memory *memory, uint64_t first, uint64_t count); /* before a write of whole words */
+    td_status (*seal)(const td_memory *memory, uint64_t first, uint64_t count); /* only where it, or what is below, */
+    bool refuses;                                                               /* may refuse what is written */
     void (*put_back)(const td_memory *memory, uint64_t first, uint64_t count);
     void (*destroy)(struct td_backing *backing);
 
@@ -80,10 +83,24 @@ static inline td_status td_memory_bring_for_write(const td_memory *memory, bool 
     return !backing ? TD_OK : partly ? backing->bring_in(memory, first, count) : backing->prepare(memory, first, count);
 }
 
+static inline td_status td_memory_seal(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    return memory->backing && memory->backing->refuses ? memory->backing->seal(memory, first, count) : TD_OK;
+}
+
 static inline void td_memory_put_back(const td_memory *memory, uint64_t first, uint64_t count)
 {
     if (memory->backing)
         memory->backing->put_back(memory, first, count);
+}
+
+/* Both for one run of words. */
+static inline td_status td_memory_finish_write(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const td_status status = td_memory_seal(memory, first, count);
+    if (!status)
+        td_memory_put_back(memory, first, count);
+    return status;
 }
 
 /* TD_ARGUMENT for a width or a depth that no memory has. */

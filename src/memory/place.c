@@ -154,3 +154,14 @@ td_up td_macro_bit_up(const td_memory *memory, size_t macro, uint64_t row, uint6
     *at = memory;
     return backing->find_up ? backing->find_up(memory, below, under.word, under.bit, out) : TD_UP_BIT;
 }
+
+td_word_bits td_bad_above(const td_memory *memory, size_t below)
+{
+    size_t count = 0;
+    const td_word_bits *bad = &memory->backing->below(memory, &count)[below]->backing->bad;
+    td_word_bits found = {0};
+    for (uint64_t i = 0; i < bad->bits; i++)
+        if (memory->backing->find_up(memory, below, bad->word, bad->bit + i, &found) == TD_UP_BIT)
+            return found;
+    return (td_word_bits){0};
+}

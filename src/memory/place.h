@@ -15,4 +15,8 @@ void td_macro_bits(const td_memory *memory, const td_word_bits *bits, uint64_t c
 td_up td_macro_bit_up(const td_memory *memory, size_t macro, uint64_t row, uint64_t column, const td_memory **at,
                       td_word_bits *out);
 
+/* After TD_UNCORRECTABLE of memory number `below` under this one: a bit of this memory that lies there, for its own
+ * td_backing.bad. */
+td_word_bits td_bad_above(const td_memory *memory, size_t below);
+
 #endif

@@ -201,12 +201,18 @@ static td_status bring_in(const td_memory *memory, bool whole, const uint64_t *a
     return status;
 }
 
-static void put_back(const td_memory *memory, const uint64_t *addresses, size_t count)
+static td_status put_back(const td_memory *memory, const uint64_t *addresses, size_t count)
 {
-    for (size_t i = 0, n; memory->backing && i < count; i += n) {
+    td_status status = TD_OK;
+    for (size_t i = 0, n; memory->backing && i < count && !status; i += n) {
+        n = run_length(addresses, count, i);
+        status = td_memory_seal(memory, addresses[i], n);
+    }
+    for (size_t i = 0, n; memory->backing && i < count && !status; i += n) {
         n = run_length(addresses, count, i);
         td_memory_put_back(memory, addresses[i], n);
     }
+    return status;
 }
 
 static td_status fail_call(const char *call, const td_memory *memory, td_status status)
@@ -252,8 +258,8 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE)
     if (memory->unknown_any)
         make_known(memory, addresses, count, bit_mask);
-    put_back(memory, addresses, count);
-    return TD_OK;
+    status = put_back(memory, addresses, count);
+    return status ? fail_call("backdoor_write", memory, status) : TD_OK;
 }
 
 td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
@@ -274,6 +280,6 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
     FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_BYTES)
     if (memory->unknown_any)
         make_known_bytes(memory, addresses, count, masks, mask_bytes);
-    put_back(memory, addresses, count);
-    return TD_OK;
+    status = put_back(memory, addresses, count);
+    return status ? fail_call("backdoor_write_bytes", memory, status) : TD_OK;
 }

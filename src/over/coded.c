@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "codes/code.h"
+#include "memory/place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,6 +61,8 @@ static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t coun
     first_bad bad = {0};
     c->backing.bad.bits = 0;
     const td_status status = td_memory_bring_in(c->raw, first, count);
+    if (status == TD_UNCORRECTABLE)
+        c->backing.bad = td_bad_above(memory, 0);
     if (status)
         return status;
     if (c->check)
@@ -75,12 +78,25 @@ static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count
     return td_memory_bring_for_write(c->raw, false, first, count);
 }
 
-static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
+static void encode(const td_memory *memory, uint64_t first, uint64_t count)
 {
     const coded *c = (const coded *)memory->backing;
     td_code_encode_words(c->code, c->raw->data + first * c->raw->word_bytes, memory->data + first * memory->word_bytes,
                          first, (size_t)count);
-    td_memory_put_back(c->raw, first, count);
+}
+
+/* What is below is a copy, where something there may refuse. */
+static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    encode(memory, first, count);
+    return td_memory_seal(memory->backing->coded, first, count);
+}
+
+static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    if (!memory->backing->refuses)
+        encode(memory, first, count);
+    td_memory_put_back(memory->backing->coded, first, count);
 }
 
 static td_memory *const *below(const td_memory *memory, size_t *count)
@@ -182,6 +198,8 @@ td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw,
     c->check = check;
     c->backing = (td_backing){.bring_in = bring_in,
                               .prepare = prepare,
+                              .seal = seal,
+                              .refuses = raw->backing && raw->backing->refuses,
                               .put_back = put_back,
                               .destroy = destroy,
                               .below = below,

@@ -174,34 +174,6 @@ bool td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t co
     return reached == r.bits && !o->plan->in_order; /* alias=last: some bits lie in one place */
 }
 
-typedef struct above {
-    const td_organisation *o;
-    uint64_t first, array, low, high; /* bits of the array's storage */
-    td_word_bits found;
-} above;
-
-static void look_above(void *context, td_node *node, const td_box *box)
-{
-    above *a = context;
-    const uint64_t word_bits = 8 * a->o->plan->geometry.word_bytes, pitch = a->o->pitch;
-    td_walk w;
-    for (td_walk_begin(&w, node, box->node_count, td_box_at(box)); w.more && !a->found.bits; td_walk_next(&w)) {
-        const td_ground ground = td_ground_of(a->o->plan, w.at.select);
-        const uint64_t at = ground.word * word_bits + (uint64_t)w.at.memory, bit = (uint64_t)w.at.tensor;
-        if (ground.bank == a->array && at >= a->low && at < a->high)
-            a->found = (td_word_bits){a->first + bit / pitch, bit % pitch, 1};
-    }
-}
-
-td_word_bits td_organisation_above(const td_organisation *o, uint64_t first, uint64_t count, uint64_t array,
-                                   const td_word_bits *below)
-{
-    const uint64_t low = below->word * 8 * o->plan->geometry.word_bytes + below->bit;
-    above a = {.o = o, .first = first, .array = array, .low = low, .high = low + below->bits};
-    td_bit_boxes(o->plan, o->pitch, first, count, TD_ALL_COPIES, look_above, &a);
-    return a.found;
-}
-
 /* -- single bits --------------------------------------------------------------------------------------------------- */
 
 typedef struct finding {

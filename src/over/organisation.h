@@ -37,10 +37,6 @@ typedef struct td_reach {
 } td_reach;
 bool td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_reach *arrays);
 
-/* A bit of the run that lies in these bits of an array; bits == 0 where none does. It looks at every bit of the run. */
-td_word_bits td_organisation_above(const td_organisation *organisation, uint64_t first, uint64_t count, uint64_t array,
-                                   const td_word_bits *below);
-
 /* Where bits of a word lie in one copy, as td_backing.find_down gives it; and which bit lies at a place. */
 void td_organisation_find_down(const td_organisation *organisation, const td_word_bits *bits, uint64_t copy,
                                td_down_fn *fn, void *context);

@@ -14,10 +14,12 @@ typedef struct over {
     td_organisation *organisation;
     size_t count;
     td_memory **array;
-    unsigned char **data; /* of the arrays */
-    td_reach *reach;      /* what a run of words reaches in each */
-    bool nested;          /* some array lies over others */
-    size_t *first_macro;  /* NULL unless nested */
+    unsigned char **data;   /* of the arrays */
+    td_reach *reach;        /* what a run of words reaches in each */
+    bool nested;            /* some array lies over others */
+    size_t *first_macro;    /* NULL unless nested */
+    unsigned char **sealed; /* where some may refuse: their data, and `scratch` for arrays of the library; or NULL */
+    td_memory *scratch;
 } over;
 
 /* -- the words, in and out ----------------------------------------------------------------------------------------- */
@@ -70,7 +72,7 @@ static td_status bring_arrays(const td_memory *memory, bool looks, uint64_t firs
         status = td_memory_bring_for_write(o->array[i], looks || !whole, o->reach[i].low,
                                            o->reach[i].high - o->reach[i].low + 1);
         if (status == TD_UNCORRECTABLE)
-            o->backing.bad = td_organisation_above(o->organisation, first, count, i, &o->array[i]->backing->bad);
+            o->backing.bad = td_bad_above(memory, i);
     }
     return status;
 }
@@ -89,6 +91,20 @@ static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t coun
         return status;
     td_organisation_read(o->organisation, &run, 0);
     return check_copies(memory, o, first, count);
+}
+
+/* Into the copies that some arrays are, and into a scratch in place of the others. */
+static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
+{
+    const over *o = (const over *)memory->backing;
+    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->sealed};
+    td_status status = TD_OK;
+    td_organisation_write(o->organisation, &run);
+    (void)td_organisation_reach(o->organisation, first, count, o->reach);
+    for (size_t i = 0; i < o->count && !status; i++)
+        if (o->reach[i].low <= o->reach[i].high)
+            status = td_memory_seal(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+    return status;
 }
 
 static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
@@ -141,6 +157,8 @@ static void destroy(td_backing *backing)
 {
     over *o = (over *)backing;
     td_organisation_destroy(&o->organisation);
+    td_memory_destroy(&o->scratch);
+    free(o->sealed);
     free(o->array);
     free(o->data);
     free(o->reach);
@@ -182,6 +200,23 @@ static td_status check_apart(td_memory **sorted, size_t count)
     return TD_OK;
 }
 
+/* Where an array may refuse what is written, seal() has somewhere to write to that is nobody's storage. */
+static td_status prepare_seal(over *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        o->backing.refuses |= o->array[i]->backing && o->array[i]->backing->refuses;
+    if (!o->backing.refuses)
+        return TD_OK;
+    o->sealed = malloc(o->count * sizeof *o->sealed);
+    if (!o->sealed)
+        return td_fail_alloc(o->count * sizeof *o->sealed);
+    const td_status status =
+        td_memory_create("scratch", o->array[0]->width_bits, o->array[0]->depth_words, &o->scratch);
+    for (size_t i = 0; i < o->count && !status; i++)
+        o->sealed[i] = o->array[i]->backing ? o->array[i]->data : o->scratch->data;
+    return status;
+}
+
 static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
 {
     if (!arrays || !count)
@@ -194,6 +229,7 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
         o->nested |= arrays[i]->backing != NULL;
     o->backing = (td_backing){.bring_in = bring_in,
                               .prepare = prepare,
+                              .seal = seal,
                               .put_back = put_back,
                               .destroy = destroy,
                               .below = below,
@@ -219,7 +255,7 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
             o->backing.macros += td_memory_macros(arrays[i]);
         }
     }
-    return status;
+    return status ? status : prepare_seal(o);
 }
 
 td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_words, const td_layout *organisation,

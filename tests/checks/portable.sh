@@ -16,7 +16,7 @@ for file in libtensordoor.so tensordoor; do
   test -z "$newer" || { echo "$file needs what glibc 2.17 does not have (src/base/portable.h):"; echo "$newer"; bad=1; }
   for needed in $(readelf -d "$build/$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p'); do
     case $needed in
-      libc.so.6 | libm.so.6 | libpthread.so.0 | ld-linux-x86-64.so.2) ;;
+      libc.so.6 | libm.so.6 | libpthread.so.0 | libdl.so.2 | ld-linux-x86-64.so.2) ;;
       *) echo "$file needs $needed, which a host may not have"; bad=1 ;;
     esac
   done

@@ -406,18 +406,35 @@ static td_status load_over(world *w)
     return status;
 }
 
-/* A memory with a code. */
+static int copy_words(void *context, const td_codec_run *run, const void *src, void *dst)
+{
+    (void)context;
+    memcpy(dst, src, (size_t)run->count * run->word_bytes);
+    return 0;
+}
+
+static uint64_t last_first(void *context, uint64_t at, uint64_t depth)
+{
+    (void)context;
+    return depth - 1 - at;
+}
+
+/* A memory with a code over one that goes through a codec. */
 static td_status load_coded(world *w)
 {
+    const td_codec codec = {
+        .version = TD_CODEC_VERSION, .encode = copy_words, .decode = copy_words, .place = last_first};
     const uint64_t depth = td_memory_depth_words(w->memory);
-    td_memory *raw = NULL, *memory = NULL;
+    td_memory *raw = NULL, *memory = NULL, *through = NULL;
     td_code *parity = NULL;
     td_plan_cache_clear();
     td_status status = td_code_create("parity width=8", td_memory_width_bits(w->memory), &parity);
     if (!status)
         status = td_memory_create("raw", td_code_coded_bits(parity), depth, &raw);
     if (!status)
-        status = td_memory_coded("coded", parity, raw, NULL, &memory);
+        status = td_memory_through("through", &codec, raw, &through);
+    if (!status)
+        status = td_memory_coded("coded", parity, through, NULL, &memory);
     assert_true((status == TD_OK) == (memory != NULL));
     if (!status) {
         status = td_backdoor_load_tensor(memory, w->golden, w->layout, NULL);
@@ -429,6 +446,7 @@ static td_status load_coded(world *w)
     if (!status)
         status = td_backdoor_dump_tensor(memory, w->golden, w->layout, NULL);
     td_memory_destroy(&memory);
+    td_memory_destroy(&through);
     td_memory_destroy(&raw);
     td_code_destroy(&parity);
     return status;

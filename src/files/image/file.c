@@ -49,10 +49,14 @@ static td_status bring_in(const td_memory *memory, const td_span *spans, size_t 
     return status;
 }
 
-static void put_back(const td_memory *memory, const td_span *spans, size_t count)
+static td_status put_back(const td_memory *memory, const td_span *spans, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = td_memory_seal(memory, spans[i].first, spans[i].count);
+    for (size_t i = 0; i < count && !status; i++)
         td_memory_put_back(memory, spans[i].first, spans[i].count);
+    return status;
 }
 
 static td_status load_file(td_memory *memory, const char *path, td_image_outside *outside)
@@ -75,10 +79,10 @@ static td_status load_file(td_memory *memory, const char *path, td_image_outside
             status = bring_in(memory, spans, count);
         if (status == TD_OK)
             status = s.format->scan(&s.file, &s.name.options, &write);
-        if (status == TD_OK) {
-            put_back(memory, spans, count);
+        if (status == TD_OK)
+            status = put_back(memory, spans, count);
+        if (status == TD_OK)
             *outside = write.outside;
-        }
         free(spans ? spans : check.spans);
         close_image(&s);
     }
