@@ -60,8 +60,9 @@ TD_API int td_dpi_code_encode(td_dpi_u64 code, td_dpi_u64 data, td_dpi_u64 first
 }
 
 /* One line for each of the first errors. */
-static void print_errors(const td_code_result *result, char *text, size_t room)
+void td_dpi_print_errors(const td_code_result *result, char *text)
 {
+    const size_t room = TD_DPI_ERRORS_BYTES;
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < result->kept && used < room; i++) {
@@ -80,7 +81,7 @@ TD_API int td_dpi_code_check(td_dpi_u64 code, td_dpi_u64 coded, td_dpi_u64 first
                              td_dpi_u64 *corrected, td_dpi_u64 *uncorrectable, const char **errors,
                              const char **message)
 {
-    static _Thread_local char text[TD_CODE_FIRST * 128];
+    static _Thread_local char text[TD_DPI_ERRORS_BYTES];
     td_dpi_claim claims[] = {{.handle = code, .kind = TD_DPI_CODE},
                              {.handle = coded, .kind = TD_DPI_MEMORY},
                              {.handle = data, .kind = TD_DPI_MEMORY, .optional = true}};
@@ -94,7 +95,7 @@ TD_API int td_dpi_code_check(td_dpi_u64 code, td_dpi_u64 coded, td_dpi_u64 first
     if (!status) {
         *corrected = result.corrected;
         *uncorrectable = result.uncorrectable;
-        print_errors(&result, text, sizeof text);
+        td_dpi_print_errors(&result, text);
         *errors = text;
     }
     return td_dpi_end(claims, 3, status, message);

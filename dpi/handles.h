@@ -73,6 +73,10 @@ td_status td_dpi_list_read(const char *call, td_dpi_u64 list, uint64_t **handles
  * thread-local, takes the next text. TD_NO_MEMORY with a message. */
 td_status td_dpi_keep(char **kept, const char *text, const char **out, const char **message);
 
+/* code.c: the first errors of a result, a line each. */
+#define TD_DPI_ERRORS_BYTES (TD_CODE_FIRST * 128)
+void td_dpi_print_errors(const td_code_result *result, char *text);
+
 /* report.c: a handle for a new report, which is destroyed when there is none. */
 int td_dpi_report_give(td_report **report, td_dpi_u64 *handle, const char **message);
 

@@ -52,6 +52,19 @@ done:
     return status;
 }
 
+/* The new memory's handle, over what is claimed, which is then released. */
+static int give(td_status status, td_memory *made, const td_dpi_claim *claims, size_t below, size_t count,
+                td_dpi_u64 *handle, const char **message)
+{
+    td_dpi_done(status, message);
+    if (!status)
+        status = td_dpi_handle_create_over(made, claims, below, handle, message);
+    if (status)
+        td_memory_destroy(&made);
+    td_dpi_release(claims, count);
+    return (int)status;
+}
+
 TD_API int td_dpi_memory_over(const char *name, td_dpi_u64 width_bits, td_dpi_u64 depth_words, td_dpi_u64 organisation,
                               td_dpi_u64 arrays, td_dpi_u64 *handle, const char **message)
 {
@@ -65,14 +78,47 @@ TD_API int td_dpi_memory_over(const char *name, td_dpi_u64 width_bits, td_dpi_u6
         return (int)status;
     }
     status = td_memory_over(name, width_bits, depth_words, c.claim[c.count].object, c.memory, c.count, &made);
-    td_dpi_done(status, message);
-    if (!status)
-        status = td_dpi_handle_create_over(made, c.claim, c.count, handle, message);
-    if (status)
-        td_memory_destroy(&made);
-    td_dpi_release(c.claim, c.count + 1);
+    const int given = give(status, made, c.claim, c.count, c.count + 1, handle, message);
     let_go(&c);
-    return (int)status;
+    return given;
+}
+
+TD_API int td_dpi_memory_coded(const char *name, td_dpi_u64 code, td_dpi_u64 raw, const char *options,
+                               td_dpi_u64 *handle, td_dpi_u64 *width_bits, td_dpi_u64 *depth_words,
+                               const char **message)
+{
+    td_dpi_claim claims[] = {{.handle = raw, .kind = TD_DPI_MEMORY}, {.handle = code, .kind = TD_DPI_CODE}};
+    td_memory *made = NULL;
+    *handle = *width_bits = *depth_words = 0;
+    td_status status = td_dpi_claim_below("memory_coded", claims, 2, message);
+    if (status)
+        return (int)status;
+    status = td_memory_coded(name, claims[1].object, claims[0].object, options, &made);
+    *width_bits = td_memory_width_bits(made);
+    *depth_words = td_memory_depth_words(made);
+    return give(status, made, claims, 1, 2, handle, message);
+}
+
+/* What reads have found; errors as lines of text. */
+TD_API int td_dpi_memory_code_result(td_dpi_u64 memory, int reset, td_dpi_u64 *corrected, td_dpi_u64 *uncorrectable,
+                                     const char **errors, const char **message)
+{
+    static _Thread_local char text[TD_DPI_ERRORS_BYTES];
+    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    td_code_result result = {0};
+    *corrected = *uncorrectable = 0;
+    *errors = "";
+    td_status status = td_dpi_claim_one("memory_code_result", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_memory_code_result(claim.object, &result, reset);
+    if (!status) {
+        *corrected = result.corrected;
+        *uncorrectable = result.uncorrectable;
+        td_dpi_print_errors(&result, text);
+        *errors = text;
+    }
+    return td_dpi_end(&claim, 1, status, message);
 }
 
 /* For memories that lie in the design, or over such: every word of every bank. */

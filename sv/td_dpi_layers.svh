@@ -9,6 +9,24 @@
     output longint unsigned memory,
     output string           message
   );
+  import "DPI-C" function int td_dpi_memory_coded(
+    input  string           name,
+    input  longint unsigned code,
+    input  longint unsigned raw,
+    input  string           options,
+    output longint unsigned memory,
+    output longint unsigned width,
+    output longint unsigned depth,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_memory_code_result(
+    input  longint unsigned memory,
+    input  int              reset,
+    output longint unsigned corrected,
+    output longint unsigned uncorrectable,
+    output string           errors,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_transfer_all(
     input  longint unsigned banks,
     output string           message

@@ -14,7 +14,9 @@ package td_pkg;
   `include "td_snapshot.svh"
   `include "td_comparison.svh"
   `include "td_backdoor.svh"
-  typedef class td_bank_set;  // which td_memory::over takes
+  `include "td_storage.svh"
+  typedef class td_bank_set;  // td_memory::over takes one
+  typedef class td_code;      // and coded this
   `include "td_memory.svh"
   `include "td_design_memory.svh"
   `include "td_code.svh"

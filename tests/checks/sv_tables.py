@@ -54,14 +54,23 @@ def calls(text):
     return found
 
 
+def base_of(root, name):
+    """The class that a class extends, past those that have no table; or None."""
+    text = open(os.path.join(root, "sv", name + ".svh")).read()
+    extends = re.search(r"^(?:virtual )?class \w+ extends (\w+)", text, re.M)
+    if not extends:
+        return None
+    return extends.group(1) if extends.group(1) in CLASSES else base_of(root, extends.group(1))
+
+
 def table(root, name):
     """The table of one class."""
     text = open(os.path.join(root, "sv", name + ".svh")).read()
-    extends = re.search(r"^(?:virtual )?class \w+ extends (\w+)", text, re.M)
+    base = base_of(root, name)
     about = first_sentence(re.match(r"(?://.*\n)+", text).group(0).rstrip().split("\n"))
     every = calls(text)
     names = {call[0] for call in every}
-    out = f"\n**`{name}`**" + (f" (has all of `{extends.group(1)}` too)" if extends else "") + f": {about}.\n\n"
+    out = f"\n**`{name}`**" + (f" (has all of `{base}` too)" if base else "") + f": {about}.\n\n"
     out += "| call | what it does |\n|---|---|\n"
     last = ""
     for call, shown, comment, static, public in every:

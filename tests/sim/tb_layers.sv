@@ -1,0 +1,226 @@
+// Memories with a code, and memories that go through a user's codec, over macros of the design. What every word should
+// be in the macros is computed here: the code by td_code between memories of the library, the organisation by its
+// formula.
+`include "td_macros.svh"
+
+// 128 coded words of 39 bits in six macros: two tiles by depth, three slices of 13 bits, two words in a row.
+module layers_sram;
+  for (genvar m = 0; m < 6; m++) begin : gen_macro
+    logic [25:0] mem[0:31];
+  end
+endmodule
+
+`TD_BANKS_MODULE(layers_macro, tb_layers.u_sram.gen_macro[bank].mem, 26)
+
+module tb_layers;
+  import td_pkg::*;
+  import tap_pkg::*;
+
+  layers_sram u_sram ();
+  layers_macro #(6) u_macros ();
+
+  recorder seen = new;
+  string message;
+  td_status_e status;
+
+  td_bank_set macros;
+  td_memory   raw;
+  td_memory   memory;
+  td_memory   twin;
+  td_memory   twin_raw;
+  td_code     code;
+
+  // Bit b of coded word w: macro 3*t + s, row r, bit 2*k + p, with w = 64*t + 2*r + p and b = 13*s + k.
+  function automatic longint unsigned found(input int w);
+    td_memory        macro;
+    longint unsigned row;
+    found = 0;
+    for (int s = 0; s < 3; s++) begin
+      macro = macros.bank(w / 64 * 3 + s);
+      row = macro.get_bits(64'(w) / 2 % 32);
+      for (int k = 0; k < 13; k++) found[13*s+k] = row[2*k+w%2];
+    end
+  endfunction
+
+  // The words of twin, coded, are those of the macros.
+  function automatic void agree(input string what);
+    int wrong;
+    code.encode(twin, twin_raw);
+    wrong = -1;
+    for (int w = 127; w >= 0; w--) if (found(w) != twin_raw.get_bits(64'(w))) wrong = w;
+    ok(wrong < 0, what);
+    if (wrong >= 0) $display("# word %0d is 0x%h, needed 0x%h", wrong, found(wrong), twin_raw.get_bits(64'(wrong)));
+  endfunction
+
+  function automatic bit same_bits(input td_tensor a, input td_tensor b);
+    for (longint unsigned i = 0; i < a.elems(); i++) if (a.get_bits(i) != b.get_bits(i)) return 1'b0;
+    return 1'b1;
+  endfunction
+
+  task automatic counts(input longint unsigned corrected, input longint unsigned uncorrectable, input string what);
+    longint unsigned good, bad;
+    string           errors;
+    memory.code_result(good, bad, errors, 1'b1);
+    same($sformatf("%0d and %0d", good, bad), $sformatf("%0d and %0d", corrected, uncorrectable), what);
+  endtask
+
+  task automatic calls();
+    td_addresses_t addresses;
+    td_words_t     given, mask;
+    td_tensor      t, back;
+    td_layout      rows, kept;
+    td_report      report;
+    td_snapshot    earlier;
+    td_comparison  what;
+    memory.fill("random seed=3");
+    twin.fill("random seed=3");
+    agree("fill");
+    memory.set_bits(77, 64'hcafef00d);
+    twin.set_bits(77, 64'hcafef00d);
+    agree("one word in a shared row");
+    equal(memory.get_bits(77), 64'hcafef00d, "which reads back");
+    addresses = new[4];
+    given = new[4];
+    mask = new[4];
+    addresses = '{7, 127, 6, 0};
+    given = '{32'h12345678, 32'h9abcdef0, 32'hffffffff, 32'h5};
+    mask = '{32'hff00, 32'h1, 32'h80000000, 32'hffffffff};
+    memory.backdoor_write_bits(addresses, given, mask);
+    twin.backdoor_write_bits(addresses, given, mask);
+    agree("parts of words have new check bits");
+    t = td_tensor::create("i8", "30 4");
+    back = td_tensor::create("i8", "30 4");
+    t.fill_ramp(-60.0, 1.0);
+    rows = td_layout::create("r c -> r c", "", "4*r + 3");
+    memory.backdoor_load_tensor(t, rows);
+    twin.backdoor_load_tensor(t, rows);
+    agree("a tensor");
+    memory.backdoor_dump_tensor(back, rows);
+    ok(same_bits(back, t), "and back");
+    kept = td_layout::create("r c -> r c", "fill=keep slot=4 lsb=9", "r");
+    memory.backdoor_load_tensor(t, kept, "i4 sat");
+    twin.backdoor_load_tensor(t, kept, "i4 sat");
+    agree("bits of words, the others kept");
+    memory.backdoor_load_tensor(t, rows);
+    twin.backdoor_load_tensor(t, rows);
+    report = memory.backdoor_compare_tensor(t, rows);
+    equal(report.mismatches(), 0, "compared");
+    earlier = memory.take_snapshot();
+    what = new;
+    what.set_golden(t);
+    what.set_layout(rows);
+    what.set_snapshot(earlier);
+    report = memory.backdoor_compare(what);
+    equal(report.mismatches(), 0, "with a snapshot");
+    earlier.destroy();
+    memory.save_file("layers.hex");
+    memory.clear();
+    twin.clear();
+    agree("clear");
+    memory.load_file("layers.hex");
+    twin.load_file("layers.hex");
+    agree("a file");
+    counts(0, 0, "no error so far");
+    t.destroy();
+    back.destroy();
+    rows.destroy();
+    kept.destroy();
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
+  // Wrong bits in the macros: corrected and counted, or refused.
+  task automatic errors();
+    td_faults        faults;
+    td_tensor        t;
+    td_layout        rows;
+    td_memory        open;
+    longint unsigned good, bad;
+    string           lines;
+    twin.fill("random seed=9");
+    memory.fill("random seed=9");
+    u_sram.gen_macro[4].mem[5][7] = ~u_sram.gen_macro[4].mem[5][7]; // word 64 + 11, bit 13 + 3
+    equal(memory.get_bits(75), twin.get_bits(75), "a wrong bit of a macro is corrected");
+    memory.code_result(good, bad, lines);
+    equal(good, 1, "and counted");
+    same(lines, "word 0x4b subword 0: bit 16 corrected", "and said");
+    memory.set_bits(75, memory.get_bits(75));
+    counts(2, 0, "reads twice, once for the second read");
+    agree("a write mends it");
+
+    faults = td_faults::inject(raw, "words=9 bits=1 seed=4");
+    t = td_tensor::create("u32", "128 1");
+    rows = td_layout::create("r c -> r c");
+    memory.backdoor_dump_tensor(t, rows);
+    counts(9, 0, "nine of them in one dump");
+    equal(faults.undo(), 0, "undone");
+    agree("in the macros");
+
+    faults = td_faults::inject(memory, "word=20 bits=2 seed=1");
+    equal(faults.count(), 2, "two bits of one word, by the memory of the data");
+    status = memory.try_backdoor_dump_tensor(t, rows, "", message);
+    ok(status == TD_UNCORRECTABLE, "are refused");
+    starts(message, "backdoor_dump_tensor \"memory\": element (20, 0): word 0x14 of \"memory\", subword 0: the ",
+           "with the element and the word");
+    counts(0, 1, "and counted");
+    open = td_memory::coded("open", code, raw, "check=off");
+    status = open.try_backdoor_dump_tensor(t, rows, "", message);
+    ok(status == TD_OK, "but not without the check");
+    status = open.try_destroy(message);
+    memory.set_bits(20, 64'h600d);
+    twin.set_bits(20, 64'h600d);
+    agree("a write of the whole word mends it");
+    faults.destroy();
+    t.destroy();
+    rows.destroy();
+    same(seen.take(), "", "none of this is reported");
+  endtask
+
+  task automatic refusals();
+    td_code          no_code;
+    td_memory        no_memory, made, narrow;
+    longint unsigned good, bad;
+    string           lines;
+    made = td_memory::coded("wbuf", no_code, raw);
+    same(seen.take(), "TD_HANDLE: memory_coded \"wbuf\": the code is null; create it first", "no code, loud");
+    ok(made == null, "gives null");
+    status = td_memory::try_coded("wbuf", code, no_memory, "", made, message);
+    refused(status, TD_HANDLE, message,
+            "memory_coded \"wbuf\": the memory of the coded words is null; create it first", "no memory");
+    status = td_memory::try_coded("wbuf", code, raw, "chek=off", made, message);
+    refused(status, TD_OPTION, message,
+            {"memory_coded \"wbuf\": unknown word \"chek=off\"; did you mean \"check=off\"? ",
+             "the words are check=on and check=off"}, "another option");
+    narrow = td_memory::create("narrow", 38, 16);
+    status = td_memory::try_coded("wbuf", code, narrow, "", made, message);
+    starts(message, "memory_coded \"wbuf\": memory \"narrow\" has words of 38 bits", "another width");
+    status = narrow.try_code_result(good, bad, lines, 1'b0, message);
+    starts(message, "memory_code_result \"narrow\": ", "no code, no result");
+    narrow.destroy();
+    raw.destroy();
+    same(seen.take(),
+         "TD_ARGUMENT: memory_destroy \"raw\": 1 memory lies over it; destroy what lies above a memory before it",
+         "what lies below is kept");
+  endtask
+
+  initial begin
+    td_layout organisation;
+    seen.install();
+    macros = u_macros.create();
+    organisation = td_layout::create("(t r p) (s k) -> (t s) r (k p)", "t=2 s=3 p=2");
+    code = td_code::create("inv_39_32", 32);
+    raw = td_memory::over("raw", 39, 128, organisation, macros);
+    memory = td_memory::coded("memory", code, raw);
+    twin = td_memory::create("twin", 32, 128);
+    twin_raw = td_memory::create("twin_raw", 39, 128);
+    equal(memory.width(), 32, "the width of the data");
+    equal(memory.depth(), 128, "and as many words");
+    calls();
+    errors();
+    refusals();
+    memory.destroy();
+    raw.destroy();
+    macros.destroy();
+    same(seen.take(), "", "from the top down all can be destroyed");
+    finish();
+  end
+endmodule
