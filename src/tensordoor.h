@@ -7,7 +7,7 @@
  *   3. Tensors               6. Words               9. What a layout touches
  *  10. Comparisons and reports                     11. Parts
  *  12. Speed                                       13. Codes and faults
- *  14. Places
+ *  14. Places                                      15. Maps
  *
  * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
  * tensordoor_bridge.h.
@@ -1348,6 +1348,113 @@ TD_API td_status td_where_at(const td_where *where, size_t number, td_where_run 
  *
  * Without a tensor the element is left out, and without a layer below the macro. */
 TD_API td_status td_where_text(const td_where *where, char **text);
+
+/* -- 15. Maps --------------------------------------------------------------------------------------------------------
+ *
+ * The memories of a chip in one text file: how many words each has, which arrays it is made of and how, and where it
+ * lies in the address space of the system.
+ *
+ *     # chip.map
+ *     rom:  words 1024 x 32; base 0x0000_1000
+ *     wbuf: words 4096 x 32; base 0x8000_0000;
+ *           organisation (t r p) (s k) -> (t s) r (k p); options t=2 s=2 p=4;
+ *           arrays 512 x 64 tb.dut.tile[0..1].slice[0..1].mem
+ *     ch0:  words 1048576 x 64
+ *     ch1:  words 1048576 x 64
+ *     ddr:  base 0x9000_0000; memories ch0 ch1; unit 64; interleave (row ch) -> ch row
+ *
+ * A memory begins with NAME: at the start of a line, as in a layout file, and its clauses are separated by semicolons,
+ * in any order, over any number of lines, each once. `#` begins a comment. Numbers are decimal or 0x.
+ *     words DEPTH x BITS       what a user of the memory sees
+ *     base ADDRESS             of its first byte. A memory without it is used by its name alone
+ *     endian little            which byte of a word has the lowest address: the least significant (default), or `big`
+ *     organisation PATTERN     how its words lie in the arrays, as in td_memory_over; with `options ...` and
+ *     options, address         `address ...`, as of any layout
+ *     arrays DEPTH x BITS NAME ...
+ *                              the arrays, of one geometry, in the order of the banks. name[0..7] stands for name[0],
+ *                              name[1] and so on, name{0..7} for name0, name1; of several ranges the first is the
+ *                              slowest. Without an organisation one array, of the memory's geometry. Without this
+ *                              clause one array that has the memory's name
+ *     arrays NAME ...          without a geometry: memories above in the file, which this one lies over
+ *
+ * A word takes (bits + 7) / 8 bytes of addresses; bits above its width are 0 there, and cannot be written.
+ *
+ * Regions lie over memories that stand above in the file, all of one geometry:
+ *     memories NAME ...        which, as ch{0..3}
+ *     base ADDRESS, endian     as above; the endian is by default that of the memories
+ *     size BYTES               default: all of the memories
+ *     unit BYTES               what stays together, whole words; default: one word
+ *     interleave PATTERN       how units lie in the memories: a layout whose left has one group, of all units, and
+ *     options, address         whose right has the memory, if it is a group, and the unit in it: "(row ch) -> ch row".
+ *                              With an address, hashes: "(row ch) -> (row ch)"; options ch=4; address bank = (ch ^ row)
+ *                              & 3; addr = row. Addresses count units. Without this clause: one memory after the other
+ *     interleave dram:ORDER SIZES
+ *                              the fields of an address, the highest first, as DRAM controllers write them:
+ *                              "dram:RoBaRaCoCh ch=2 ra=1 ba=4 co=16", of Ch(annel), Ra(nk), B(ank )g(roup), Ba(nk),
+ *                              Ro(w), Co(lumn, counted in units). One size may be left out. There is one memory in all,
+ *                              or one for every channel, rank or bank, the channel the slowest; in a memory the fields
+ *                              that are left follow each other in this order, columns the fastest. xor=ba^ro adds the
+ *                              low bits of the row to the bank, without carry
+ * Every unit has a place of its own, or the map is refused. Two ranges of addresses never overlap. Several regions may
+ * show the same memory at different addresses. */
+
+typedef struct td_map td_map;
+
+/* Reads a map, from a file or as text. Arrays that the caller has, as those of a design, are bound by their names
+ * (td_memory_name); the map makes and owns all others. They have to live as long as the map. TD_FILE or TD_FORMAT for a
+ * file that is none, with its line; TD_ARGUMENT for an array that the map does not have, or has with another geometry;
+ * every status of td_layout_create and td_memory_over. */
+TD_API td_status td_map_open(const char *path, td_memory *const *arrays, size_t count, td_map **out);
+TD_API td_status td_map_create(const char *text, td_memory *const *arrays, size_t count, td_map **out);
+
+/* Destroys the memories that the map has made, too. */
+TD_API void td_map_destroy(td_map **map);
+
+/* What a map has, in the order of the file. Everything in it is the map's. */
+typedef struct td_map_entry {
+    const char *name;
+    td_memory *memory;     /* to be used in every call */
+    td_memory *raw;        /* where there is a code, the words with their check bits; otherwise the memory */
+    int addressed;         /* 1: it has a base */
+    uint64_t base, bytes;  /* of addresses */
+    size_t bytes_per_word; /* in addresses */
+    int big_endian;
+    td_memory *const *arrays; /* at the bottom, in the order of the banks */
+    size_t array_count;
+} td_map_entry;
+
+TD_API size_t td_map_count(const td_map *map);
+TD_API td_status td_map_at(const td_map *map, size_t number, td_map_entry *out);
+
+/* By name: TD_ARGUMENT with the nearest one. */
+TD_API td_status td_map_find(const td_map *map, const char *name, td_map_entry *out);
+
+/* By address: who has this byte, in which of its words, and the lowest of the byte's bits there. TD_RANGE for an
+ * address in no memory, and the message has the hole. */
+TD_API td_status td_map_locate(const td_map *map, uint64_t address, td_map_entry *out, uint64_t *word, uint64_t *lsb);
+
+/* Bytes at system addresses, across words, memories and interleaving. TD_RANGE where one lies in no memory, or has bits
+ * above the width of its word. */
+TD_API td_status td_map_read(const td_map *map, uint64_t address, void *bytes, size_t count);
+TD_API td_status td_map_write(td_map *map, uint64_t address, const void *bytes, size_t count);
+
+/* Loads an ELF file, .ihex, .srec or readmem text with unit=byte by its addresses, over any number of memories, or
+ * nothing when a byte of it lies in none. Names and options are those of section 8, without base= and endian=. With
+ * outside=skip, what lies in no memory is skipped, and *outside (may be NULL) says how much. */
+TD_API td_status td_map_load_file(td_map *map, const char *path, td_image_outside *outside);
+
+/* A tensor at a system address: as the calls of sections 7 and 10 in the memory that has the address, with the address
+ * of the layout counted from there, in words of that memory. A flat layout may begin at any byte of a word that is
+ * little endian, every other at the first one: TD_ADDRESS. */
+TD_API td_status td_map_load_tensor(td_map *map, uint64_t address, const td_tensor *tensor, const td_layout *layout,
+                                    const char *as);
+TD_API td_status td_map_dump_tensor(const td_map *map, uint64_t address, td_tensor *tensor, const td_layout *layout,
+                                    const char *as);
+TD_API td_status td_map_compare_tensor(const td_map *map, uint64_t address, const td_tensor *golden,
+                                       const td_layout *layout, const char *policy, const char *as, td_report **out);
+
+/* The map in the order of its addresses, a line for each memory and each hole; free it with td_free. */
+TD_API td_status td_map_text(const td_map *map, char **text);
 
 #ifdef __cplusplus
 }

@@ -4,19 +4,23 @@
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "layout/clauses.h"
 #include "layout/parts_layout.h"
 #include "values/as.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILE_BYTES ((size_t)1 << 24)
 #define WORD_BYTES TD_PLACE_NAME_BYTES
+
+_Static_assert(WORD_BYTES >= TD_CLAUSE_NAME_BYTES, "the name of an entry fits");
 
 /* `part` begins the clauses of a part, so that a section has none of its own. */
 typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, MEMORY, PART, CLAUSES } clause;
 
-static const char *const clause_name[CLAUSES] = {"pattern", "options", "address", "as", "preset", "memory", "part"};
+static const char *const clause_name[CLAUSES + 1] = {"pattern", "options", "address", "as",
+                                                     "preset",  "memory",  "part",    NULL};
+static const char *const no_name[] = {"preset", NULL};
 
 /* The clauses of one layout. */
 typedef struct section {
@@ -34,127 +38,24 @@ typedef struct entry {
 } entry;
 
 typedef struct reader {
-    char *text; /* the file, comments and line ends made blank, zero at the end */
-    size_t size;
-    size_t *line_start; /* offsets, and one past the end */
-    size_t line_count;
-    entry *entry;
+    td_clause_file file;
+    entry *entry; /* as many as the file has */
     size_t entry_count;
-    size_t line; /* of the last failure; 0: the file as a whole */
+    int last; /* the clause before */
 } reader;
-
-static size_t line_at(const reader *r, size_t offset)
-{
-    size_t low = 0, high = r->line_count;
-    while (high - low > 1) {
-        const size_t middle = (low + high) / 2;
-        if (r->line_start[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low + 1;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/* Reads the bytes, finds the lines, blanks the comments. */
-static td_status take_text(reader *r, const td_file_map *file)
-{
-    if (file->size > MAX_FILE_BYTES)
-        return td_fail(TD_FORMAT, "a layout file of %zu bytes; keep it below %zu", file->size, MAX_FILE_BYTES);
-    r->size = file->size;
-    r->text = malloc(file->size + 1);
-    r->line_start = malloc((file->size + 2) * sizeof *r->line_start);
-    if (!r->text || !r->line_start)
-        return td_fail_alloc(file->size * (1 + sizeof *r->line_start));
-    bool comment = false;
-    r->line_start[r->line_count++] = 0;
-    for (size_t i = 0; i < file->size; i++) {
-        const char c = (char)file->bytes[i];
-        if (c == '\0') {
-            r->line = r->line_count;
-            return td_fail(TD_FORMAT, "a zero byte; layout files are text");
-        }
-        comment = c != '\n' && (comment || c == '#');
-        r->text[i] = c;
-        if (comment || is_blank(c))
-            r->text[i] = ' ';
-        if (c == '\n')
-            r->line_start[r->line_count++] = i + 1;
-    }
-    r->text[file->size] = '\0';
-    return TD_OK;
-}
-
-/* "name:" at the start of a line begins an entry. Returns the offset behind the colon, or 0. */
-static size_t head_at(const reader *r, size_t at, size_t end, size_t *name, size_t *length)
-{
-    while (at < end && r->text[at] == ' ')
-        at++;
-    *name = at;
-    while (at < end && td_is_name_char(r->text[at]))
-        at++;
-    *length = at - *name;
-    while (at < end && r->text[at] == ' ')
-        at++;
-    const bool preset = *length == 6 && memcmp(r->text + *name, "preset", 6) == 0;
-    return *length && at < end && r->text[at] == ':' && !preset ? at + 1 : 0;
-}
-
-static int find_clause(const char *word, size_t length)
-{
-    for (int i = 0; i < CLAUSES; i++)
-        if (strlen(clause_name[i]) == length && memcmp(clause_name[i], word, length) == 0)
-            return i;
-    return -1;
-}
-
-static td_status fail_clause(const char *segment, size_t length)
-{
-    const char *space = memchr(segment, ' ', length);
-    char *word = strndup(segment, space ? (size_t)(space - segment) : length);
-    if (!word)
-        return td_fail_alloc(length + 1);
-    const char *nearest = td_suggest(word, clause_name, CLAUSES);
-    if (nearest)
-        td_fail(TD_FORMAT, "\"%s\" begins no clause; did you mean %s?", word, nearest);
-    else
-        td_fail(TD_FORMAT, "\"%s\" begins no clause; write pattern, options, address, as, preset, memory or part",
-                word);
-    free(word);
-    return TD_FORMAT;
-}
-
-static td_status add_text(char **text, const char *part, size_t length)
-{
-    const size_t had = *text ? strlen(*text) : 0;
-    char *grown = realloc(*text, had + length + 3);
-    if (!grown)
-        return td_fail_alloc(had + length + 3);
-    if (had)
-        memcpy(grown + had, "; ", 2);
-    memcpy(grown + had + (had ? 2 : 0), part, length);
-    grown[had + (had ? 2 : 0) + length] = '\0';
-    *text = grown;
-    return TD_OK;
-}
 
 /* The name that begins a clause, into `name`; gives the offset behind it. */
 static td_status read_name(reader *r, const char *what, size_t first, size_t end, char *name, size_t *behind)
 {
     size_t length = 0;
-    while (first + length < end && r->text[first + length] != ' ')
+    while (first + length < end && r->file.text[first + length] != ' ')
         length++;
     if (!length)
         return td_fail(TD_FORMAT, "%s without a name; write %s NAME", what, what);
     if (length >= WORD_BYTES)
-        return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it", r->text + first,
-                       WORD_BYTES - 1);
-    memcpy(name, r->text + first, length);
+        return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it",
+                       r->file.text + first, WORD_BYTES - 1);
+    memcpy(name, r->file.text + first, length);
     name[length] = '\0';
     *behind = first + length;
     return TD_OK;
@@ -165,7 +66,7 @@ static td_status end_section(reader *r, const entry *e)
 {
     const section *s = &e->section[e->sections - 1];
     const char *what = *s->part ? "part" : "layout", *name = *s->part ? s->part : e->name;
-    r->line = s->line;
+    r->file.line = s->line;
     if (!s->text[PATTERN] && !s->text[PRESET])
         return td_fail(TD_FORMAT, "%s %s has no pattern; write pattern ...; or preset ...;", what, name);
     if (s->text[PATTERN] && s->text[PRESET])
@@ -176,13 +77,13 @@ static td_status end_section(reader *r, const entry *e)
 static td_status begin_part(reader *r, entry *e, size_t first, size_t end, size_t *behind)
 {
     char name[WORD_BYTES];
-    const size_t line = r->line;
+    const size_t line = r->file.line;
     td_status status = read_name(r, "part", first, end, name, behind);
     if (!status)
         status = end_section(r, e);
     if (status)
         return status;
-    r->line = line;
+    r->file.line = line;
     for (size_t i = 1; i < e->sections; i++)
         if (strcmp(e->section[i].part, name) == 0)
             return td_fail(TD_FORMAT, "part %s stands twice in layout %s; give it once", name, e->name);
@@ -196,34 +97,26 @@ static td_status begin_part(reader *r, entry *e, size_t first, size_t end, size_
 
 /* One segment between semicolons. The second half of an address ("; addr = ...") is no clause of its own and
  * continues the first. Behind `part NAME` and `memory NAME` another clause may stand without a semicolon. */
-static td_status read_segment(reader *r, entry *e, size_t first, size_t end, int *last)
+static td_status read_segment(td_clause_file *file, size_t first, size_t end)
 {
-    while (first < end && r->text[first] == ' ')
-        first++;
-    while (end > first && r->text[end - 1] == ' ')
-        end--;
-    if (first == end)
-        return TD_OK;
+    reader *r = file->context;
+    entry *e = &r->entry[r->entry_count - 1];
     size_t word = 0;
-    while (first + word < end && td_is_name_char(r->text[first + word]))
-        word++;
-    r->line = line_at(r, first);
-    const bool separate = first + word == end || r->text[first + word] == ' ';
-    const int which = separate ? find_clause(r->text + first, word) : -1;
+    const int which = td_clauses_find(file, first, end, &word);
     section *s = &e->section[e->sections - 1];
-    if (which < 0 && *last == ADDRESS)
-        return add_text(&s->text[ADDRESS], r->text + first, end - first);
+    if (which < 0 && r->last == ADDRESS)
+        return td_clauses_add(file, first, end, &s->text[ADDRESS]);
     if (which < 0)
-        return fail_clause(r->text + first, end - first);
+        return td_clauses_fail(file, first, end);
     if (s->text[which])
         return td_fail(TD_FORMAT, "%s stands twice in %s %s; give it once", clause_name[which],
                        *s->part ? "part" : "layout", *s->part ? s->part : e->name);
     if (which == AS && *s->part)
         return td_fail(TD_FORMAT, "as in part %s; the packing stands in front of the parts, and says their dtypes",
                        s->part);
-    *last = which;
+    r->last = which;
     first += word;
-    while (first < end && r->text[first] == ' ')
+    while (first < end && file->text[first] == ' ')
         first++;
     size_t behind = end;
     char name[WORD_BYTES];
@@ -233,84 +126,54 @@ static td_status read_segment(reader *r, entry *e, size_t first, size_t end, int
     else if (which == MEMORY)
         status = read_name(r, "memory", first, end, name, &behind);
     if (!status && which != PART) {
-        s->clause_line[which] = r->line;
-        status = add_text(&s->text[which], r->text + first, behind - first);
+        s->clause_line[which] = r->file.line;
+        status = td_clauses_add(file, first, behind, &s->text[which]);
     }
-    return status || behind == end ? status : read_segment(r, e, behind, end, last);
+    while (behind < end && file->text[behind] == ' ')
+        behind++;
+    return status || behind == end ? status : read_segment(file, behind, end);
 }
 
-static td_status read_entry(reader *r, entry *e, size_t first, size_t end)
+static td_status end_entry(td_clause_file *file)
 {
-    int last = -1;
-    for (size_t at = first; at <= end;) {
-        size_t stop = at;
-        while (stop < end && r->text[stop] != ';')
-            stop++;
-        td_status status = read_segment(r, e, at, stop, &last);
-        if (status)
-            return status;
-        at = stop + 1;
-    }
+    reader *r = file->context;
+    const entry *e = &r->entry[r->entry_count - 1];
     td_status status = end_section(r, e);
     if (!status && e->sections > 1 && !e->section[0].text[AS]) {
-        r->line = e->line;
+        file->line = e->line;
         status = td_fail(TD_FORMAT, "layout %s has parts and no packing; write as mxfp4 ...;", e->name);
     }
     return status;
 }
 
-static td_status add_entry(reader *r, size_t name, size_t length)
+static td_status begin_entry(td_clause_file *file)
 {
+    reader *r = file->context;
+    const td_clause_entry *head = &file->entry[file->entry_count - 1];
     entry *grown = realloc(r->entry, (r->entry_count + 1) * sizeof *grown);
     if (!grown)
         return td_fail_alloc((r->entry_count + 1) * sizeof *grown);
     r->entry = grown;
-    entry *e = &r->entry[r->entry_count];
-    *e = (entry){.line = line_at(r, name), .sections = 1};
-    e->section[0].line = e->line;
-    r->line = e->line;
-    if (length >= WORD_BYTES)
-        return td_fail(TD_FORMAT, "the name \"%.40s...\" is longer than %d characters; shorten it", r->text + name,
-                       WORD_BYTES - 1);
-    memcpy(e->name, r->text + name, length);
-    for (size_t i = 0; i < r->entry_count; i++)
-        if (strcmp(r->entry[i].name, e->name) == 0)
-            return td_fail(TD_FORMAT, "layout %s stands twice, first in line %zu; rename one", e->name,
-                           r->entry[i].line);
-    r->entry_count++;
+    entry *e = &r->entry[r->entry_count++];
+    *e = (entry){.line = head->line, .sections = 1};
+    e->section[0].line = head->line;
+    memcpy(e->name, head->name, sizeof head->name);
+    r->last = -1;
     return TD_OK;
 }
 
-static td_status read_entries(reader *r)
-{
-    size_t body = 0; /* of the entry being read; 0: none yet */
-    for (size_t l = 0; l < r->line_count; l++) {
-        size_t name = 0, length = 0;
-        const size_t start = r->line_start[l], end = l + 1 < r->line_count ? r->line_start[l + 1] : r->size;
-        const size_t behind = head_at(r, start, end, &name, &length);
-        td_status status = TD_OK;
-        if (!behind) {
-            if (!body && name < end) {
-                r->line = l + 1;
-                return td_fail(TD_FORMAT,
-                               "text before the first layout; begin with NAME:, as in weights: pattern r c -> r c");
-            }
-            continue;
-        }
-        if (body)
-            status = read_entry(r, &r->entry[r->entry_count - 1], body, start);
-        if (!status)
-            status = add_entry(r, name, length);
-        if (status)
-            return status;
-        body = behind;
-    }
-    if (!body) {
-        r->line = 0;
-        return td_fail(TD_FORMAT, "no layout in the file; write NAME: pattern ...;");
-    }
-    return read_entry(r, &r->entry[r->entry_count - 1], body, r->size);
-}
+static const td_clause_grammar grammar = {
+    .file = "layout",
+    .noun = "layout",
+    .example = "weights: pattern r c -> r c",
+    .shortest = "pattern ...;",
+    .clause_list = "pattern, options, address, as, preset, memory or part",
+    .clause = clause_name,
+    .no_name = no_name,
+    .begin = begin_entry,
+    .segment = read_segment,
+    .end = end_entry,
+};
 
 /* -- from an entry to a layout -- */
 
@@ -326,7 +189,7 @@ static td_status find_entry(reader *r, const char *name, entry **out)
             *out = &r->entry[i];
     }
     const char *nearest = td_suggest(name, known, r->entry_count);
-    r->line = 0;
+    r->file.line = 0;
     td_status status = TD_OK;
     if (!*out && nearest)
         status = td_fail(TD_FORMAT, "no layout %s; did you mean %s?", name, nearest);
@@ -353,9 +216,9 @@ static td_status make_section(reader *r, section *s, td_layout **out)
         [TD_PATTERN] = s->text[PATTERN] ? PATTERN : PRESET, [TD_OPTION] = OPTIONS, [TD_ADDRESS] = ADDRESS};
     const td_status status = td_layout_make(pattern, s->text[OPTIONS] ? s->text[OPTIONS] : "",
                                             s->text[ADDRESS] ? s->text[ADDRESS] : "", out);
-    r->line = s->line;
+    r->file.line = s->line;
     if (status == TD_PATTERN || status == TD_OPTION || status == TD_ADDRESS)
-        r->line = s->clause_line[faulty[status]] ? s->clause_line[faulty[status]] : s->line;
+        r->file.line = s->clause_line[faulty[status]] ? s->clause_line[faulty[status]] : s->line;
     return status;
 }
 
@@ -364,7 +227,7 @@ static td_status make(reader *r, entry *e, td_layout **out)
     section *s = &e->section[0];
     td_layout *layout = NULL;
     if (e->sections > 1) {
-        r->line = e->line;
+        r->file.line = e->line;
         return td_fail(
             TD_FORMAT,
             "layout %s is one of parts (as %s); open it with parts_layout_open, or take the layout of a part "
@@ -377,7 +240,7 @@ static td_status make(reader *r, entry *e, td_layout **out)
          * layout is used. */
         td_as as;
         td_dtype any = {0};
-        r->line = s->clause_line[AS];
+        r->file.line = s->clause_line[AS];
         status = td_dtype_parse("f32", &any);
         if (!status)
             status = td_as_parse(s->text[AS], any, &as);
@@ -394,7 +257,7 @@ static td_status make(reader *r, entry *e, td_layout **out)
 static td_status make_parts(reader *r, entry *e, td_parts_layout **out)
 {
     td_parts_layout *made = NULL;
-    r->line = e->line;
+    r->file.line = e->line;
     if (e->sections == 1)
         return td_fail(TD_FORMAT, "layout %s has no parts; write part NAME ...; for each, or open it with layout_open",
                        e->name);
@@ -421,9 +284,9 @@ static td_status read_file(const char *path, reader *r)
     td_status status = td_file_copy_open(path, &file);
     if (status)
         return status;
-    status = take_text(r, &file);
+    status = td_clauses_read(&grammar, r, file.bytes, file.size, &r->file);
     td_file_unmap(&file);
-    return status ? status : read_entries(r);
+    return status;
 }
 
 static void free_reader(reader *r)
@@ -433,14 +296,13 @@ static void free_reader(reader *r)
             for (int c = 0; c < CLAUSES; c++)
                 free(r->entry[i].section[n].text[c]);
     free(r->entry);
-    free(r->line_start);
-    free(r->text);
+    td_clauses_free(&r->file);
 }
 
 static td_status finish(const char *call, const char *path, reader *r, td_status status)
 {
-    if (status && r->line)
-        td_fail_prefix("%s \"%s\", line %zu: ", call, path, r->line);
+    if (status && r->file.line)
+        td_fail_prefix("%s \"%s\", line %zu: ", call, path, r->file.line);
     else if (status)
         td_fail_prefix("%s \"%s\": ", call, path);
     free_reader(r);

@@ -149,6 +149,34 @@ td_status td_image_spans(const char *path, uint64_t width_bits, td_span **spans,
     return td_file_context(status, call, path);
 }
 
+td_status td_image_visit(const char *path, unsigned passes, unsigned *pass, bool *skip, td_image_sink *sink,
+                         void *context)
+{
+    source s;
+    td_status status = open_image(path, &s);
+    if (status)
+        return status;
+    const td_file_options *o = &s.name.options;
+    const bool counts_bytes =
+        s.name.format == TD_FILE_ELF || s.name.format == TD_FILE_IHEX || s.name.format == TD_FILE_SREC || o->byte_units;
+    if (!counts_bytes)
+        status = td_fail(TD_ARGUMENT,
+                         "%s has no byte addresses; load an ELF file, .ihex, .srec, or readmem text with unit=byte",
+                         td_file_format_word(s.name.format));
+    else if (o->base || o->big_endian)
+        status = td_fail(TD_OPTION, "%s, which the map says for every memory; leave it out",
+                         o->base ? "base=" : "endian=big");
+    *skip = o->skip_outside;
+    for (*pass = 0; *pass < passes && !status; ++*pass) {
+        td_image image = td_image_make(8, TD_MAX_DEPTH_WORDS, NULL);
+        image.sink = sink;
+        image.context = context;
+        status = s.format->scan(&s.file, o, &image);
+    }
+    close_image(&s);
+    return status;
+}
+
 static td_status check_spans(const td_memory *memory, const td_span *spans, size_t count)
 {
     if (!spans || count == 0)

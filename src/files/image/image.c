@@ -155,6 +155,10 @@ td_status td_image_check_words(const td_image *image, const char *why)
 td_status td_image_put_bytes(td_image *image, const td_file_options *options, uint64_t address,
                              const unsigned char *bytes, uint64_t count)
 {
+    if (image->sink) {
+        image->top_words = 1;
+        return count ? image->sink(image->context, address, bytes, count) : TD_OK;
+    }
     /* depth is at most 2^40 words of at most 2^21 bytes */
     const uint64_t all = image->depth_words * image->file_bytes;
     if (options->skip_outside)

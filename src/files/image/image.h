@@ -7,6 +7,9 @@
 #include "files/file_name.h"
 #include "memory/memory.h"
 
+/* Takes bytes by the addresses of the file; `bytes` NULL is zeros. */
+typedef td_status td_image_sink(void *context, uint64_t address, const unsigned char *bytes, uint64_t count);
+
 typedef struct td_image {
     uint64_t width_bits;
     uint64_t depth_words;
@@ -20,6 +23,8 @@ typedef struct td_image {
     td_span *spans;
     size_t span_count;
     size_t span_room;
+    td_image_sink *sink; /* where bytes go in place of words; NULL: there is none */
+    void *context;       /* of the sink */
 } td_image;
 
 /* `data` NULL and TD_MAX_DEPTH_WORDS where there is no memory. */
@@ -33,6 +38,12 @@ void td_image_note(td_image *image, uint64_t first, uint64_t count);
  * count it; TD_FORMAT for bits above the width. */
 td_status td_image_put_bytes(td_image *image, const td_file_options *options, uint64_t address,
                              const unsigned char *bytes, uint64_t count);
+
+/* All bytes of a file that counts bytes, `passes` times over, `pass` the number of each. Stops at the first failure.
+ * The caller knows what the addresses mean: base= and endian= are TD_OPTION, other formats TD_ARGUMENT. `skip` becomes
+ * whether the name says outside=skip. */
+td_status td_image_visit(const char *path, unsigned passes, unsigned *pass, bool *skip, td_image_sink *sink,
+                         void *context);
 
 /* TD_FORMAT when the file has put no word into the memory: it holds none (`why` says so), or all lie outside. */
 td_status td_image_check_words(const td_image *image, const char *why);
