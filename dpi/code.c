@@ -132,8 +132,7 @@ TD_API int td_dpi_memory_inject(td_dpi_u64 memory, const char *what, td_dpi_u64 
     return given;
 }
 
-/* Numbers with blanks or commas between them; false when it is anything else, or they are not `rank`. */
-static bool read_coordinate(const char *text, size_t rank, uint64_t *out)
+bool td_dpi_read_coordinate(const char *text, size_t rank, uint64_t *out)
 {
     size_t used = 0;
     for (const char *at = text; *at;) {
@@ -166,7 +165,7 @@ TD_API int td_dpi_backdoor_inject(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u
         return (int)status;
     int given = 0;
     const size_t rank = td_tensor_shape(claims[1].object).rank;
-    if (!read_coordinate(coordinate, rank, at))
+    if (!td_dpi_read_coordinate(coordinate, rank, at))
         given =
             td_dpi_fail(TD_SHAPE, message,
                         "backdoor_inject \"%s\": coordinate \"%s\" of a tensor of %zu dimensions; pass a number for "

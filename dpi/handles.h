@@ -69,6 +69,9 @@ int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __
 /* banks.c: the handles in a list (a tensor of u64, or 0), copied into *handles, which the caller frees. */
 td_status td_dpi_list_read(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message);
 
+/* code.c: numbers with blanks or commas between them; false when it is anything else, or they are not `rank`. */
+bool td_dpi_read_coordinate(const char *text, size_t rank, uint64_t *out);
+
 /* A copy of a text, which the simulator reads after the call has returned: *out lives until the same `kept`, which is
  * thread-local, takes the next text. TD_NO_MEMORY with a message. */
 td_status td_dpi_keep(char **kept, const char *text, const char **out, const char **message);

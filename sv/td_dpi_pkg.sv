@@ -327,6 +327,7 @@ package td_dpi_pkg;
 
   `include "td_dpi_codes.svh"
   `include "td_dpi_layers.svh"
+  `include "td_dpi_where.svh"
 
   // ---- dpi/parts.c, dpi/parts_layout.c
 

@@ -21,6 +21,7 @@ package td_pkg;
   `include "td_design_memory.svh"
   `include "td_code.svh"
   `include "td_faults.svh"
+  `include "td_where.svh"
   `include "td_bank_set.svh"
   `include "td_parts_layout.svh"
   `include "td_ram_report.svh"
