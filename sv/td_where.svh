@@ -1,6 +1,6 @@
 // Where elements and bits lie, through all layers down to the macros, and what lies there; src/tensordoor.h section 14.
-// An answer is a list of runs: bits that follow each other in a word, in a row of a macro and in an element. It looks at
-// no word, so that asking costs a memory of the design nothing. There is nothing to destroy.
+// An answer is a list of runs: bits that follow each other in a word, in a row of a macro and in an element. It looks
+// at no word, so that asking costs a memory of the design nothing. There is nothing to destroy.
 class td_where;
   localparam int Numbers = 13;  // of a run, as dpi/where.c has them
 

@@ -63,7 +63,8 @@ module tb_where;
 
     where = td_where::of_element(wbuf, t, rows, "30");
     equal(64'(where.count()), 2, "an element in two slices has two runs");
-    same(where.line(0), "element (30) bits 7:0, \"wbuf\" word 0x26 bits 7:0, macro 2 \"macro[2]\" row 1 bits 30:2 step 4",
+    same(where.line(0),
+         "element (30) bits 7:0, \"wbuf\" word 0x26 bits 7:0, macro 2 \"macro[2]\" row 1 bits 30:2 step 4",
          "its low bits");
     same(where.line(1),
          "element (30) bits 11:8, \"wbuf\" word 0x26 bits 11:8, macro 3 \"macro[3]\" row 1 bits 14:2 step 4",
@@ -85,7 +86,8 @@ module tb_where;
 
     ok(all_right(), "every bit lies where the formula says, and back");
     where = td_where::elements_of_word(wbuf, t, rows, 'h26, 10, 4);
-    same(where.line(0), "element (30) bits 11:10, \"wbuf\" word 0x26 bits 11:10, macro 3 \"macro[3]\" row 1 bits 14:10 step 4",
+    same(where.line(0),
+         "element (30) bits 11:10, \"wbuf\" word 0x26 bits 11:10, macro 3 \"macro[3]\" row 1 bits 14:10 step 4",
          "the element of a word");
     same(where.line(1), "no element, \"wbuf\" word 0x26 bits 13:12, macro 3 \"macro[3]\" row 1 bits 22:18 step 4",
          "bits of no element");
@@ -98,11 +100,13 @@ module tb_where;
     u_sram.gen_macro[2].mem[1][6] = 1'b1;
     u_sram.gen_macro[2].mem[5][6] = 1'b1;
     status = wbuf.try_backdoor_compare_tensor(t, rows, "", "", report, message);
-    same(report.guess(0), "all wrong bits in column 6 of macro 2 \"macro[2]\": a bit line?", "a report names the column");
+    same(report.guess(0), "all wrong bits in column 6 of macro 2 \"macro[2]\": a bit line?",
+         "a report names the column");
     report.destroy();
 
     status = td_where::try_of_word(wbuf, 64, 0, 0, where, message);
-    refused(status, TD_RANGE, message, "where \"wbuf\": word 0x40 of 0x40 in \"wbuf\"; pass 0 to 0x3f", "a word outside");
+    refused(status, TD_RANGE, message, "where \"wbuf\": word 0x40 of 0x40 in \"wbuf\"; pass 0 to 0x3f",
+            "a word outside");
     ok(where == null, "gives nothing");
     status = td_where::try_of_row(wbuf, 4, 0, 0, 0, where, message);
     refused(status, TD_RANGE, message, "where \"wbuf\": macro 4 of 4; pass 0 to 3", "a macro that is not there");
