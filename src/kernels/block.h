@@ -11,7 +11,14 @@
  *   share    dst[j * block + i] = the code of row[j * block + i] at the exponent of[j]: a sign over `bits` - 1 bits of
  *            magnitude with its leading 1, rounded to nearest even, and not carried into the exponent; 0 has no sign
  * Numbers one by one, j < blocks:
- *   power    code[j] = the e8m0 scale of a block whose amax is amax[j], by a rule; by[j] = 1 / scale */
+ *   power    code[j] = the e8m0 scale of a block whose amax is amax[j], by a rule; by[j] = 1 / scale
+ *   ratio    dst[j] = amax[j] * times / over / again, each rounded to f32, at least `least` and at most `most`
+ *   inverse  dst[j] = one / (by[j] * times), at most `most`
+ *   span     dst[j] = (max[j] - min[j], at least `least`) / codes; with holds_zero of a range that is widened to hold
+ *            0, and 2 / codes where that is all it holds
+ *   zero     dst[j] = -min[j] / by[j], to the nearest whole number from 0 to `codes`; with holds_zero of such a range,
+ *            whose minimum is taken for -1 where it holds nothing but 0
+ * ratio and span give NaN where amax[j] is that of a NaN or, without inf_is_max, of an infinity. */
 #ifndef TD_KERNELS_BLOCK_H
 #define TD_KERNELS_BLOCK_H
 
@@ -38,6 +45,17 @@ typedef struct td_power {
     bool inf_is_max;   /* an infinity, and a scale past the largest, are the largest; else NaN */
 } td_power;
 
+typedef struct td_ratio {
+    float times, over, again, least, most;
+    bool inf_is_max;
+} td_ratio;
+
+typedef struct td_span_rule {
+    float codes; /* the highest code */
+    float least;
+    bool holds_zero, inf_is_max;
+} td_span_rule;
+
 typedef struct td_block_kernels {
     void (*amax)(uint32_t *amax, const float *row, size_t blocks, size_t block);
     void (*range)(float *min, float *max, const float *row, size_t blocks, size_t block);
@@ -46,6 +64,11 @@ typedef struct td_block_kernels {
     void (*add)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
     void (*share)(uint32_t *dst, const float *row, const uint32_t *of, unsigned bits, size_t blocks, size_t block);
     void (*power)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p);
+    void (*ratio)(float *dst, const uint32_t *amax, size_t blocks, const td_ratio *p);
+    void (*inverse)(float *dst, const float *by, size_t blocks, float one, float times, float most);
+    void (*span)(float *dst, const uint32_t *amax, const float *min, const float *max, size_t blocks,
+                 const td_span_rule *p);
+    void (*zero)(float *dst, const float *min, const float *max, const float *by, size_t blocks, const td_span_rule *p);
 } td_block_kernels;
 
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */

@@ -1,5 +1,8 @@
-/* The kernels of block-scaled tensors for AVX-512. */
+/* The kernels of block-scaled tensors for AVX-512: what blocks hold and powers of two by vectors of 16, the rest by the
+ * compiler. */
 #include "kernels/block.h"
+
+#include <immintrin.h>
 
 /* clang has no word for the width that it should prefer. */
 #if defined(__clang__)
@@ -9,7 +12,157 @@
 #endif
 #include "kernels/block.inc"
 
+/* -- the largest magnitudes of 16 blocks at once -- */
+
+INLINE __m512i more_of(__m512i a, __m512i b)
+{
+    return _mm512_max_epu32(a, b);
+}
+
+/* One vector of each of 16 blocks to the largest of each: neighbours are joined until a vector has one of each. */
+INLINE __m512i most_of_16(const __m512i *v)
+{
+    __m512i two[8], four[4], eight[2];
+    for (size_t i = 0; i < 8; i++)
+        two[i] = more_of(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+    for (size_t i = 0; i < 4; i++)
+        four[i] = more_of(_mm512_unpacklo_epi64(two[2 * i], two[2 * i + 1]),
+                          _mm512_unpackhi_epi64(two[2 * i], two[2 * i + 1]));
+    for (size_t i = 0; i < 2; i++)
+        eight[i] = more_of(_mm512_shuffle_i32x4(four[2 * i], four[2 * i + 1], 0x88),
+                           _mm512_shuffle_i32x4(four[2 * i], four[2 * i + 1], 0xdd));
+    return more_of(_mm512_shuffle_i32x4(eight[0], eight[1], 0x88), _mm512_shuffle_i32x4(eight[0], eight[1], 0xdd));
+}
+
+INLINE __m512i most_of_block(const float *row, const size_t block)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    __m512i most = _mm512_and_si512(_mm512_loadu_si512(row), magnitude);
+    for (size_t i = 16; i < block; i += 16)
+        most = more_of(most, _mm512_and_si512(_mm512_loadu_si512(row + i), magnitude));
+    return most;
+}
+
+INLINE void amax_wide(uint32_t *amax, const float *row, size_t blocks, const size_t block)
+{
+    size_t j = 0;
+    for (; j + 16 <= blocks; j += 16) {
+        __m512i v[16];
+        for (size_t k = 0; k < 16; k++, row += block)
+            v[k] = most_of_block(row, block);
+        _mm512_storeu_si512(amax + j, more_of(_mm512_loadu_si512(amax + j), most_of_16(v)));
+    }
+    for (; j < blocks; j++, row += block) {
+        const uint32_t most = _mm512_reduce_max_epu32(most_of_block(row, block));
+        amax[j] = most > amax[j] ? most : amax[j];
+    }
+}
+
+TARGET static void amax_avx512(uint32_t *amax, const float *row, size_t blocks, size_t block)
+{
+    if (block == 32)
+        amax_wide(amax, row, blocks, 32);
+    else if (block == 16)
+        amax_wide(amax, row, blocks, 16);
+    else if (block % 16 == 0)
+        amax_wide(amax, row, blocks, block);
+    else
+        amax_rows(amax, row, blocks, block);
+}
+
+/* -- ranges: in the order of range_of, which decides between the two zeros -- */
+
+INLINE float least_of(__m512 v)
+{
+    const __m256 a = _mm256_min_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
+    const __m128 b = _mm_min_ps(_mm256_extractf128_ps(a, 1), _mm256_castps256_ps128(a));
+    const __m128 c = _mm_min_ps(_mm_movehl_ps(b, b), b);
+    return _mm_cvtss_f32(_mm_min_ss(_mm_movehdup_ps(c), c));
+}
+
+INLINE float largest_of(__m512 v)
+{
+    const __m256 a = _mm256_max_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
+    const __m128 b = _mm_max_ps(_mm256_extractf128_ps(a, 1), _mm256_castps256_ps128(a));
+    const __m128 c = _mm_max_ps(_mm_movehl_ps(b, b), b);
+    return _mm_cvtss_f32(_mm_max_ss(_mm_movehdup_ps(c), c));
+}
+
+TARGET static void range_avx512(float *min, float *max, const float *row, size_t blocks, size_t block)
+{
+    if (block % 16) {
+        range_rows(min, max, row, blocks, block);
+        return;
+    }
+    for (size_t j = 0; j < blocks; j++, row += block) {
+        __m512 low = _mm512_set1_ps(min[j]), high = _mm512_set1_ps(max[j]);
+        for (size_t i = 0; i < block; i += 16) {
+            const __m512 x = _mm512_loadu_ps(row + i);
+            low = _mm512_min_ps(x, low); /* the second of the two where one is a NaN */
+            high = _mm512_max_ps(x, high);
+        }
+        min[j] = least_of(low);
+        max[j] = largest_of(high);
+    }
+}
+
+/* -- powers of two -- */
+
+INLINE __m512i codes_16(__m512i amax, const td_power *p)
+{
+    const __m512i man_mask = _mm512_set1_epi32(MAN_MASK), half = _mm512_set1_epi32(HALF_OF_MAN);
+    const __m512i emax = _mm512_set1_epi32(p->emax), one = _mm512_set1_epi32(1);
+    const __m512i share = _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(amax), _mm512_set1_ps(p->inverse)));
+    const __m512i man = _mm512_and_si512(share, man_mask), exponent = _mm512_srai_epi32(share, 23);
+    const __mmask16 small = _mm512_testn_epi32_mask(exponent, exponent);
+    __mmask16 up = 0;
+    switch (p->rule) {
+    case TD_POWER_EVEN:
+        return _mm512_sub_epi32(
+            _mm512_srli_epi32(_mm512_add_epi32(amax, _mm512_set1_epi32(1 << (22 - p->man_bits))), 23), emax);
+    case TD_POWER_CEIL:
+        up = _mm512_test_epi32_mask(amax, man_mask);
+        return _mm512_sub_epi32(
+            _mm512_mask_add_epi32(_mm512_srli_epi32(amax, 23), up, _mm512_srli_epi32(amax, 23), one), emax);
+    case TD_POWER_RCEIL:
+        up = (__mmask16)((small & _mm512_cmpgt_epu32_mask(man, half)) | (~small & _mm512_test_epi32_mask(man, man)));
+        return _mm512_mask_add_epi32(exponent, up, exponent, one);
+    case TD_POWER_NEAREST:
+        up = (__mmask16)((small & _mm512_cmpge_epu32_mask(man, _mm512_set1_epi32(HALF_OF_MAN + HALF_OF_MAN / 2))) |
+                         (~small & _mm512_cmpge_epu32_mask(man, half)));
+        return _mm512_mask_add_epi32(exponent, up, exponent, one);
+    default:
+        return _mm512_sub_epi32(_mm512_srli_epi32(amax, 23), emax);
+    }
+}
+
+TARGET static void power_avx512(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p)
+{
+    const __m512i inf = _mm512_set1_epi32(INF_BITS), most = _mm512_set1_epi32(CODE_MAX),
+                  nan = _mm512_set1_epi32(CODE_NAN);
+    const __m512i above = p->inf_is_max ? most : nan, zero = _mm512_setzero_si512();
+    size_t j = 0;
+    for (; j + 16 <= blocks; j += 16) {
+        __m512i bits = _mm512_loadu_si512(amax + j);
+        if (p->inf_is_max)
+            bits = _mm512_mask_mov_epi32(bits, _mm512_cmpeq_epi32_mask(bits, inf), _mm512_set1_epi32(MAX_BITS));
+        __m512i c = _mm512_max_epi32(codes_16(bits, p), zero);
+        c = _mm512_mask_mov_epi32(c, _mm512_cmpgt_epi32_mask(c, most), above);
+        c = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(bits, bits), c);
+        c = _mm512_mask_mov_epi32(c, _mm512_cmpge_epu32_mask(bits, inf), nan);
+        __m512i inverse = _mm512_slli_epi32(_mm512_sub_epi32(most, c), 23);
+        inverse = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, most), _mm512_set1_epi32(HALF_OF_MAN));
+        inverse = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, nan), _mm512_set1_epi32(0x7fc00000));
+        _mm_storeu_si128((__m128i *)(void *)(code + j), _mm512_cvtepi32_epi8(c));
+        _mm512_storeu_si512(by + j, inverse);
+    }
+    power_codes(code + j, by + j, amax + j, blocks - j, p);
+}
+
 void td_block_init_avx512(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
+    kernels->amax = amax_avx512;
+    kernels->range = range_avx512;
+    kernels->power = power_avx512;
 }

@@ -5,7 +5,9 @@
  *   floats   dst[j * block + i] = the code of row[j * block + i] * by[j], or / by[j] where q->divides, in a float of
  *            q->bits: to nearest even, magnitudes past the largest to the largest, and a NaN too; with the sign
  *   ints     the same in integers: the quotient by by[j], rounded to f32, then to nearest even, + zero[j], at least
- *            q->low and at most q->high; zero, NULL for none, is up to 255. Of a NaN it gives any of them
+ *            q->low and at most q->high; zero, NULL for none, is one of them. A NaN gives any
+ * `bounded` promises, for floats, that every product is less than twice the largest element, and for ints that every
+ * quotient is at most 60; then there are no infinities and no NaN either.
  *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
  *            zero is NULL for none; with q->stream past the caches where dst is aligned, and the caller calls
  *            td_move_fence */
@@ -20,6 +22,7 @@
 
 typedef struct td_quant {
     bool divides;        /* floats */
+    bool powers;         /* floats: every by is a power of two */
     bool stream;         /* values */
     unsigned bits;       /* of a code */
     unsigned man_bits;   /* floats: of a mantissa, 3 at most */
@@ -32,9 +35,10 @@ typedef struct td_quant {
 } td_quant;
 
 typedef struct td_quant_kernels {
-    void (*floats)(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block, const td_quant *q);
+    void (*floats)(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block, const td_quant *q,
+                   bool bounded);
     void (*ints)(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks, size_t block,
-                 const td_quant *q);
+                 const td_quant *q, bool bounded);
     void (*values)(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks, size_t block,
                    const td_quant *q);
 } td_quant_kernels;

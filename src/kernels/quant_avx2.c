@@ -7,10 +7,18 @@
 #include "kernels/quant.inc"
 
 TARGET static void floats_avx2(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
-                               const td_quant *q){BY_SIZE(floats_of, dst, row, by)}
+                               const td_quant *q, bool bounded)
+{
+    (void)bounded;
+    BY_SIZE(floats_of, dst, row, by)
+}
 
 TARGET static void ints_avx2(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
-                             size_t block, const td_quant *q){BY_SIZE(ints_of, dst, row, by, zero)}
+                             size_t block, const td_quant *q, bool bounded)
+{
+    (void)bounded;
+    BY_SIZE(ints_of, dst, row, by, zero)
+}
 
 /* Eight codes of four bits: the lower eight values or the upper ones, by bit 3 where blendv looks for it. */
 INLINE __m256 table_values(const uint8_t *codes, __m256 low, __m256 high)

@@ -9,14 +9,16 @@
 #include "kernels/quant_avx512.inc"
 
 TARGET static void floats_avx512(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
-                                 const td_quant *q)
+                                 const td_quant *q, bool bounded)
 {
+    (void)bounded;
     floats_by_format(dst, row, by, blocks, block, q);
 }
 
 TARGET static void ints_avx512(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
-                               size_t block, const td_quant *q)
+                               size_t block, const td_quant *q, bool bounded)
 {
+    (void)bounded;
     ints_by_size(dst, row, by, zero, blocks, block, q);
 }
 

@@ -4,14 +4,17 @@
 #define TARGET
 #include "kernels/quant.inc"
 
-static void floats_c(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block, const td_quant *q)
+static void floats_c(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block, const td_quant *q,
+                     bool bounded)
 {
+    (void)bounded;
     BY_SIZE(floats_of, dst, row, by)
 }
 
 static void ints_c(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks, size_t block,
-                   const td_quant *q)
+                   const td_quant *q, bool bounded)
 {
+    (void)bounded;
     BY_SIZE(ints_of, dst, row, by, zero)
 }
 

@@ -9,6 +9,8 @@
 
 #include "kernels/quant_avx512.inc"
 
+#define AHEAD 2048 /* elements: about what is worked on at once */
+
 /* One byte of every value, in four vectors. */
 typedef struct byte_table {
     __m512i part[4];
@@ -66,16 +68,240 @@ INLINE size_t values_256(float *dst, const uint8_t *codes, const float *by, cons
     return vectors / per_block;
 }
 
-TARGET static void floats_vbmi(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
-                               const td_quant *q)
+/* Where bytes 0 of the elements of two vectors are. */
+static const uint8_t first_bytes[64]
+    __attribute__((aligned(64))) = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
+                                    64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
+
+/* And those of words. */
+static const uint8_t even_bytes[64] __attribute__((aligned(64))) = {
+    0,  2,  4,  6,  8,  10, 12,  14,  16,  18,  20,  22,  24,  26,  28,  30,  32,  34,  36,  38, 40, 42,
+    44, 46, 48, 50, 52, 54, 56,  58,  60,  62,  64,  66,  68,  70,  72,  74,  76,  78,  80,  82, 84, 86,
+    88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120, 122, 124, 126};
+
+/* One byte of every element of four vectors, from the place that `at` names for the first. */
+INLINE __m512i bytes_of_four(const __m512i *v, __m512i at)
 {
-    floats_by_format(dst, row, by, blocks, block, q);
+    const __m512i low = _mm512_permutex2var_epi8(v[0], at, v[1]), high = _mm512_permutex2var_epi8(v[2], at, v[3]);
+    return _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1);
+}
+
+/* As floats_wide, 64 elements at a time: codes and signs are put together in bytes. What comes next is fetched. */
+INLINE void floats_64(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
+                      const td_quant *q, const unsigned man_bits, const unsigned bits, const bool bounded)
+{
+    const float_rule r = rule_of(q, man_bits, bits);
+    const __m512i less = _mm512_set1_epi8((char)constant_of(q)), own = _mm512_set1_epi8((char)((1U << bits) - 1)),
+                  magnitude = _mm512_set1_epi8((char)((1U << (bits - 1)) - 1)),
+                  most = _mm512_set1_epi8((char)float_code(float_of(q->most_bits), q, constant_of(q)));
+    const __m128i to_sign = _mm_cvtsi32_si128((int)(8 - bits));
+    const __m512i first = _mm512_load_si512(first_bytes);
+    const __m512i last = _mm512_add_epi8(first, _mm512_set1_epi8(3));
+    for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
+        __m512i codes[4], values[4];
+        for (size_t k = 0; k < 4; k++) {
+            const __m512 x = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(by[(at + 16 * k) / block]));
+            _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
+            codes[k] = bounded ? bounded_codes(x, &r) : magnitude_codes(x, &r);
+            values[k] = _mm512_castps_si512(x);
+        }
+        const __m512i code = _mm512_min_epu8(_mm512_sub_epi8(bytes_of_four(codes, first), less), most);
+        const __m512i sign = _mm512_srl_epi16(bytes_of_four(values, last), to_sign);
+        const __m512i both = _mm512_ternarylogic_epi32(magnitude, code, sign, 0xca); /* chosen by the first */
+        _mm512_storeu_si512(dst + at, bits == 8 ? both : _mm512_and_si512(both, own));
+    }
+}
+
+#define FLOATS_64(size, man_bits, bits, bounded) floats_64(dst, row, by, blocks, size, q, man_bits, bits, bounded)
+#define FORMAT_64(name, man_bits, bits)                                                                                \
+    TARGET static void name(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,              \
+                            const td_quant *q, bool bounded)                                                           \
+    {                                                                                                                  \
+        if (block == 32 && bounded)                                                                                    \
+            FLOATS_64(32, man_bits, bits, true);                                                                       \
+        else if (block == 16 && bounded)                                                                               \
+            FLOATS_64(16, man_bits, bits, true);                                                                       \
+        else                                                                                                           \
+            FLOATS_64(block, man_bits, bits, false);                                                                   \
+    }
+FORMAT_64(e2m1_64, 1, 4)
+FORMAT_64(e3m2_64, 2, 6)
+FORMAT_64(e2m3_64, 3, 6)
+FORMAT_64(e5m2_64, 2, 8)
+FORMAT_64(e4m3_64, 3, 8)
+
+/* -- e2m1 -- */
+
+/* Bounded products go to codes by a table: from a quarter on, five binades of the exponent, two bits of the mantissa,
+ * and whether the others are all 0, are what the code depends on. In words, half as many operations do that. */
+static const uint8_t e2m1_table[64] __attribute__((aligned(64))) = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4,
+    4, 4, 4, 5, 5, 5, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
+
+#define EIGHTH 124 /* the exponent field of the binade below a quarter */
+
+/* The upper halves of the elements of two vectors. */
+INLINE __m512i upper_words(__m512i a, __m512i b)
+{
+    const __m512i odd = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25,
+                                         23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    return _mm512_permutex2var_epi16(a, odd, b);
+}
+
+/* Magnitudes from a power of two on, eight steps in a binade but for the last bit; nothing below it. */
+INLINE __m512i steps_of(__m512i words, __m512i base)
+{
+    const __m512i magnitude = _mm512_and_si512(words, _mm512_set1_epi16(0x7fff));
+    return _mm512_srli_epi16(_mm512_subs_epu16(magnitude, base), 5);
+}
+
+INLINE void e2m1_words(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
+                       const bool powers)
+{
+    const __m512i rest = _mm512_set1_epi32(0x1fffff), table = _mm512_load_si512(e2m1_table), one = _mm512_set1_epi8(1),
+                  sign = _mm512_set1_epi8(8);
+    const __m512i even = _mm512_load_si512(even_bytes);
+    for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
+        __m512i x[4], base[2];
+        __mmask64 more[4];
+        for (size_t k = 0; k < 4; k++) {
+            const float scale = by[(at + 16 * k) / block];
+            const __m512 value = _mm512_loadu_ps(row + 16 * k);
+            _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
+            x[k] = _mm512_castps_si512(powers ? value : _mm512_mul_ps(value, _mm512_set1_ps(scale)));
+            more[k] = _mm512_test_epi32_mask(x[k], rest);
+            if (k % 2 == 0) /* with powers, a block is two vectors; their exponents begin elsewhere */
+                base[k / 2] =
+                    _mm512_set1_epi16((short)((powers ? EIGHTH + 127 - (bits_of(scale) >> 23) : EIGHTH) << 7));
+        }
+        const __m512i low = upper_words(x[0], x[1]), high = upper_words(x[2], x[3]);
+        const __m512i steps = _mm512_permutex2var_epi8(steps_of(low, base[0]), even, steps_of(high, base[1]));
+        const __mmask64 any = more[0] | more[1] << 16 | more[2] << 32 | more[3] << 48;
+        const __m512i place =
+            _mm512_mask_add_epi8(_mm512_add_epi8(steps, steps), any, _mm512_add_epi8(steps, steps), one);
+        const __m512i code = _mm512_permutexvar_epi8(place, table);
+        const __mmask64 below = (__mmask64)_mm512_movepi16_mask(high) << 32 | _mm512_movepi16_mask(low);
+        _mm512_storeu_si512(dst + at, _mm512_mask_add_epi8(code, below, code, sign));
+    }
+}
+
+/* Exponents of scales such that no base is out of range, nor a product subnormal. */
+INLINE bool are_usual(const float *by, size_t blocks)
+{
+    unsigned odd = 0;
+    for (size_t j = 0; j < blocks; j++)
+        odd |= bits_of(by[j]) - 0x05000000U > 0x74000000U;
+    return !odd;
+}
+
+TARGET static void e2m1_by_table(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
+                                 const td_quant *q, bool bounded)
+{
+    if (bounded && block == 32 && q->powers && are_usual(by, blocks))
+        e2m1_words(dst, row, by, blocks, 32, true);
+    else if (bounded && block == 16)
+        e2m1_words(dst, row, by, blocks, 16, false);
+    else
+        e2m1_64(dst, row, by, blocks, block, q, bounded);
+}
+
+TARGET static void floats_vbmi(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
+                               const td_quant *q, bool bounded)
+{
+    size_t done = 0;
+    if (!q->divides && (block == 16 || block == 32 || block % 64 == 0)) {
+        done = blocks * block / 64 * 64 / block;
+        (q->bits == 4       ? e2m1_by_table
+         : q->bits == 6     ? q->man_bits == 2 ? e3m2_64 : e2m3_64
+         : q->man_bits == 2 ? e5m2_64
+                            : e4m3_64)(dst, row, by, done, block, q, bounded);
+    }
+    if (done < blocks)
+        floats_by_format(dst + done * block, row + done * block, by + done, blocks - done, block, q);
+}
+
+/* -- integers of less than 8 bits -- */
+
+#define CLAMP 64.0F /* past every code, and a byte still has room for a zero point beside it */
+#define CLOSE_IN_CLAMP (0.5F - 0x1p-15F)
+
+#define INVERSES 64 /* blocks whose inverses are found at once */
+
+/* False where one is no normal number, nor 0. */
+INLINE bool inverses_of(const float *by, size_t blocks, float *inverse)
+{
+    unsigned odd = 0;
+    for (size_t j = 0; j < blocks; j++) {
+        inverse[j] = 1 / by[j];
+        const float magnitude = fabsf(inverse[j]);
+        odd |= !((magnitude >= 0x1p-126F) & (magnitude <= 0x1p126F)) & (magnitude != 0);
+    }
+    return !odd;
+}
+
+/* As ints_wide, 64 elements at a time: codes are put together in bytes, where zero points are added. */
+INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const float *inverse, const float *zero,
+                    size_t blocks, const size_t block, const td_quant *q, const bool bounded)
+{
+    const __m512 large = _mm512_set1_ps(LARGE), most = _mm512_set1_ps(CLAMP);
+    const __m512i low = _mm512_set1_epi8((char)q->low), high = _mm512_set1_epi8((char)q->high),
+                  first = _mm512_load_si512(first_bytes), magnitude = _mm512_set1_epi32(0x7fffffff),
+                  half = _mm512_set1_epi32((int)bits_of(CLOSE_IN_CLAMP));
+    for (size_t at = 0; at < blocks * block; at += 64, row += 64, dst += 64) {
+        __m512i sum[4], add[4], close = _mm512_setzero_si512();
+        for (size_t k = 0; k < 4; k++) {
+            const __m512 by_inverse = _mm512_set1_ps(inverse[(at + 16 * k) / block]);
+            const __m512 product = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), by_inverse);
+            const __m512 quotient = bounded ? product : _mm512_range_ps(product, most, 2); /* the smaller magnitude */
+            const __m512i rest = _mm512_castps_si512(_mm512_reduce_ps(quotient, 8)); /* less the nearest integer */
+            _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
+            sum[k] = _mm512_castps_si512(_mm512_add_ps(quotient, large));
+            close = _mm512_max_epu32(close, _mm512_and_si512(rest, magnitude));
+            add[k] = _mm512_set1_epi32(zero ? (int)zero[(at + 16 * k) / block] : 0);
+        }
+        __m512i code = bytes_of_four(sum, first);
+        if (zero)
+            code = _mm512_adds_epi8(code, bytes_of_four(add, first));
+        _mm512_storeu_si512(dst, _mm512_min_epi8(_mm512_max_epi8(code, low), high));
+        if (_mm512_cmpge_epu32_mask(close, half))
+            for (size_t k = 0; k < 64; k += block < 64 ? block : 64) {
+                const size_t j = (at + k) / block;
+                ints_of(dst + k, row + k, by + j, zero ? zero + j : NULL, 1, block < 64 ? block : 64, q);
+            }
+    }
+}
+
+#define INTS_64(size, bounded) ints_64(dst, row, by, inverse, zero, done, size, q, bounded)
+
+INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
+                         size_t block, const td_quant *q, bool bounded)
+{
+    float inverse[INVERSES];
+    const size_t most = blocks < INVERSES ? blocks : INVERSES, done = most * block / 64 * 64 / block;
+    if (!inverses_of(by, done, inverse))
+        ints_of(dst, row, by, zero, done, block, q);
+    else if (block == 32 && bounded)
+        INTS_64(32, true);
+    else if (block == 16 && bounded)
+        INTS_64(16, true);
+    else if (block == 128 && bounded)
+        INTS_64(128, true);
+    else
+        INTS_64(block, false);
+    return done;
 }
 
 TARGET static void ints_vbmi(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
-                             size_t block, const td_quant *q)
+                             size_t block, const td_quant *q, bool bounded)
 {
-    ints_by_size(dst, row, by, zero, blocks, block, q);
+    const bool in_bytes = q->high < 64 && (block == 16 || block == 32 || block % 64 == 0);
+    size_t done = 0, more = in_bytes && blocks;
+    for (; more; done += more)
+        more = ints_chunk(dst + done * block, row + done * block, by + done, zero ? zero + done : NULL, blocks - done,
+                          block, q, bounded);
+    if (done < blocks)
+        ints_by_size(dst + done * block, row + done * block, by + done, zero ? zero + done : NULL, blocks - done, block,
+                     q);
 }
 
 TARGET static void values_vbmi(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks,

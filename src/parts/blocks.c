@@ -14,7 +14,6 @@
 #include "values/convert.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,6 +50,7 @@ typedef struct strip {
     td_block_scales scales;
     bool any_nan; /* among the scales */
     bool any_inf; /* among the values, or a NaN */
+    bool bounded; /* as kernels/quant.h says */
 } strip;
 
 #define INF_BITS 0x7f800000U
@@ -58,69 +58,6 @@ typedef struct strip {
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
 
 /* -- geometry -- */
-
-td_status td_blocks_bind(const td_packing *packing, const td_shape *shape, td_shape *block)
-{
-    char text[TD_SHAPE_TEXT_BYTES];
-    td_shape out = {.rank = shape->rank};
-    bool seen[TD_MAX_RANK] = {false};
-    for (size_t d = 0; d < shape->rank; d++)
-        out.dim[d] = 1;
-    for (size_t i = 0; i < packing->axis_count; i++) {
-        const int rank = (int)shape->rank, at = packing->axis[i] < 0 ? packing->axis[i] + rank : packing->axis[i];
-        if (rank == 0)
-            return td_fail(TD_OPTION,
-                           "axis=%d of packing \"%s\" in a tensor of shape (); it has no axis to cut into blocks",
-                           packing->axis[i], packing->name);
-        if (at < 0 || at >= rank)
-            return td_fail(TD_OPTION, "axis=%d of packing \"%s\" in a tensor of shape %s; its axes are -%d to %d",
-                           packing->axis[i], packing->name, td_shape_print(shape, text), rank, rank - 1);
-        if (seen[at])
-            return td_fail(TD_OPTION, "packing \"%s\" names dimension %d of shape %s twice; pass each axis once",
-                           packing->name, at, td_shape_print(shape, text));
-        seen[at] = true;
-        if (packing->rule == TD_RULE_GGML && at != rank - 1)
-            return td_fail(TD_OPTION,
-                           "axis=%d of packing \"%s\" in a tensor of shape %s; ggml's blocks lie along the "
-                           "last dimension, so leave axis= out, or transpose the tensor",
-                           packing->axis[i], packing->name, td_shape_print(shape, text));
-        if (packing->supers && shape->dim[at] % packing->super_block)
-            return td_fail(TD_SHAPE,
-                           "dimension %d of shape %s does not fill %" PRIu64 " elements, which share a super "
-                           "scale (packing \"%s\"); pad the tensor",
-                           at, td_shape_print(shape, text), packing->super_block, packing->name);
-        const uint64_t size = packing->block[i] == TD_BLOCK_ALL ? shape->dim[at] : packing->block[i];
-        if (packing->whole_blocks && shape->dim[at] % size)
-            return td_fail(TD_SHAPE,
-                           "dimension %d of shape %s does not fill blocks of %" PRIu64
-                           " (packing \"%s\", tail=error); pass another block=, or tail=short",
-                           at, td_shape_print(shape, text), size, packing->name);
-        out.dim[at] = size < shape->dim[at] ? size : shape->dim[at];
-    }
-    *block = out;
-    return TD_OK;
-}
-
-td_shape td_blocks_count(const td_shape *shape, const td_shape *block)
-{
-    td_shape out = {.rank = shape->rank};
-    for (size_t d = 0; d < shape->rank; d++)
-        out.dim[d] = (shape->dim[d] - 1) / block->dim[d] + 1;
-    return out;
-}
-
-void td_blocks_forms(const td_packing *packing, const td_shape *shape, const td_shape *block, td_part_form *forms)
-{
-    const td_shape blocks = td_blocks_count(shape, block);
-    forms[0] = (td_part_form){"elems", packing->elem, *shape};
-    forms[1] = (td_part_form){"scales", packing->scale, blocks};
-    if (packing->zeros)
-        forms[2] = (td_part_form){"zeros", packing->zero, blocks};
-    if (packing->global != TD_GLOBAL_NONE)
-        forms[3] = (td_part_form){.name = "global", .dtype = dtype_f32};
-    if (packing->rule == TD_RULE_GGML)
-        td_ggml_forms(packing, &blocks, forms);
-}
 
 static band band_at(const work *w, uint64_t number)
 {
@@ -251,10 +188,10 @@ static void encode_blocks(const work *w, const strip *s, const float *row, uint6
     const td_packing *k = w->packing;
     unsigned char *dst = w->parts.elems->data + elem;
     if (k->elem.kind == TD_KIND_FLOAT)
-        w->kernels.floats(dst, row, s->scales.by + first, blocks, size, &w->quant);
+        w->kernels.floats(dst, row, s->scales.by + first, blocks, size, &w->quant, s->bounded);
     else
         w->kernels.ints(dst, row, s->scales.by + first, k->zeros ? s->scales.zero + first : NULL, blocks, size,
-                        &w->quant);
+                        &w->quant, s->bounded);
 }
 
 static void encode_row(const work *w, strip *s, const float *row, uint64_t elem, size_t n, size_t block)
@@ -333,6 +270,42 @@ static void pack_ggml(const work *w, strip *s, const band *b, const columns *c)
     put_codes(w->parts.elems, elem, s->codes, n);
 }
 
+/* Rules that make powers of two leave no product that is not. */
+static bool is_bounded(const work *w, const strip *s, size_t blocks)
+{
+    const bool divides = w->quant.divides;
+    const float most = divides ? 60 : 2 * w->scaler.largest;
+    unsigned past = 0;
+    for (size_t j = 0; j < blocks; j++) {
+        float amax = 0;
+        memcpy(&amax, &s->scales.amax[j], sizeof amax);
+        past |= !(divides ? amax <= s->scales.by[j] * most : amax * s->scales.by[j] < most);
+    }
+    return !past;
+}
+
+/* Infinities and NaNs, which the kernels do not know, among what blocks hold and among scales. */
+static void look_at_scales(const work *w, strip *s, size_t blocks)
+{
+    uint32_t most = 0, most_by = 0;
+    for (size_t j = 0; j < blocks; j++)
+        most = s->scales.amax[j] > most ? s->scales.amax[j] : most;
+    if (w->packing->rule != TD_RULE_SHARED)
+        w->scaler.kernels.amax(&most_by, s->scales.by, 1, blocks);
+    s->any_nan = most_by > INF_BITS;
+    s->any_inf = most >= INF_BITS || s->any_nan;
+    s->bounded = w->quant.powers || is_bounded(w, s, blocks);
+}
+
+static void put_scales(const work *w, const strip *s, uint64_t first, size_t blocks)
+{
+    const size_t bytes = w->packing->scale.bytes;
+    if (w->packing->rule == TD_RULE_SHARED)
+        put_codes(w->parts.scales, first, s->scales.code, blocks);
+    else
+        memcpy(w->parts.scales->data + first * bytes, s->scales.packed, blocks * bytes);
+}
+
 static void pack_columns(const work *w, strip *s, const band *b, const columns *c)
 {
     const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
@@ -341,8 +314,8 @@ static void pack_columns(const work *w, strip *s, const band *b, const columns *
         pack_ggml(w, s, b, c);
         return;
     }
-    for (size_t j = 0; j < blocks; j++) {
-        s->scales.amax[j] = 0;
+    memset(s->scales.amax, 0, blocks * sizeof s->scales.amax[0]);
+    for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
         s->scales.min[j] = INFINITY;
         s->scales.max[j] = -INFINITY;
     }
@@ -352,14 +325,8 @@ static void pack_columns(const work *w, strip *s, const band *b, const columns *
             scan_row(w, s, fetch(w, row_at(w, b, r) + c->at + done, n, s->in), n, c->block);
         }
     td_scaler_find(&w->scaler, &s->scales, blocks);
-    uint32_t most = 0;
-    for (size_t j = 0; j < blocks; j++)
-        most = s->scales.amax[j] > most ? s->scales.amax[j] : most;
-    s->any_nan = false;
-    for (size_t j = 0; j < blocks && w->packing->rule != TD_RULE_SHARED; j++)
-        s->any_nan |= isnan(s->scales.by[j]) != 0;
-    s->any_inf = most >= INF_BITS || s->any_nan;
-    put_codes(w->parts.scales, first, s->scales.code, blocks);
+    look_at_scales(w, s, blocks);
+    put_scales(w, s, first, blocks);
     for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
         const uint32_t zero = (uint32_t)s->scales.zero[j];
         put_codes(w->parts.zeros, first + j, &zero, 1);

@@ -17,6 +17,7 @@ bool td_codes_find(const td_packing *k, bool back, td_quant *q)
     if (k->rule == TD_RULE_GGML || k->round != TD_ROUND_EVEN)
         return false;
     q->divides = td_scaler_divides(k);
+    q->powers = k->rule <= TD_RULE_NEAREST;
     if (is_float) {
         const float least = (float)td_dtype_to_real(t, (uint64_t)1 << t.man_bits),
                     most = (float)td_dtype_to_real(t, td_dtype_max_bits(t));

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define INF_BITS 0x7f800000U
-#define MAX_BITS 0x7f7fffffU
 #define MAN_BITS 23
 
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
@@ -31,75 +30,66 @@ static void bind(td_dtype scale, td_direction direction, td_convert *out)
 
 /* -- the quotients, before they are rounded to the dtype of scales -- */
 
-/* NaN where the block has one, or an infinity that is not taken for the largest number. */
-static float amax_of(const td_scaler *s, uint32_t bits)
+static td_span_rule span_rule(const td_scaler *s)
 {
-    if (bits == INF_BITS && s->packing->inf_is_max)
-        bits = MAX_BITS;
-    return bits >= INF_BITS ? NAN : from_bits(bits);
+    const bool gptq = s->packing->rule == TD_RULE_GPTQ;
+    return (td_span_rule){
+        .codes = s->codes, .least = gptq ? -INFINITY : 1e-5F, .holds_zero = gptq, .inf_is_max = s->packing->inf_is_max};
 }
 
 static void find_quotients(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
-    const float te = s->tensor_inverse * s->inverse;
-    float *out = b->exact;
-    for (size_t j = 0; j < blocks; j++) {
-        const float amax = amax_of(s, b->amax[j]);
-        float low = b->min[j], high = b->max[j];
-        switch (s->packing->rule) {
-        case TD_RULE_TE:
-            out[j] = amax * te;
-            break;
-        case TD_RULE_TORCHAO:
-            out[j] = amax / s->largest / s->tensor_scale;
-            out[j] = out[j] < s->scale_min ? s->scale_min : out[j];
-            break;
-        case TD_RULE_GPTQ:
-            low = low < 0 ? low : 0;
-            high = high > 0 ? high : 0;
-            out[j] = isnan(amax) ? amax : low == 0 && high == 0 ? 2 / s->codes : (high - low) / s->codes;
-            break;
-        case TD_RULE_AWQ:
-            out[j] = isnan(amax) ? amax : (high - low > 1e-5F ? high - low : 1e-5F) / s->codes;
-            break;
-        default:
-            out[j] = amax / s->largest;
-        }
-        if (s->packing->rule <= TD_RULE_TORCHAO && out[j] > s->scale_max)
-            out[j] = s->scale_max;
+    const td_span_rule spans = span_rule(s);
+    td_ratio r = {.times = 1,
+                  .over = s->largest,
+                  .again = 1,
+                  .least = -INFINITY,
+                  .most = INFINITY,
+                  .inf_is_max = s->packing->inf_is_max};
+    switch (s->packing->rule) {
+    case TD_RULE_GPTQ:
+    case TD_RULE_AWQ:
+        s->kernels.span(b->exact, b->amax, b->min, b->max, blocks, &spans);
+        return;
+    case TD_RULE_TE:
+        r.times = s->tensor_inverse * s->inverse;
+        r.over = 1;
+        r.most = s->scale_max;
+        break;
+    case TD_RULE_TORCHAO:
+        r.again = s->tensor_scale;
+        r.least = s->scale_min;
+        r.most = s->scale_max;
+        break;
+    default:
+        break;
     }
+    s->kernels.ratio(b->exact, b->amax, blocks, &r);
 }
 
 /* -- what elements are multiplied or divided by -- */
 
-static float by_of(const td_scaler *s, float exact, float stored)
+static void find_by(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
     switch (s->packing->rule) {
-    case TD_RULE_TE: {
-        const float by = 1 / (stored * s->tensor_scale);
-        return by > FLT_MAX ? FLT_MAX : by;
-    }
+    case TD_RULE_TE:
+        s->kernels.inverse(b->by, b->stored, blocks, 1, s->tensor_scale, FLT_MAX);
+        break;
     case TD_RULE_TORCHAO:
-        return 1 / s->tensor_scale / stored;
+        s->kernels.inverse(b->by, b->stored, blocks, 1 / s->tensor_scale, 1, INFINITY);
+        break;
     default: /* where every element comes back as 0, so are the codes */
-        return stored == 0 ? INFINITY : s->packing->exact_codes ? exact : stored;
+        for (size_t j = 0; j < blocks; j++) {
+            const float by = s->packing->exact_codes ? b->exact[j] : b->stored[j];
+            b->by[j] = b->stored[j] == 0 ? INFINITY : by;
+        }
     }
-}
-
-/* From 0 to the highest code; a NaN is 0. */
-static float zero_point(const td_scaler *s, float value)
-{
-    return value > 0 ? value < s->codes ? value : s->codes : 0;
 }
 
 static void find_zeros(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
-    for (size_t j = 0; j < blocks; j++) {
-        float low = b->min[j];
-        if (s->packing->rule == TD_RULE_GPTQ)
-            low = b->min[j] < 0 ? b->min[j] : b->max[j] > 0 ? 0 : -1;
-        b->zero[j] = zero_point(s, -rintf(low / b->by[j]));
-    }
+    const td_span_rule spans = span_rule(s);
+    s->kernels.zero(b->zero, b->min, b->max, b->by, blocks, &spans);
 }
 
 /* -- any -- */
@@ -152,34 +142,21 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
     bind(packing->scale, TD_TO_TENSOR, &s->decode);
 }
 
-/* Codes in containers of `bytes` into numbers. */
-static void widen(uint32_t *dst, const unsigned char *src, size_t bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        dst[i] = 0;
-        memcpy(&dst[i], src + i * bytes, bytes);
-    }
-}
-
 void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
-    unsigned char codes[4 * TD_STRIP];
     if (s->packing->rule == TD_RULE_SHARED) {
         for (size_t j = 0; j < blocks; j++)
             b->code[j] = b->amax[j] >> MAN_BITS;
         return;
     }
     if (s->packing->rule <= TD_RULE_NEAREST) {
-        s->kernels.power(codes, b->by, b->amax, blocks, &s->power);
-        widen(b->code, codes, 1, blocks);
+        s->kernels.power(b->packed, b->by, b->amax, blocks, &s->power);
         return;
     }
     find_quotients(s, b, blocks);
-    td_convert_run(&s->encode, codes, b->exact, blocks, 0, 1);
-    td_convert_run(&s->decode, b->stored, codes, blocks, 0, 1);
-    widen(b->code, codes, s->packing->scale.bytes, blocks);
-    for (size_t j = 0; j < blocks; j++)
-        b->by[j] = by_of(s, b->exact[j], b->stored[j]);
+    td_convert_run(&s->encode, b->packed, b->exact, blocks, 0, 1);
+    td_convert_run(&s->decode, b->stored, b->packed, blocks, 0, 1);
+    find_by(s, b, blocks);
     if (s->packing->zeros)
         find_zeros(s, b, blocks);
 }

@@ -31,7 +31,8 @@ typedef struct td_block_scales {
     float min[TD_STRIP], max[TD_STRIP];      /* only for rules with zero points */
     float by[TD_STRIP];                      /* given: element = value * by, or value / by */
     float zero[TD_STRIP];                    /* given: zero points */
-    uint32_t code[TD_STRIP];                 /* given: of the scales; exponents with rule=shared */
+    uint32_t code[TD_STRIP];                 /* given with rule=shared: exponents */
+    unsigned char packed[4 * TD_STRIP];      /* given by all others: the scales, in containers of their dtype */
 } td_block_scales;
 
 /* `amax_bits` is that of the whole tensor; looked at for global=amax alone. */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #define LARGEST_BLOCK 67
-#define MOST_BLOCKS 19
+#define MOST_BLOCKS 35
 #define GUARD 0x5a5a5a5aU
 
 static uint32_t next(uint32_t *state)
@@ -38,6 +38,7 @@ static float number(uint32_t *state, bool finite)
 typedef struct results {
     uint32_t amax[MOST_BLOCKS + 1], codes[MOST_BLOCKS * LARGEST_BLOCK + 1];
     float min[MOST_BLOCKS + 1], max[MOST_BLOCKS + 1], by[5][MOST_BLOCKS + 1], rows[3][MOST_BLOCKS * LARGEST_BLOCK + 1];
+    float ratio[MOST_BLOCKS + 1], inverse[MOST_BLOCKS + 1], span[2][MOST_BLOCKS + 1], zero[2][MOST_BLOCKS + 1];
     uint8_t power[5][MOST_BLOCKS + 1];
 } results;
 
@@ -87,6 +88,15 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
                             .inf_is_max = blocks % 2};
         k->power(out->power[rule], out->by[rule], in->amax, blocks, &p);
     }
+    const td_ratio r = {.times = 1.5F, .over = 6, .again = 0.3F, .least = 0.01F, .most = 448, .inf_is_max = blocks % 2};
+    k->ratio(out->ratio, in->amax, blocks, &r);
+    k->inverse(out->inverse, in->by, blocks, 3, 0.7F, 1e30F);
+    for (int holds_zero = 0; holds_zero < 2; holds_zero++) {
+        const td_span_rule s = {
+            .codes = 15, .least = holds_zero ? -1e38F : 1e-5F, .holds_zero = holds_zero, .inf_is_max = blocks % 2};
+        k->span(out->span[holds_zero], in->amax, out->min, out->max, blocks, &s);
+        k->zero(out->zero[holds_zero], out->min, out->max, in->by, blocks, &s);
+    }
 }
 
 static void check(const td_block_kernels *plain, const td_block_kernels *tried, size_t blocks, size_t block)
@@ -99,6 +109,8 @@ static void check(const td_block_kernels *plain, const td_block_kernels *tried, 
     assert_int_equal(got.amax[blocks], GUARD);
     assert_int_equal(got.codes[blocks * block], GUARD);
     assert_int_equal(got.power[4][blocks], GUARD & 0xff);
+    assert_memory_equal(&got.ratio[blocks], &got.rows[0][MOST_BLOCKS * LARGEST_BLOCK], sizeof(float));
+    assert_memory_equal(&got.zero[1][blocks], &got.rows[0][MOST_BLOCKS * LARGEST_BLOCK], sizeof(float));
 }
 
 static void every_version_is_plain_c(void **state)

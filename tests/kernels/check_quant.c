@@ -85,10 +85,10 @@ static td_quant quant_of(const format *f)
 }
 
 /* A value of the format, or the middle of two, or a neighbour of either; sometimes any number. */
-static float draw_float(const format *f, uint32_t *state)
+static float draw_float(const format *f, bool small, uint32_t *state)
 {
     const uint32_t kind = next(state);
-    if (kind % 8 == 0)
+    if (kind % 8 == 0 && !small)
         return from_bits(next(state) & 0xbfffffffU) * (kind & 64 ? 1 : 0x1p-60F);
     const unsigned code = next(state) % (1U << (f->bits - 1));
     const double value = kind & 8 ? value_of(f, code) : (value_of(f, code) + value_of(f, code + 1)) / 2;
@@ -115,13 +115,17 @@ static void check_floats(const td_quant_kernels *plain, const td_quant_kernels *
     for (size_t j = 0; j < blocks; j++)
         d.by[j] = seed % 4 ? ldexpf(1, (int)(next(&state) % 20) - 10) : from_bits(0x3f800000 + next(&state) % 0x800000);
     for (size_t i = 0; i < blocks * block; i++)
-        d.row[d.off + i] = draw_float(f, &state) / (seed % 4 ? d.by[i / block] : 1);
+        d.row[d.off + i] = draw_float(f, seed & 8, &state) / (seed % 4 ? d.by[i / block] : 1);
     for (int divides = 0; divides < 2; divides++) {
+        bool bounded = !divides;
         q.divides = divides;
+        q.powers = seed % 4 && !divides;
+        for (size_t i = 0; i < blocks * block; i++)
+            bounded &= fabsf(d.row[d.off + i] * d.by[i / block]) < 2 * f->most;
         memset(got, GUARD, sizeof got);
         memset(want, GUARD, sizeof want);
-        plain->floats(want + d.off, d.row + d.off, d.by, blocks, block, &q);
-        k->floats(got + d.off, d.row + d.off, d.by, blocks, block, &q);
+        plain->floats(want + d.off, d.row + d.off, d.by, blocks, block, &q, false);
+        k->floats(got + d.off, d.row + d.off, d.by, blocks, block, &q, bounded);
         assert_memory_equal(got, want, sizeof got);
         for (size_t i = 0; i < blocks * block; i++) {
             const float x = divides ? d.row[d.off + i] / d.by[i / block] : d.row[d.off + i] * d.by[i / block];
@@ -135,18 +139,18 @@ static void check_ints(const td_quant_kernels *plain, const td_quant_kernels *k,
                        uint32_t seed)
 {
     static data d;
-    static const int range[][2] = {{-8, 7}, {-7, 7}, {0, 15}, {-128, 127}, {-127, 127}, {0, 255}, {-2, 1}};
+    static const int range[][2] = {{-8, 7}, {-7, 7}, {0, 15}, {-128, 127}, {-127, 127}, {0, 255}, {-2, 1}, {0, 63}};
     static const float odd[] = {1e-40F, 3e38F, INFINITY, 0x1p-127F, 1e-5F};
-    const int *r = range[seed % 7];
+    const int *r = range[seed % 8];
     uint32_t state = seed;
     const td_quant q = {.bits = 8, .low = r[0], .high = r[1], .divides = true};
     d.off = seed % 3;
     for (size_t j = 0; j < blocks; j++) {
         d.by[j] = next(&state) % 5 ? from_bits(0x3e000000 + next(&state) % 0x2000000) : odd[next(&state) % 5];
-        d.zero[j] = (float)(next(&state) % 256);
+        d.zero[j] = (float)(next(&state) % (uint32_t)(r[1] + 1));
     }
     for (size_t i = 0; i < blocks * block; i++) {
-        const float whole = (float)(next(&state) % 700) / 2 - 175;
+        const float whole = seed & 64 ? (float)(next(&state) % 70) / 2 - 17 : (float)(next(&state) % 700) / 2 - 175;
         const uint32_t bits = to_bits(whole * d.by[i / block]);
         d.row[d.off + i] =
             next(&state) % 9 ? from_bits(bits + next(&state) % 5 - 2) : from_bits(next(&state) & 0xbfffffff);
@@ -157,8 +161,11 @@ static void check_ints(const td_quant_kernels *plain, const td_quant_kernels *k,
         const float *zero = has_zero ? d.zero : NULL;
         memset(got, GUARD, sizeof got);
         memset(want, GUARD, sizeof want);
-        plain->ints(want + d.off, d.row + d.off, d.by, zero, blocks, block, &q);
-        k->ints(got + d.off, d.row + d.off, d.by, zero, blocks, block, &q);
+        bool bounded = true;
+        for (size_t i = 0; i < blocks * block; i++)
+            bounded &= fabsf(d.row[d.off + i]) <= 60 * d.by[i / block];
+        plain->ints(want + d.off, d.row + d.off, d.by, zero, blocks, block, &q, false);
+        k->ints(got + d.off, d.row + d.off, d.by, zero, blocks, block, &q, bounded);
         assert_memory_equal(got, want, sizeof got);
         for (size_t i = 0; i < blocks * block; i++) {
             const double sum = rint((double)(d.row[d.off + i] / d.by[i / block])) + (has_zero ? d.zero[i / block] : 0);
@@ -223,8 +230,10 @@ static void every_version_keeps_the_rule(void **state)
                 check_values(&plain, &k, blocks, block, seed);
             }
         for (unsigned f = 0; f < FORMATS; f++)
-            for (uint32_t seed = 0; seed < 12; seed++)
+            for (uint32_t seed = 0; seed < 48; seed++)
                 check_floats(&plain, &k, &formats[f], MOST_BLOCKS - seed % 3, seed % 2 ? 32 : 16, 77 + seed);
+        for (uint32_t seed = 0; seed < 200; seed++)
+            check_ints(&plain, &k, MOST_BLOCKS - seed % 3, seed % 5 == 4 ? 128 : seed % 2 ? 32 : 16, 77 + seed);
     }
 }
 
