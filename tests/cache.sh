@@ -7,10 +7,25 @@ td_skip() {
   exit 77
 }
 
+# td_alone FOLDER: waits until no other run uses the container of that folder, and says which one it waits for: two in
+# one container would copy their trees over each other. The lock is held until this shell ends.
+td_alone() {
+  test "${td_held:-}" != "$1" || return 0
+  mkdir -p "$(dirname "$1")"
+  exec {td_lock}>>"$1.lock"
+  flock --nonblock "$td_lock" || {
+    echo "waiting for the container $1, which another run has: $(cat "$1.lock")"
+    flock "$td_lock"
+  }
+  echo "$0, process $$, since $(date '+%F %T')" >"$1.lock"
+  td_held=$1
+}
+
 # td_container FOLDER SUITE PACKAGES PROBE: a container of that Debian, unless FOLDER/PROBE says that it is there
-# already.
+# already. From here on it is this run's alone.
 td_container() {
   test "$(id -u)" = 0 || td_skip "a container is made by root"
+  td_alone "$1"
   test ! -e "$1/$4" || return 0
   command -v mmdebstrap >/dev/null || {
     echo "installing what is missing: mmdebstrap"

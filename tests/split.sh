@@ -22,6 +22,7 @@ alone=${1:-}
 status=0
 on "$(verilator --version | cut -d' ' -f1,2)" "$PWD/build" "$PWD" env || status=1
 (td_sid_make) || exit $status
+td_alone "$td_sid"
 td_copy_tree "$td_sid/tensordoor"
 on "$(chroot "$td_sid" verilator --version | cut -d' ' -f1,2)" /tensordoor/build /tensordoor chroot "$td_sid" ||
   status=1
