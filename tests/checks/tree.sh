@@ -22,15 +22,18 @@ test -z "$found" || complain "files that do not open by saying what they own:" "
 found=$(git ls-files 'src/*.[ch]' 'dpi/*.[ch]' 'sv/*' ':!src/tensordoor.h' | xargs -r wc -l |
   awk '$2 != "total" && $1 > 600')
 test -z "$found" || complain "longer than 600 lines (the manual apart):" "$found"
+# Verilator 5.048 takes a variable for the literal that it was assigned, or for the 0 that it began with, although an if
+# after it assigns a method's result: such a variable first gets something else than a literal, as td_backdoor.svh says,
+# or the choice is a function of its own.
 found=$(git ls-files '*.sv' '*.svh' | xargs -r awk '
-  FNR == 1 { split("", literal) }
-  /^ *[a-z_0-9]+ *= *([0-9a-z'"'"']+|"[^"]*"|TD_[A-Z_]+);/ { literal[$1] = FNR; next }
-  match($0, /^ *if \(.*\) [a-z_0-9]+ = [a-z_0-9\[\]]+\.[a-z_0-9]+\(/) {
+  FNR == 1 || /^ *(endfunction|endtask)/ { split("", known) }
+  /^ *[a-z_0-9]+ *= *([0-9][0-9a-zA-Z'"'"']*|"[^"]*"|TD_[A-Z_]+|null);/ { delete known[$1]; next }
+  /^ *[a-z_0-9]+ *= / { known[$1] = 1; next }
+  match($0, /^ *(if \(.*\)|else) [a-z_0-9]+ = [a-z_0-9\[\]]+\.[a-z_0-9]+\(/) {
     name = $0
     sub(/ = [a-z_0-9\[\]]+\.[a-z_0-9]+\(.*/, "", name)
     sub(/.* /, "", name)
-    if (name !~ /^m_/ && name in literal && FNR - literal[name] < 8) print FILENAME ":" FNR ":" $0
+    if (name !~ /^m_/ && !(name in known)) print FILENAME ":" FNR ":" $0
   }')
-test -z "$found" ||
-  complain "a literal, then an if with a method's result (td_backdoor.svh says why not):" "$found"
+test -z "$found" || complain "a method's result that only an if assigns:" "$found"
 exit $bad
