@@ -133,6 +133,18 @@ static int leave(joined *j, td_status status, const char **message)
     return td_dpi_end(j->claim, j->claims, status, message);
 }
 
+/* The same for a call that makes a tensor. */
+static int leave_with(joined *j, td_status status, td_tensor *made, td_dpi_u64 *tensor, const char **message)
+{
+    const int ended = leave(j, status, message);
+    if (status)
+        return ended;
+    status = td_dpi_handle_create(TD_DPI_TENSOR, made, tensor, message);
+    if (status)
+        td_tensor_destroy(&made);
+    return (int)status;
+}
+
 TD_API int td_dpi_parts_unpack(const char *packing, const char *shape, int count, td_dpi_u64 part0, td_dpi_u64 part1,
                                td_dpi_u64 part2, td_dpi_u64 part3, const char *dtype, td_dpi_u64 *tensor,
                                const char **message)
@@ -145,13 +157,7 @@ TD_API int td_dpi_parts_unpack(const char *packing, const char *shape, int count
     if (status)
         return (int)status;
     status = td_parts_unpack(j.parts, dtype, &unpacked);
-    const int ended = leave(&j, status, message);
-    if (status)
-        return ended;
-    status = td_dpi_handle_create(TD_DPI_TENSOR, unpacked, tensor, message);
-    if (status)
-        td_tensor_destroy(&unpacked);
-    return (int)status;
+    return leave_with(&j, status, unpacked, tensor, message);
 }
 
 TD_API int td_dpi_parts_record(const char *packing, const char *shape, int count, td_dpi_u64 part0, td_dpi_u64 part1,
@@ -166,13 +172,7 @@ TD_API int td_dpi_parts_record(const char *packing, const char *shape, int count
     if (status)
         return (int)status;
     status = td_parts_record(j.parts, record, &records);
-    const int ended = leave(&j, status, message);
-    if (status)
-        return ended;
-    status = td_dpi_handle_create(TD_DPI_TENSOR, records, tensor, message);
-    if (status)
-        td_tensor_destroy(&records);
-    return (int)status;
+    return leave_with(&j, status, records, tensor, message);
 }
 
 TD_API int td_dpi_parts_set_record(const char *packing, const char *shape, int count, td_dpi_u64 part0,
