@@ -134,20 +134,23 @@ static void visit_element(void *context, uint64_t elem, const td_place *place)
     look_at(context, elem, place);
 }
 
-/* The place of every wanted scale. */
+/* The places of the wanted codes of a part that has one for every block. */
 typedef struct wanted {
-    const td_parts *parts;
-    const td_report *report;
+    const td_placed_part *part;
     struct td_report_parts *out;
-    uint64_t *block;
+    const uint64_t *block; /* of each note */
+    bool zeros;
 } wanted;
 
-static void visit_scale(void *context, uint64_t elem, const td_place *place)
+static void visit_block(void *context, uint64_t elem, const td_place *place)
 {
     const wanted *w = context;
     for (size_t i = 0; i < w->out->notes; i++)
-        if (w->block[i] == elem)
-            w->out->note[i].scale_at = *place;
+        if (w->block[i] == elem) {
+            td_note_place *to = w->zeros ? &w->out->note[i].zero_at : &w->out->note[i].scale_at;
+            to->at = *place;
+            snprintf(to->memory, sizeof to->memory, "%.63s", w->part->bank[place->bank]->name);
+        }
 }
 
 /* -- what the report says about parts -- */
@@ -195,8 +198,10 @@ static td_status add_notes(const comparison *c, struct td_report_parts *out)
             n->zero[side] = out->zeros ? code_at(p->tensor[TD_PART_ZEROS], block[i]) : 0;
         }
     }
-    visit_all(c->placed->part[TD_PART_SCALES].plan, visit_scale,
-              &(wanted){.parts = b, .report = r, .out = out, .block = block});
+    for (int zeros = 0; zeros <= (int)out->zeros; zeros++) {
+        const td_placed_part *part = &c->placed->part[zeros ? TD_PART_ZEROS : TD_PART_SCALES];
+        visit_all(part->plan, visit_block, &(wanted){.part = part, .out = out, .block = block, .zeros = zeros != 0});
+    }
     free(block);
     return TD_OK;
 }

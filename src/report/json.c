@@ -189,10 +189,17 @@ static void add_head(const td_report *r, td_text *out)
     }
 }
 
-static void add_codes(td_text *out, const char *name, const uint64_t *code)
+static void add_codes(td_text *out, const char *name, const uint64_t *code, const td_note_place *place)
 {
-    td_text_add(out, ", \"%s\": {\"expected\": \"0x%" PRIx64 "\", \"actual\": \"0x%" PRIx64 "\"}", name, code[0],
+    td_text_add(out, ", \"%s\": {\"expected\": \"0x%" PRIx64 "\", \"actual\": \"0x%" PRIx64 "\"", name, code[0],
                 code[1]);
+    if (place) {
+        td_text_add(out, ", \"memory\": ");
+        add_string(out, place->memory);
+        td_text_add(out, ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"msb\": %" PRIu64 ", \"lsb\": %" PRIu64,
+                    place->at.address, place->at.bank, place->at.msb, place->at.lsb);
+    }
+    td_text_add(out, "}");
 }
 
 static void add_note(td_text *out, const struct td_report_parts *p, const td_part_note *n)
@@ -201,12 +208,11 @@ static void add_note(td_text *out, const struct td_report_parts *p, const td_par
     for (size_t d = 0; d < n->block.rank; d++)
         td_text_add(out, "%s%" PRIu64, d ? ", " : "", n->block.dim[d]);
     td_text_add(out, "]");
-    add_codes(out, "element", n->code);
-    add_codes(out, "scale", n->scale);
+    add_codes(out, "element", n->code, NULL);
+    add_codes(out, "scale", n->scale, &n->scale_at);
     if (p->zeros)
-        add_codes(out, "zero", n->zero);
-    td_text_add(out, ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"msb\": %" PRIu64 ", \"lsb\": %" PRIu64 "}",
-                n->scale_at.address, n->scale_at.bank, n->scale_at.msb, n->scale_at.lsb);
+        add_codes(out, "zero", n->zero, &n->zero_at);
+    td_text_add(out, "}");
 }
 
 /* Of a comparison of parts: counts, and what `first` does not say, in its order. */

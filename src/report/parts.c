@@ -5,11 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const td_part_count *scales_of(const struct td_report_parts *p)
-{
-    return &p->part[1];
-}
-
 void td_report_parts_free(struct td_report_parts *p)
 {
     if (p)
@@ -34,14 +29,21 @@ static void add_code(td_text *out, td_dtype dtype, uint64_t code)
         td_text_add(out, "%.9g (0x%" PRIx64 ")", value, code);
 }
 
+/* What was found, and what should have been where that differs. */
 static void add_pair(td_text *out, const char *name, td_dtype dtype, const uint64_t *code)
 {
-    td_text_add(out, ", %s ", name);
+    td_text_add(out, " %s ", name);
     add_code(out, dtype, code[1]);
     if (code[0] != code[1]) {
         td_text_add(out, " instead of ");
         add_code(out, dtype, code[0]);
     }
+}
+
+static void add_place(td_text *out, const td_note_place *p)
+{
+    td_text_add(out, " in \"%s\" at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64, p->memory, p->at.address,
+                p->at.msb, p->at.lsb);
 }
 
 void td_report_parts_text(const td_report *r, td_text *out)
@@ -59,18 +61,16 @@ void td_report_parts_text(const td_report *r, td_text *out)
         const td_part_note *n = &p->note[i];
         td_shape where;
         td_shape_at(&r->shape, r->first[i].elem, &where);
-        td_text_add(out, "    %s: element", td_shape_print(&where, at));
-        td_text_add(out, " ");
-        add_code(out, p->elem, n->code[1]);
-        if (n->code[0] != n->code[1]) {
-            td_text_add(out, " instead of ");
-            add_code(out, p->elem, n->code[0]);
-        }
-        td_text_add(out, "; block %s", td_shape_print(&n->block, at));
+        td_text_add(out, "    %s:", td_shape_print(&where, at));
+        add_pair(out, "element", p->elem, n->code);
+        td_text_add(out, "; block %s,", td_shape_print(&n->block, at));
         add_pair(out, "scale", p->scale, n->scale);
-        if (p->zeros)
+        add_place(out, &n->scale_at);
+        if (p->zeros) {
+            td_text_add(out, ",");
             add_pair(out, "zero point", p->zero, n->zero);
-        td_text_add(out, " in \"%s\" at address 0x%" PRIx64 " bits %" PRIu64 ":%" PRIu64 "\n", scales_of(p)->memory,
-                    n->scale_at.address, n->scale_at.msb, n->scale_at.lsb);
+            add_place(out, &n->zero_at);
+        }
+        td_text_add(out, "\n");
     }
 }

@@ -155,8 +155,8 @@ static void a_report_says_block_scale_and_place(void **state)
                            "\"e2m1\", \"memory\": \"wbuf\", \"compared\": 256, \"mismatches\": 1}, {\"name\": "
                            "\"scales\", \"dtype\": \"e8m0\", \"memory\": \"sbuf\", \"compared\": 8, \"mismatches\": "
                            "0}], \"first\": [\n  {\"block\": [1, 0], \"element\": {\"expected\": \"0x2\", "
-                           "\"actual\": \"0x4\"}, \"scale\": {\"expected\": \"0x7f\", \"actual\": \"0x7f\"}, "
-                           "\"address\": 9, \"bank\": 0, \"msb\": 7, \"lsb\": 0}]}"));
+                           "\"actual\": \"0x4\"}, \"scale\": {\"expected\": \"0x7f\", \"actual\": \"0x7f\", "
+                           "\"memory\": \"sbuf\", \"address\": 9, \"bank\": 0, \"msb\": 7, \"lsb\": 0}}]}"));
     td_free(json);
     ASSERT_OK(td_report_html(report, "page.html"));
     size_t bytes = 0;
@@ -196,6 +196,150 @@ static void the_rule_that_fits_is_said(void **state)
     td_report_destroy(&report);
     td_parts_layout_destroy(&floor);
     close_world(&w);
+}
+
+/* A memory of words of 32 bits for each part, all flat. */
+typedef struct flat_world {
+    td_tensor *w;
+    td_memory *memory[4];
+    size_t count;
+    td_parts_layout *where;
+} flat_world;
+
+static void open_flat(flat_world *f, const char *dtype, td_shape shape, const char *fill, const char *packing)
+{
+    td_parts *like = NULL;
+    td_layout *flat = NULL;
+    *f = (flat_world){0};
+    ASSERT_OK(td_tensor_create(dtype, shape, &f->w));
+    ASSERT_OK(td_tensor_fill(f->w, fill));
+    ASSERT_OK(td_layout_create("... -> (...)", "", "", &flat));
+    ASSERT_OK(td_parts_layout_create(packing, &f->where));
+    ASSERT_OK(td_parts_pack(f->w, packing, &like));
+    f->count = td_parts_count(like);
+    for (size_t p = 0; p < f->count; p++) {
+        ASSERT_OK(td_memory_create(td_parts_name(like, p), 32, 4096, &f->memory[p]));
+        ASSERT_OK(td_parts_layout_add(f->where, td_parts_name(like, p), td_parts_name(like, p), flat));
+    }
+    td_layout_destroy(&flat);
+    td_parts_destroy(&like);
+}
+
+static void close_flat(flat_world *f)
+{
+    for (size_t p = 0; p < f->count; p++)
+        td_memory_destroy(&f->memory[p]);
+    td_tensor_destroy(&f->w);
+    td_parts_layout_destroy(&f->where);
+}
+
+static void subtract_one_from_zeros(flat_world *f)
+{
+    unsigned char *zeros = td_memory_data(f->memory[2]);
+    for (size_t i = 0; i < 8; i++) /* 16 nibbles */
+        zeros[i] = (unsigned char)(((zeros[i] - 1) & 15) | ((zeros[i] - 16) & 0xf0));
+}
+
+static void order_as_ggml(flat_world *f)
+{
+    unsigned char *elems = td_memory_data(f->memory[0]);
+    for (size_t block = 0; block < 64; block++) {
+        unsigned char code[32], *at = elems + 16 * block;
+        for (size_t i = 0; i < 32; i++)
+            code[i] = (unsigned char)(at[i / 2] >> (4 * (i % 2)) & 15);
+        for (size_t i = 0; i < 16; i++)
+            at[i] = (unsigned char)(code[i] | code[i + 16] << 4);
+    }
+}
+
+/* Each way in which a design is known to differ, in the words of the first guess of one comparison. */
+static void what_a_design_did_instead_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype, *fill, *asked, *followed;
+        void (*change)(flat_world *f);
+        const char *guess;
+    } rows[] = {
+        {"f32", "normal seed=3", "mxfp4 rule=rceil", "mxfp4 rule=floor", NULL,
+         "256 of 256 scales and 8192 of 8192 elements are those of rule=floor; the packing says rule=rceil"},
+        {"f32", "normal seed=3", "uint4 block=512", "uint4 block=512", subtract_one_from_zeros,
+         "16 of 16 scales and 8192 of 8192 elements are those of the packing; zero points are one less: GPTQ v1 stores "
+         "them so"},
+        {"f32", "normal seed=3", "mxfp4 axis=0 block=64", "mxfp4 axis=0 block=64", NULL, NULL},
+        {"f32", "normal seed=3", "mxfp4", "mxfp4", order_as_ggml,
+         "elements are in ggml order: the first half of a "
+         "block in low nibbles, the second in high ones"},
+        {"bf16", "sparse zeros=0.5 seed=3", "2:4 prune=magnitude order=ampere", "2:4 prune=magnitude order=hopper",
+         NULL, "4096 of 4096 values, 512 of 512 meta are those of order=hopper; the packing says order=ampere"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        flat_world asked, followed;
+        td_report *report = NULL;
+        const td_shape shape = rows[i].change == order_as_ggml ? TD_SHAPE(16, 128)
+                               : rows[i].change                ? TD_SHAPE(16, 512)
+                                                               : TD_SHAPE(64, 128);
+        open_flat(&asked, rows[i].dtype, shape, rows[i].fill, rows[i].asked);
+        open_flat(&followed, rows[i].dtype, shape, rows[i].fill, rows[i].followed);
+        ASSERT_OK(td_backdoor_load_parts(followed.memory, followed.count, followed.w, followed.where));
+        if (rows[i].change)
+            rows[i].change(&followed);
+        ASSERT_OK(td_backdoor_compare_parts(followed.memory, followed.count, asked.w, asked.where, "max=1", &report));
+        assert_int_equal(td_report_passed(report), !rows[i].guess);
+        if (rows[i].guess && !strstr(td_report_guess(report, 0), rows[i].guess))
+            fail_msg("%s: %s", rows[i].asked, td_report_guess(report, 0));
+        td_report_destroy(&report);
+        close_flat(&asked);
+        close_flat(&followed);
+    }
+}
+
+/* Of zero points and of scales in banks, too, the report says where they lie. */
+static void every_place_of_a_block_is_said(void **state)
+{
+    (void)state;
+    td_tensor *w = NULL;
+    td_memory *list[4] = {NULL};
+    td_layout *rows = NULL, *banked = NULL;
+    td_parts_layout *where = NULL;
+    td_report *report = NULL;
+    char *text = NULL, *json = NULL;
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(4, 16), &w));
+    for (uint64_t i = 0; i < 64; i++)
+        ASSERT_OK(td_tensor_set_real(w, i, (double)(i % 16)));
+    ASSERT_OK(td_layout_create("n k -> n k", "", "", &rows));
+    ASSERT_OK(td_layout_create("(n b) k -> b n k", "b=2", "3 + index", &banked));
+    ASSERT_OK(td_parts_layout_create("uint4 block=16", &where));
+    ASSERT_OK(td_parts_layout_add(where, "elems", "wbuf", rows));
+    ASSERT_OK(td_parts_layout_add(where, "scales", "sbuf", banked));
+    ASSERT_OK(td_parts_layout_add(where, "zeros", "zbuf", rows));
+    ASSERT_OK(td_memory_create("wbuf", 64, 8, &list[0]));
+    ASSERT_OK(td_memory_create("sbuf[0]", 16, 8, &list[1]));
+    ASSERT_OK(td_memory_create("sbuf[1]", 16, 8, &list[2]));
+    ASSERT_OK(td_memory_create("zbuf", 8, 8, &list[3]));
+    ASSERT_OK(td_backdoor_load_parts(list, 4, w, where));
+    ((unsigned char *)td_memory_data(list[3]))[3] = 2;
+    ASSERT_OK(td_backdoor_compare_parts(list, 4, w, where, "max=1", &report));
+    assert_int_equal(td_report_mismatches(report), 16);
+    ASSERT_OK(td_report_text(report, &text));
+    if (!strstr(text, "    (3, 0): element 0 (0x0); block (3, 0), scale 1 (0x3c00) in \"sbuf[1]\" at address 0x4 bits "
+                      "15:0, zero point 2 (0x2) instead of 0 (0x0) in \"zbuf\" at address 0x3 bits 3:0\n"))
+        fail_msg("%s", text);
+    td_free(text);
+    ASSERT_OK(td_report_json(report, &json));
+    if (!strstr(json, "\"scale\": {\"expected\": \"0x3c00\", \"actual\": \"0x3c00\", \"memory\": \"sbuf[1]\", "
+                      "\"address\": 4, \"bank\": 1, \"msb\": 15, \"lsb\": 0}, \"zero\": {\"expected\": \"0x0\", "
+                      "\"actual\": \"0x2\", \"memory\": \"zbuf\", \"address\": 3, \"bank\": 0, \"msb\": 3, \"lsb\": "
+                      "0}}"))
+        fail_msg("%s", json);
+    td_free(json);
+    td_report_destroy(&report);
+    for (int i = 0; i < 4; i++)
+        td_memory_destroy(&list[i]);
+    td_tensor_destroy(&w);
+    td_layout_destroy(&rows);
+    td_layout_destroy(&banked);
+    td_parts_layout_destroy(&where);
 }
 
 static void other_packings(void **state)
@@ -365,6 +509,8 @@ int main(void)
         cmocka_unit_test(steps_are_those_of_the_block),
         cmocka_unit_test(a_report_says_block_scale_and_place),
         cmocka_unit_test(the_rule_that_fits_is_said),
+        cmocka_unit_test(what_a_design_did_instead_is_said),
+        cmocka_unit_test(every_place_of_a_block_is_said),
         cmocka_unit_test(other_packings),
         cmocka_unit_test(sparse_ones_are_compared_dense),
         cmocka_unit_test(the_sparse_order_that_fits_is_said),
