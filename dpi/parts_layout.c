@@ -97,6 +97,17 @@ static td_status compare(td_memory *const *memories, size_t count, td_tensor *te
     return td_backdoor_compare_parts(memories, count, tensor, layout, c->policy, &c->report);
 }
 
+typedef struct poison {
+    uint64_t seed, count;
+} poison;
+
+static td_status dirty(td_memory *const *memories, size_t count, td_tensor *tensor, const td_parts_layout *layout,
+                       void *context)
+{
+    poison *p = context;
+    return td_backdoor_dirty_parts(memories, count, tensor, layout, p->seed, &p->count);
+}
+
 typedef struct transfer {
     int from_tensor, *partial;
 } transfer;
@@ -169,6 +180,15 @@ TD_API int td_dpi_backdoor_compare_parts(td_dpi_u64 list, td_dpi_u64 golden, td_
     *report = 0;
     const int status = run("backdoor_compare_parts", compare, list, golden, layout, &c, message);
     return status ? status : td_dpi_report_give(&c.report, report, message);
+}
+
+TD_API int td_dpi_backdoor_dirty_parts(td_dpi_u64 list, td_dpi_u64 tensor, td_dpi_u64 layout, td_dpi_u64 seed,
+                                       td_dpi_u64 *count, const char **message)
+{
+    poison p = {.seed = seed};
+    const int status = run("backdoor_dirty_parts", dirty, list, tensor, layout, &p, message);
+    *count = p.count;
+    return status;
 }
 
 /* Where a handle is refused no word will cross, and the operation says why. */

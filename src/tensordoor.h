@@ -448,7 +448,8 @@ TD_API const td_preset_info *td_preset_at(size_t number);
  * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`, and
  * `memory NAME`, which says where it lies. Text after a semicolon that begins with none of these words belongs to the
  * address before it. `#` begins a comment. `part NAME` begins the clauses of a part, and makes the entry a layout of
- * parts (section 11); behind it and behind `memory NAME` the next clause needs no semicolon.
+ * parts (section 11); behind it and behind `memory NAME` the next clause needs no semicolon. An entry with `tensors
+ * FILE` is no layout: it names the tensors of a packed weight (section 11).
  *
  * TD_FILE when the file cannot be read, TD_FORMAT when it is not such a file or has no layout `name` (the message then
  * has the nearest name), and every status of td_layout_create. Messages have the line number. */
@@ -553,7 +554,7 @@ TD_API td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t c
 /* A ready-made test: what a design calculates must not depend on padding. Writes poison into every padding element that
  * a load of this tensor by this layout writes, and into nothing else: random bits of `seed`, never the pad value, or
  * all ones with seed 0 (NaN in floats and in e8m0). So: load, let the design run, keep its result; load, dirty the
- * padding, run again, compare the results. The parts of a packed tensor are tensors like any other (section 11).
+ * padding, run again, compare the results. td_backdoor_dirty_parts (section 11) takes all parts of a packed tensor.
  * `count` (or NULL) becomes the number of padding elements, 0 where the layout has none: such a test shows nothing.
  * Refuses what a load refuses, and TD_OPTION with alias=last, whose elements may lie over padding. */
 TD_API td_status td_backdoor_dirty_padding(td_memory *memory, const td_tensor *tensor, const td_layout *layout,
@@ -957,6 +958,14 @@ TD_API td_status td_parts_set_record(td_parts *parts, const char *record, const 
  *                              less 1 (15 stands for 0), version=2 as they are. What a checkpoint says of itself is
  *                              not reliable
  *     awq                      the same names, columns in the order of its gemm
+ * Where the names follow no convention, the tensors are named behind `from`, and FILE stands alone:
+ *     mxfp4 from blocks=NAME scales=NAME
+ *     gptq version=2 from qweight=NAME qzeros=NAME scales=NAME g_idx=NAME     g_idx= only where there is one; awq alike
+ *     nvfp4 from elems=NAME scales=NAME global=NAME      any packing, and its parts by name: each has one code in every
+ *                              element of its tensor, or, where that has just as many bits, all codes one behind the
+ *                              other from the lowest bit on. shape=64x128 too, where it does not follow from elems=
+ * An entry of a layout file says the same, and its path is layout:chip.txt:down:
+ *     down: tensors model.safetensors; as gptq version=2 from qweight=mlp.q qzeros=mlp.z scales=mlp.s
  * gptq and awq become uint4 (uint3, ..) axis=0, shape (K, N), with a block for each group; where g_idx has rows in
  * another order, with block=1: each row then has the scales and zero points of its group. TD_FORMAT for a file that is
  * damaged, TD_DTYPE for a type that is not read, TD_SHAPE for tensors that do not go together. */
@@ -1021,6 +1030,12 @@ TD_API td_status td_backdoor_load_parts(td_memory *const *memories, size_t count
                                         const td_parts_layout *layout);
 TD_API td_status td_backdoor_dump_parts(td_memory *const *memories, size_t count, td_tensor *tensor,
                                         const td_parts_layout *layout);
+
+/* td_backdoor_dirty_padding (section 7) for all parts: poison in the padding of elements, scales and the others, and in
+ * nothing else. Where one part lies in the padding of another, that is no padding. `pads` (or NULL) becomes the number
+ * of padding elements of all parts. Refuses what a load refuses, and TD_OPTION with alias=last. */
+TD_API td_status td_backdoor_dirty_parts(td_memory *const *memories, size_t count, const td_tensor *tensor,
+                                         const td_parts_layout *layout, uint64_t seed, uint64_t *pads);
 
 /* The words that a load of this tensor writes of part `number` of the layout; td_layout_spans (section 9) for parts.
  * `from_values` is 0 for a tensor that is dumped into, whose values say nothing about sparse parts. */

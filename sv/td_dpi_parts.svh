@@ -56,6 +56,10 @@
     input longint unsigned memories, input longint unsigned golden, input longint unsigned parts, input string policy,
     output longint unsigned report, output string message
   );
+  import "DPI-C" function int td_dpi_backdoor_dirty_parts(
+    input longint unsigned memories, input longint unsigned tensor, input longint unsigned parts,
+    input longint unsigned seed, output longint unsigned count, output string message
+  );
   import "DPI-C" function int td_dpi_transfer_parts(
     input longint unsigned memories, input longint unsigned tensor, input longint unsigned parts, input int from_tensor,
     output int partial, output string message

@@ -1,6 +1,8 @@
 /* Layout files: named layouts in one text file, so that testbench and golden model share one specification. Behind
  * td_layout_open, td_parts_layout_open and td_layout_names; the grammar is in tensordoor.h. The whole file must follow
  * the grammar before any layout is made; the clauses themselves are checked only for the layout that is opened. */
+#include "layout/layout_file.h"
+
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -16,10 +18,10 @@
 _Static_assert(WORD_BYTES >= TD_CLAUSE_NAME_BYTES, "the name of an entry fits");
 
 /* `part` begins the clauses of a part, so that a section has none of its own. */
-typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, MEMORY, PART, CLAUSES } clause;
+typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, MEMORY, TENSORS, PART, CLAUSES } clause;
 
-static const char *const clause_name[CLAUSES + 1] = {"pattern", "options", "address", "as",
-                                                     "preset",  "memory",  "part",    NULL};
+static const char *const clause_name[CLAUSES + 1] = {"pattern", "options", "address", "as", "preset",
+                                                     "memory",  "tensors", "part",    NULL};
 static const char *const no_name[] = {"preset", NULL};
 
 /* The clauses of one layout. */
@@ -61,12 +63,36 @@ static td_status read_name(reader *r, const char *what, size_t first, size_t end
     return TD_OK;
 }
 
+/* An entry of tensors is no layout: it has a file and what they are, and nothing else. */
+static td_status end_tensors(const entry *e, const section *s)
+{
+    if (e->sections > 1)
+        return td_fail(TD_FORMAT, "tensors in part %s; an entry of tensors has no parts, so give it a name of its own",
+                       s->part);
+    for (int i = 0; i < CLAUSES; i++)
+        if (s->text[i] && i != TENSORS && i != AS)
+            return td_fail(TD_FORMAT, "%s beside tensors in %s; an entry of tensors is no layout, so make it two",
+                           clause_name[i], e->name);
+    if (!s->text[AS])
+        return td_fail(TD_FORMAT, "%s says of which file its tensors are, and not what; write as gptq from qweight=...",
+                       e->name);
+    return TD_OK;
+}
+
+static td_status fail_tensors(const entry *e)
+{
+    return td_fail(TD_FORMAT, "%s is no layout, it names tensors; open it with parts_open \"layout:FILE:%s\"", e->name,
+                   e->name);
+}
+
 /* What the layouts of parts have to have: `last` is the last section. */
 static td_status end_section(reader *r, const entry *e)
 {
     const section *s = &e->section[e->sections - 1];
     const char *what = *s->part ? "part" : "layout", *name = *s->part ? s->part : e->name;
     r->file.line = s->line;
+    if (s->text[TENSORS])
+        return end_tensors(e, s);
     if (!s->text[PATTERN] && !s->text[PRESET])
         return td_fail(TD_FORMAT, "%s %s has no pattern; write pattern ...; or preset ...;", what, name);
     if (s->text[PATTERN] && s->text[PRESET])
@@ -167,7 +193,7 @@ static const td_clause_grammar grammar = {
     .noun = "layout",
     .example = "weights: pattern r c -> r c",
     .shortest = "pattern ...;",
-    .clause_list = "pattern, options, address, as, preset, memory or part",
+    .clause_list = "pattern, options, address, as, preset, memory, tensors or part",
     .clause = clause_name,
     .no_name = no_name,
     .begin = begin_entry,
@@ -226,14 +252,15 @@ static td_status make(reader *r, entry *e, td_layout **out)
 {
     section *s = &e->section[0];
     td_layout *layout = NULL;
-    if (e->sections > 1) {
-        r->file.line = e->line;
+    r->file.line = e->line;
+    if (s->text[TENSORS])
+        return fail_tensors(e);
+    if (e->sections > 1)
         return td_fail(
             TD_FORMAT,
             "layout %s is one of parts (as %s); open it with parts_layout_open, or take the layout of a part "
             "from that",
             e->name, s->text[AS]);
-    }
     td_status status = make_section(r, s, &layout);
     if (!status && s->text[AS] && *s->text[AS]) {
         /* Parsed here so that a mistake is reported with its line; what depends on the tensor is checked when the
@@ -258,6 +285,8 @@ static td_status make_parts(reader *r, entry *e, td_parts_layout **out)
 {
     td_parts_layout *made = NULL;
     r->file.line = e->line;
+    if (e->section[0].text[TENSORS])
+        return fail_tensors(e);
     if (e->sections == 1)
         return td_fail(TD_FORMAT, "layout %s has no parts; write part NAME ...; for each, or open it with layout_open",
                        e->name);
@@ -333,6 +362,26 @@ td_status td_layout_open(const char *path, const char *name, td_layout **out)
 td_status td_parts_layout_open(const char *path, const char *name, td_parts_layout **out)
 {
     return open_entry("parts_layout_open", path, name, NULL, out);
+}
+
+td_status td_layout_file_tensors(const char *path, const char *name, char **file, char **how)
+{
+    reader r = {0};
+    entry *e = NULL;
+    td_status status = read_file(path, &r);
+    if (!status)
+        status = find_entry(&r, name, &e);
+    if (!status && !e->section[0].text[TENSORS]) {
+        r.file.line = e->line;
+        status = td_fail(TD_FORMAT, "%s is a layout and names no tensors; write %s: tensors FILE; as gptq from ...",
+                         name, name);
+    }
+    if (!status) {
+        *file = e->section[0].text[TENSORS];
+        *how = e->section[0].text[AS];
+        e->section[0].text[TENSORS] = e->section[0].text[AS] = NULL;
+    }
+    return finish("layout_file", path, &r, status);
 }
 
 td_status td_layout_names(const char *path, char **names)

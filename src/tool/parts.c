@@ -15,12 +15,15 @@ static const tool_usage usage = {
     .file = "A",
     .file_required = true,
     .second_file = "B",
-    .about = "Writes the parts of the tensor A (elems, scales, zeros, global) to B, a file of several tensors: npz or "
-             "safetensors.\n"
-             "With --unpack A has the parts, and B becomes the tensor that they stand for; with --fit B is the tensor "
-             "that they\n"
-             "were made of, and the packing that fits is said. With --open A is a tensor of a .gguf, or a weight of a\n"
-             "checkpoint (--packing mxfp4, awq or \"gptq version=2\"): B gets its parts, with --unpack its values.",
+    .about =
+        "Writes the parts of the tensor A (elems, scales, zeros, global) to B, a file of several tensors: npz or "
+        "safetensors.\n"
+        "With --unpack A has the parts, and B becomes the tensor that they stand for; with --fit B is the tensor "
+        "that they\n"
+        "were made of, and the packing that fits is said. With --open A is a tensor of a .gguf, or a weight of a\n"
+        "checkpoint (--packing mxfp4, awq or \"gptq version=2\"): B gets its parts, with --unpack its values. Where\n"
+        "names follow no convention, A is the file, and --packing \"gptq from qweight=NAME qzeros=NAME scales=NAME\";\n"
+        "or A is layout:FILE:NAME, an entry of a layout file that says it.",
 };
 
 static td_status save_parts(td_parts *parts, const char *path)

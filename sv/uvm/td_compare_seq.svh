@@ -17,9 +17,14 @@ class td_compare_seq extends td_mem_seq;
   virtual function td_status_e move(output string message);
     td_report   found;
     td_status_e moved;
-    moved = memory.try_backdoor_compare_tensor(tensor, layout, policy, as, found, message);
+    moved = compare(found, message);
     report = found;
-    if (moved == TD_OK) memory.announce(report);
+    if (moved == TD_OK) td_uvm_reporter::announce(speaker(), report, get_name());
     return moved;
+  endfunction
+
+  local function td_status_e compare(output td_report found, output string message);
+    if (parts != null) return parts.try_compare(tensor, policy, found, message);
+    return memory.try_backdoor_compare_tensor(tensor, layout, policy, as, found, message);
   endfunction
 endclass

@@ -12,7 +12,7 @@ class td_dump_seq extends td_mem_seq;
 
   virtual function td_status_e move(output string message);
     td_status_e moved;
-    moved = memory.try_backdoor_dump_tensor(tensor, layout, as, message);
+    moved = dump(message);
     if (moved == TD_OK) moved = save(file, message);
     if (moved == TD_OK) moved = save(td_uvm_plusargs::dump_file(name_of_tensor()), message);
     return moved;
@@ -27,6 +27,11 @@ class td_dump_seq extends td_mem_seq;
     made_status = td_tensor::try_create(dtype, shape, made, message);
     tensor = made;
     return made_status;
+  endfunction
+
+  local function td_status_e dump(output string message);
+    if (parts != null) return parts.try_dump(tensor, message);
+    return memory.try_backdoor_dump_tensor(tensor, layout, as, message);
   endfunction
 
   local function td_status_e save(input string path, output string message);

@@ -23,13 +23,18 @@ class td_uvm_reporter extends td_reporter;
   endfunction
 
   // Reports the line of a comparison in the name of a component, and writes its page if pages are wanted; when
-  // something differs, the whole report follows at verbosity UVM_HIGH.
-  static function void announce(input uvm_report_object speaker, input td_report report);
+  // something differs, the whole report follows at verbosity UVM_HIGH. `speaker` may be null; the page then has `name`.
+  static function void announce(input uvm_report_object speaker, input td_report report,
+                                input string name = "compare");
+    uvm_report_object root;
     install_once();
     m_speaker = speaker;
-    report.announce(speaker.get_full_name());
+    report.announce(speaker == null ? name : speaker.get_full_name());
     m_speaker = null;
-    if (!report.passed()) `uvm_info_context("TD/REPORT", report.text(), UVM_HIGH, speaker)
+    root = uvm_root::get();
+    if (report.passed()) return;
+    if (speaker == null) `uvm_info_context("TD/REPORT", report.text(), UVM_HIGH, root)
+    else `uvm_info_context("TD/REPORT", report.text(), UVM_HIGH, speaker)
   endfunction
 
   virtual function void failure(input td_status_e status, input string message);

@@ -481,6 +481,9 @@ static td_status open_parts(world *w)
     td_parts_destroy(&parts);
     if (!status)
         status = td_parts_open("fault_parts.npz:w", "mxfp4", &parts);
+    td_parts_destroy(&parts);
+    if (!status)
+        status = td_parts_open("fault_parts.npz", "mxfp4 from elems=w_blocks scales=w_scales", &parts);
     for (size_t i = 0; i < 2; i++)
         td_tensor_destroy(&tensors[i]);
     td_parts_destroy(&parts);
@@ -648,6 +651,8 @@ static td_status move_parts(world *w, int way)
         status = td_backdoor_load_parts(memories, 2, w->golden, layout);
     else if (layout && way == 1)
         status = td_backdoor_dump_parts(memories, 2, w->dumped, layout);
+    else if (layout && way == 3)
+        status = td_backdoor_dirty_parts(memories, 2, w->golden, layout, 1, NULL);
     else if (layout) {
         status = td_backdoor_compare_parts(memories, 2, w->golden, layout, "ulp=1", &report);
         assert_true((status == TD_OK) == (report != NULL));
@@ -673,6 +678,11 @@ static td_status compare_parts(world *w)
     return move_parts(w, 2);
 }
 
+static td_status dirty_parts(world *w)
+{
+    return move_parts(w, 3);
+}
+
 static void every_allocation_of_parts_refused(void **state)
 {
     (void)state;
@@ -688,6 +698,7 @@ static void every_allocation_of_parts_refused(void **state)
         refuse_each(&(call){"dump parts", dump_parts, NULL}, &w);
         if (i)
             refuse_each(&(call){"compare parts", compare_parts, NULL}, &w);
+        refuse_each(&(call){"dirty parts", dirty_parts, NULL}, &w);
         close_world(&w);
     }
 }

@@ -50,6 +50,12 @@ def parts_of_files():
     assert floats("w.npy")[32:35] == [-8, -7.5, -7], floats("w.npy")
     succeed("parts", "p.npz", "again.npy", "--unpack", "--packing", "q8_0", "--shape", "2 32")
     assert floats("again.npy") == floats("w.npy")
+    with open("chip.txt", "w") as file:
+        file.write("w: tensors p.npz; as q8_0 from elems=elems scales=scales\n")
+    succeed("parts", "layout:chip.txt:w", "named.npy", "--open", "--unpack")
+    assert floats("named.npy") == floats("w.npy")
+    succeed("parts", "p.npz", "named.npy", "--open", "--unpack", "--packing", "q8_0 from elems=elems scales=scales")
+    assert floats("named.npy") == floats("w.npy")
     refuse('tensordoor parts: parts_open "m.gguf:odd": the tensor is of iq4_nl, which is not read',
            "parts", "m.gguf:odd", "p.npz", "--open")
     refuse("tensordoor parts: --open and --fit are two things; pass one of them",

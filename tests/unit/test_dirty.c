@@ -133,6 +133,142 @@ static void seeds_say_what_the_poison_is(void **state)
     td_tensor_destroy(&t);
 }
 
+/* -- parts -- */
+
+enum { PART_DEPTH = 64 };
+
+/* 5 x 40 elements in blocks of 32, rows in words of 32 elements, scales by 8x4: both have padding. */
+typedef struct packed {
+    td_tensor *w;
+    td_memory *list[2];
+    td_layout *elems, *scales;
+    td_parts_layout *where;
+} packed;
+
+static void open_packed(packed *p, const char *elems, const char *scales)
+{
+    *p = (packed){0};
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(5, 40), &p->w));
+    ASSERT_OK(td_tensor_fill(p->w, "normal seed=4"));
+    ASSERT_OK(td_memory_create("wbuf", 128, PART_DEPTH, &p->list[0]));
+    ASSERT_OK(td_memory_create("sbuf", 256, PART_DEPTH, &p->list[1]));
+    for (int i = 0; i < 2; i++)
+        ASSERT_OK(td_memory_fill(p->list[i], "random seed=6", 0, PART_DEPTH));
+    ASSERT_OK(td_layout_create("n (kt ks) -> (n kt) ks", elems, "3 + index", &p->elems));
+    ASSERT_OK(td_layout_create("preset:scale_8x4", scales, "1 + index", &p->scales));
+    ASSERT_OK(td_parts_layout_create("mxfp4", &p->where));
+    ASSERT_OK(td_parts_layout_add(p->where, "elems", "wbuf", p->elems));
+    ASSERT_OK(td_parts_layout_add(p->where, "scales", "sbuf", p->scales));
+}
+
+static void close_packed(packed *p)
+{
+    td_tensor_destroy(&p->w);
+    for (int i = 0; i < 2; i++)
+        td_memory_destroy(&p->list[i]);
+    td_layout_destroy(&p->elems);
+    td_layout_destroy(&p->scales);
+    td_parts_layout_destroy(&p->where);
+}
+
+static size_t memory_bytes(td_memory *m)
+{
+    return (size_t)(td_memory_depth_words(m) * td_memory_word_bytes(m));
+}
+
+static void all_parts_are_poisoned_at_once(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        packed none, full, before;
+        td_report *report = NULL;
+        uint64_t count = 0;
+        size_t changed[2] = {0};
+        open_packed(&none, "ks=32 pad=0.5", "pad=2"); /* 1 and 0x80 */
+        open_packed(&full, "ks=32 pad=-4", "pad=1");  /* 0xe and 0x7f */
+        open_packed(&before, "ks=32 pad=0.5", "pad=2");
+        ASSERT_OK(td_backdoor_load_parts(none.list, 2, none.w, none.where));
+        ASSERT_OK(td_backdoor_load_parts(full.list, 2, full.w, full.where));
+        ASSERT_OK(td_backdoor_load_parts(before.list, 2, before.w, before.where));
+        ASSERT_OK(td_backdoor_dirty_parts(none.list, 2, none.w, none.where, seed, &count));
+        assert_int_equal(count, (5 * 64 - 5 * 40) + (8 * 4 - 5 * 2));
+        for (int m = 0; m < 2; m++) {
+            const unsigned char *now = td_memory_data(none.list[m]), *was = td_memory_data(before.list[m]),
+                                *other = td_memory_data(full.list[m]);
+            for (size_t i = 0; i < memory_bytes(none.list[m]); i++) {
+                assert_int_equal((now[i] ^ was[i]) & ~(was[i] ^ other[i]), 0); /* padding alone */
+                changed[m] += now[i] != was[i];
+            }
+        }
+        assert_int_equal(changed[0], 5 * 24 / 2);
+        assert_int_equal(changed[1], 8 * 4 - 5 * 2);
+        ASSERT_OK(td_backdoor_compare_parts(none.list, 2, none.w, none.where, "exact", &report));
+        assert_int_equal(td_report_mismatches(report), 0);
+        td_report_destroy(&report);
+        close_packed(&none);
+        close_packed(&full);
+        close_packed(&before);
+    }
+}
+
+/* 4 rows of 24 elements in words of 32, and each row's scale in two of the eight padding lanes: six stay padding. */
+static void parts_in_the_padding_of_others_stay(void **state)
+{
+    (void)state;
+    td_tensor *w = NULL;
+    td_memory *m = NULL;
+    td_layout *elems = NULL, *scales = NULL;
+    td_parts_layout *where = NULL;
+    td_report *report = NULL;
+    uint64_t count = 0, word[2] = {0}, scale_before[4];
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(4, 24), &w));
+    ASSERT_OK(td_tensor_fill(w, "normal seed=4"));
+    ASSERT_OK(td_memory_create("m", 128, 4, &m));
+    ASSERT_OK(td_layout_create("n (kt ks) -> (n kt) ks", "ks=32 pad=0", NULL, &elems));
+    ASSERT_OK(td_layout_create("n k -> n k", "lsb=100 fill=keep", NULL, &scales));
+    ASSERT_OK(td_parts_layout_create("mxfp4", &where));
+    ASSERT_OK(td_parts_layout_add(where, "elems", "m", elems));
+    ASSERT_OK(td_parts_layout_add(where, "scales", "m", scales));
+    ASSERT_OK(td_backdoor_load_parts(&m, 1, w, where));
+    for (uint64_t a = 0; a < 4; a++) {
+        ASSERT_OK(td_backdoor_read(m, &a, 1, word));
+        scale_before[a] = word[1] >> 36 & 0xff;
+    }
+    ASSERT_OK(td_backdoor_dirty_parts(&m, 1, w, where, 0, &count));
+    assert_int_equal(count, 4 * 6);
+    for (uint64_t a = 0; a < 4; a++) {
+        ASSERT_OK(td_backdoor_read(m, &a, 1, word));
+        assert_int_equal(word[1] >> 32, 0xfffff00f | scale_before[a] << 4);
+    }
+    ASSERT_OK(td_backdoor_compare_parts(&m, 1, w, where, "exact", &report));
+    assert_int_equal(td_report_mismatches(report), 0);
+    td_report_destroy(&report);
+    td_parts_layout_destroy(&where);
+    td_layout_destroy(&elems);
+    td_layout_destroy(&scales);
+    td_memory_destroy(&m);
+    td_tensor_destroy(&w);
+}
+
+static void refusals_of_parts_say_what_to_do(void **state)
+{
+    (void)state;
+    packed p;
+    uint64_t count = 7;
+    open_packed(&p, "ks=32 pad=0", "pad=1 alias=last");
+    ASSERT_OK(td_backdoor_load_parts(p.list, 2, p.w, p.where));
+    ASSERT_REFUSED(td_backdoor_dirty_parts(p.list, 2, p.w, p.where, 0, &count), TD_OPTION,
+                   "backdoor_dirty_parts: alias=last of the part \"scales\" lets elements lie over padding, and they "
+                   "would be overwritten; use a layout without it");
+    ASSERT_REFUSED(td_backdoor_dirty_parts(p.list, 2, NULL, p.where, 0, &count), TD_ARGUMENT,
+                   "backdoor_dirty_parts: the tensor is NULL; create it first");
+    ASSERT_REFUSED(td_backdoor_dirty_parts(p.list, 1, p.w, p.where, 0, &count), TD_ARGUMENT,
+                   "backdoor_dirty_parts: no memory \"sbuf\" for the part \"scales\" among \"wbuf\"; pass it too, or "
+                   "name one of them");
+    assert_int_equal(count, 7);
+    close_packed(&p);
+}
+
 static void refusals_say_what_to_do(void **state)
 {
     (void)state;
@@ -164,6 +300,9 @@ int main(void)
         cmocka_unit_test(poison_is_in_the_padding_alone),
         cmocka_unit_test(seeds_say_what_the_poison_is),
         cmocka_unit_test(refusals_say_what_to_do),
+        cmocka_unit_test(all_parts_are_poisoned_at_once),
+        cmocka_unit_test(parts_in_the_padding_of_others_stay),
+        cmocka_unit_test(refusals_of_parts_say_what_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

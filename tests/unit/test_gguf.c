@@ -278,8 +278,10 @@ static void mxfp4_checkpoints(void **state)
         td_parts_open("c.npz:m.w", NULL, &p), TD_OPTION,
         "parts_open \"c.npz:m.w\": \"\" is no packing of a checkpoint; pass mxfp4, awq, or gptq version=1 (or 2) "
         "bits=4");
-    ASSERT_REFUSED(td_parts_open("c.npz", "mxfp4", &p), TD_ARGUMENT,
-                   "parts_open \"c.npz\": a weight is named behind the file, as FILE:model.layers.0.mlp.down_proj");
+    ASSERT_REFUSED(
+        td_parts_open("c.npz", "mxfp4", &p), TD_ARGUMENT,
+        "parts_open \"c.npz\": a weight is named behind the file, as FILE:model.layers.0.mlp.down_proj, or its "
+        "tensors behind from, as gptq from qweight=NAME qzeros=NAME scales=NAME");
     static const char *const bad[] = {"a_blocks", "a_scales", "b_blocks", "b_scales"};
     td_tensor *wrong[] = {tensor_of("u8", TD_SHAPE(2, 8), blocks), tensor_of("u8", TD_SHAPE(2), scales),
                           tensor_of("u8", TD_SHAPE(2, 16), blocks), tensor_of("u8", TD_SHAPE(1), scales)};
@@ -292,6 +294,125 @@ static void mxfp4_checkpoints(void **state)
         td_parts_open("d.npz:b", "mxfp4", &p), TD_SHAPE,
         "parts_open \"d.npz:b\": _scales is a tensor of e8m0, shape (1); it has to be of one byte for every 16 of "
         "_blocks");
+}
+
+static void write_text(const char *path, const char *text)
+{
+    write_file(path, text, strlen(text));
+}
+
+/* Names that follow no convention, said in words and by an entry of a layout file. */
+static void tensors_are_one_by_their_names(void **state)
+{
+    (void)state;
+    const unsigned char blocks[32] = {0x21, 0xf7, [16] = 0x01}, scales[2] = {128, 127};
+    unsigned char codes[64] = {0};
+    for (int i = 0; i < 64; i++)
+        codes[i] = (unsigned char)(blocks[i / 2] >> (4 * (i % 2)) & 15);
+    static const char *const names[] = {"packed", "s", "unpacked", "bytes"};
+    td_tensor *tensors[] = {tensor_of("u8", TD_SHAPE(1, 2, 16), blocks), tensor_of("u8", TD_SHAPE(1, 2), scales),
+                            tensor_of("u8", TD_SHAPE(1, 64), codes), tensor_of("u8", TD_SHAPE(1, 32), blocks)};
+    save("c.npz", names, tensors, 4);
+    write_text("chip.txt", "plain: pattern r c -> r c\n"
+                           "w: tensors c.npz; as mxfp4 axis=1\n   from elems=bytes scales=s # two in a byte\n");
+    static const struct {
+        const char *path, *how;
+    } rows[] = {
+        {"c.npz", "mxfp4 from blocks=packed scales=s"},
+        {"c.npz", "mxfp4 from elems=unpacked scales=s"},
+        {"c.npz", "mxfp4 rule=rceil from scales=s  elems=bytes"},
+        {"npz:c.npz", "blocks elem=e2m1 scale=e8m0 rule=floor from elems=packed scales=s shape=1x64"},
+        {"layout:chip.txt:w", NULL},
+        {"layout:chip.txt:w", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        td_parts *p = NULL;
+        td_tensor *t = NULL;
+        ASSERT_OK(td_parts_open(rows[i].path, rows[i].how, &p));
+        ASSERT_OK(td_parts_unpack(p, NULL, &t));
+        const float *v = td_tensor_data(t);
+        assert_true(td_tensor_shape(t).rank == 2 && td_tensor_shape(t).dim[0] == 1 && td_tensor_shape(t).dim[1] == 64);
+        assert_true(v[0] == 1 && v[1] == 2 && v[2] == 12 && v[3] == -12 && v[32] == 0.5F && v[33] == 0);
+        td_tensor_destroy(&t);
+        td_parts_destroy(&p);
+    }
+}
+
+static void names_that_are_refused(void **state)
+{
+    (void)state;
+    const unsigned char blocks[32] = {0x21, 0xf7}, scales[2] = {128, 127};
+    static const char *const names[] = {"e", "s"};
+    td_tensor *tensors[] = {tensor_of("u8", TD_SHAPE(1, 32), blocks), tensor_of("u8", TD_SHAPE(2), scales)};
+    save("c.npz", names, tensors, 2);
+    write_text("chip.txt", "plain: pattern r c -> r c\nw: tensors c.npz; as mxfp4 from elems=e scales=missing\n");
+    write_text("bare.txt", "w: tensors c.npz\n");
+    write_text("both.txt", "w: tensors c.npz; as mxfp4; pattern r c -> r c\n");
+    static const struct {
+        const char *path, *how;
+        td_status status;
+        const char *message;
+    } rows[] = {
+        {"c.npz:w", "mxfp4 from elems=e scales=s", TD_ARGUMENT,
+         "parts_open \"c.npz:w\": the file's name has a weight behind it, and \"mxfp4 from elems=e scales=s\" names "
+         "the "
+         "tensors; drop one of them"},
+        {"c.npz", "mxfp4 from elems=e", TD_OPTION,
+         "parts_open \"c.npz\": no scales= behind from in \"mxfp4 from elems=e\"; name the tensor that it is"},
+        {"c.npz", "mxfp4 from elems=e scale=s", TD_OPTION,
+         "parts_open \"c.npz\": \"scale=s\" behind from names no tensor of \"mxfp4\"; did you mean scales=? they are "
+         "shape=, elems= and scales="},
+        {"c.npz", "gptq from qweight=e qweight=e", TD_OPTION,
+         "parts_open \"c.npz\": qweight= stands twice behind from; keep one of them"},
+        {"c.npz", "awq from g_idx=e", TD_OPTION,
+         "parts_open \"c.npz\": \"g_idx=e\" behind from names no tensor of \"awq\"; they are qweight=, qzeros= and "
+         "scales="},
+        {"c.npz", "mask from values=e mask=s", TD_OPTION,
+         "parts_open \"c.npz\": neither elems= nor shape= behind from in \"mask from values=e mask=s\"; name the "
+         "elements, or say the shape of the tensor, as shape=64x128"},
+        {"c.npz", "mxfp4 from elems=e scales=s shape=1x", TD_OPTION,
+         "parts_open \"c.npz\": shape=1x behind from in \"mxfp4\" is no shape; pass one like shape=64x128"},
+        {"c.npz", "mxfp4 from elems=e scales=s shape=4x64", TD_SHAPE,
+         "parts_open \"c.npz\": elems is a tensor of u8, shape (1, 32); it has to have 256 elements of 1 bytes, or "
+         "their "
+         "1024 bits, for e2m1 of shape (4, 64)"},
+        {"c.npz", "mxfp4 from elems=e scales=s shape=1x32", TD_RANGE,
+         "parts_open \"c.npz\": element 0 of elems is 0x21, and e2m1 has 4 bits"},
+        {"c.npz", "gptq from qweight=e qzeros=e scales=s g_idx=none", TD_ARGUMENT, NULL},
+        {"c.npz", "bfp8 elem=u7 from elems=e scales=s", TD_SHAPE,
+         "parts_open \"c.npz\": rows of 256 bits hold no whole number of elements of 7 bits; say shape= behind from"},
+        {"layout:chip.txt:plain", "", TD_FORMAT,
+         "parts_open \"layout:chip.txt:plain\": layout_file \"chip.txt\", line 1: plain is a layout and names no "
+         "tensors; write plain: tensors FILE; as gptq from ..."},
+        {"layout:chip.txt:w", "mxfp4", TD_OPTION,
+         "parts_open \"layout:chip.txt:w\": the entry has the packing; leave \"mxfp4\" out"},
+        {"layout:chip.txt", "", TD_ARGUMENT,
+         "parts_open \"layout:chip.txt\": an entry is named behind the layout file, as layout:chip.txt:weights"},
+        {"layout:bare.txt:w", "", TD_FORMAT,
+         "parts_open \"layout:bare.txt:w\": layout_file \"bare.txt\", line 1: w says of which file its tensors are, "
+         "and "
+         "not what; write as gptq from qweight=..."},
+        {"layout:both.txt:w", "", TD_FORMAT,
+         "parts_open \"layout:both.txt:w\": layout_file \"both.txt\", line 1: pattern beside tensors in w; an entry of "
+         "tensors is no layout, so make it two"},
+    };
+    td_parts *p = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const td_status found = td_parts_open(rows[i].path, rows[i].how, &p);
+        if (found != rows[i].status || (rows[i].message && strcmp(td_last_error(), rows[i].message) != 0))
+            fail_msg("%s, %s: %d %s", rows[i].path, rows[i].how, (int)found, td_last_error());
+        assert_null(p);
+    }
+    assert_int_equal(td_parts_open("layout:chip.txt:w", "", &p), TD_ARGUMENT);
+    assert_memory_equal(td_last_error(), "parts_open \"layout:chip.txt:w\": parts_open \"c.npz\": tensor_open", 62);
+    td_layout *layout = NULL;
+    td_parts_layout *where = NULL;
+    ASSERT_REFUSED(td_layout_open("chip.txt", "w", &layout), TD_FORMAT,
+                   "layout_open \"chip.txt\", line 2: w is no layout, it names tensors; open it with parts_open "
+                   "\"layout:FILE:w\"");
+    ASSERT_REFUSED(td_parts_layout_open("chip.txt", "w", &where), TD_FORMAT,
+                   "parts_layout_open \"chip.txt\", line 2: w is no layout, it names tensors; open it with parts_open "
+                   "\"layout:FILE:w\"");
 }
 
 enum { K = 64, N = 32, GROUPS = 2 };
@@ -371,19 +492,25 @@ static void integer_checkpoints(void **state)
     const unsigned widths[] = {2, 3, 4, 8};
     for (size_t i = 0; i < 4; i++)
         for (unsigned version = 1; version <= 2; version++) {
-            char how[32], packing[64];
+            char how[32], packing[64], named[128];
             snprintf(how, sizeof how, "gptq version=%u bits=%u", version, widths[i]);
             snprintf(packing, sizeof packing, "uint%u elem=u%u scale=f16 axis=0 block=32 rule=gptq", widths[i],
                      widths[i]);
             write_groups("g.npz", false, widths[i], version, false);
             check_groups("g.npz:l", how, widths[i], false, packing);
+            snprintf(named, sizeof named, "%s from qweight=l.qweight qzeros=l.qzeros scales=l.scales", how);
+            check_groups("g.npz", named, widths[i], false, packing); /* in order without g_idx */
             snprintf(packing, sizeof packing, "uint%u elem=u%u scale=f16 axis=0 block=1 rule=gptq", widths[i],
                      widths[i]);
             write_groups("g.npz", false, widths[i], version, true);
             check_groups("g.npz:l", how, widths[i], true, packing);
+            strcat(named, " g_idx=l.g_idx");
+            check_groups("g.npz", named, widths[i], true, packing);
         }
     write_groups("a.npz", true, 4, 0, false);
     check_groups("a.npz:l", "awq", 4, false, "uint4 elem=u4 scale=f16 axis=0 block=32 rule=awq");
+    check_groups("a.npz", "awq from scales=l.scales qzeros=l.qzeros qweight=l.qweight", 4, false,
+                 "uint4 elem=u4 scale=f16 axis=0 block=32 rule=awq");
     td_parts *p = NULL;
     ASSERT_REFUSED(
         td_parts_open("g.npz:l", "gptq bits=5", &p), TD_OPTION,
@@ -448,9 +575,14 @@ static void checkpoints_that_do_not_fit_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_and_parts_of_a_file), cmocka_unit_test(every_prefix_is_refused),
-        cmocka_unit_test(hostile_headers_are_refused), cmocka_unit_test(mxfp4_checkpoints),
-        cmocka_unit_test(integer_checkpoints),         cmocka_unit_test(checkpoints_that_do_not_fit_are_refused),
+        cmocka_unit_test(tensors_and_parts_of_a_file),
+        cmocka_unit_test(every_prefix_is_refused),
+        cmocka_unit_test(hostile_headers_are_refused),
+        cmocka_unit_test(mxfp4_checkpoints),
+        cmocka_unit_test(tensors_are_one_by_their_names),
+        cmocka_unit_test(names_that_are_refused),
+        cmocka_unit_test(integer_checkpoints),
+        cmocka_unit_test(checkpoints_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -93,7 +93,8 @@ static const struct {
      "layout_open \"f.txt\", line 2: \"patern\" begins no clause; did you mean "
      "pattern?"},
     {"w: r c -> r c", "w", TD_FORMAT,
-     "layout_open \"f.txt\", line 1: \"r\" begins no clause; write pattern, options, address, as, preset, memory or "
+     "layout_open \"f.txt\", line 1: \"r\" begins no clause; write pattern, options, address, as, preset, memory, "
+     "tensors or "
      "part"},
     {"w: pattern r c -> r c;\n pattern r c -> r c", "w", TD_FORMAT,
      "layout_open \"f.txt\", line 2: pattern stands twice in layout w; give it "

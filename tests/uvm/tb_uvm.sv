@@ -17,6 +17,7 @@ package t_uvm_pkg;
   `include "t_mem_test.svh"
   `include "t_seq_test.svh"
   `include "t_virtual_test.svh"
+  `include "t_parts_test.svh"
   `include "t_scoreboard_test.svh"
   `include "t_backdoor_test.svh"
   `include "t_plusargs_test.svh"

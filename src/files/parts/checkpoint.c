@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct weight {
-    const char *path;
+    const td_part_names *names;
     bool is_awq;
     unsigned bits;
     unsigned version;                         /* of gptq: 1 stores zero points less 1 */
@@ -19,18 +19,6 @@ typedef struct weight {
 } weight;
 
 /* -- the tensors -- */
-
-static td_status open_member(const char *path, const char *suffix, const char *dtype, td_tensor **out)
-{
-    const size_t room = strlen(path) + strlen(suffix) + 1;
-    char *name = malloc(room);
-    if (!name)
-        return td_fail_alloc(room);
-    snprintf(name, room, "%s%s", path, suffix);
-    const td_status status = td_tensor_open(name, dtype, out);
-    free(name);
-    return status;
-}
 
 static td_status fail_shape(const td_tensor *t, const char *what, const char *needed)
 {
@@ -182,15 +170,27 @@ static td_status make_parts(const weight *w, td_parts **out)
     return status;
 }
 
+/* A checkpoint without g_idx has its groups in order; one that is named has to be there. */
+static td_status open_rows(weight *w)
+{
+    size_t length = 0;
+    const td_status status = td_part_names_open(w->names, "g_idx", ".g_idx", NULL, &w->rows);
+    return status == TD_NO_MEMORY || td_part_names_find(w->names, "g_idx", &length) ? status : TD_OK;
+}
+
 static td_status open_groups(weight *w, td_parts **out)
 {
-    td_status status = open_member(w->path, ".qweight", NULL, &w->words);
+    static const char *const roles[] = {"qweight", "qzeros", "scales", "g_idx"};
+    const td_part_names *names = w->names;
+    td_status status = td_part_names_check(names, roles, w->is_awq ? 3 : 4);
     if (!status)
-        status = open_member(w->path, ".qzeros", NULL, &w->zeros);
+        status = td_part_names_open(names, roles[0], ".qweight", NULL, &w->words);
     if (!status)
-        status = open_member(w->path, ".scales", NULL, &w->scales);
-    if (!status && !w->is_awq && open_member(w->path, ".g_idx", NULL, &w->rows) == TD_NO_MEMORY)
-        status = TD_NO_MEMORY; /* a checkpoint without one has its groups in order */
+        status = td_part_names_open(names, roles[1], ".qzeros", NULL, &w->zeros);
+    if (!status)
+        status = td_part_names_open(names, roles[2], ".scales", NULL, &w->scales);
+    if (!status && !w->is_awq)
+        status = open_rows(w);
     if (!status)
         status = find_sizes(w);
     if (!status)
@@ -201,13 +201,16 @@ static td_status open_groups(weight *w, td_parts **out)
 
 /* -- MXFP4 -- */
 
-static td_status open_mxfp4(const char *path, td_parts **out)
+static td_status open_mxfp4(const td_part_names *names, td_parts **out)
 {
+    static const char *const roles[] = {"blocks", "scales"};
     td_tensor *blocks = NULL, *scales = NULL;
     td_parts *p = NULL;
-    td_status status = open_member(path, "_blocks", NULL, &blocks);
+    td_status status = td_part_names_check(names, roles, 2);
     if (!status)
-        status = open_member(path, "_scales", "e8m0", &scales);
+        status = td_part_names_open(names, roles[0], "_blocks", NULL, &blocks);
+    if (!status)
+        status = td_part_names_open(names, roles[1], "_scales", "e8m0", &scales);
     if (!status &&
         (blocks->shape.rank < 2 || blocks->dtype.bytes != 1 || blocks->shape.dim[blocks->shape.rank - 1] != 16))
         status = fail_shape(blocks, "_blocks", "u8 with 16 bytes in the last dimension, for 32 elements each");
@@ -235,15 +238,26 @@ static td_status open_mxfp4(const char *path, td_parts **out)
 
 /* -- words -- */
 
-td_status td_checkpoint_open(const char *path, const char *how, td_parts **out)
+bool td_checkpoint_knows(const char *how)
 {
-    weight w = {.path = path, .bits = 4, .version = 1};
+    static const char *const known[] = {"mxfp4", "gptq", "awq"};
+    const size_t length = strcspn(how, " \t");
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strlen(known[i]) == length && memcmp(known[i], how, length) == 0)
+            return true;
+    return false;
+}
+
+td_status td_checkpoint_open(const td_part_names *names, td_parts **out)
+{
+    const char *how = names->how;
+    weight w = {.names = names, .bits = 4, .version = 1};
     char name[16] = "";
     const size_t length = strcspn(how, " \t");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), how);
     w.is_awq = strcmp(name, "awq") == 0;
     const bool mxfp4 = strcmp(name, "mxfp4") == 0;
-    if (!w.is_awq && !mxfp4 && strcmp(name, "gptq") != 0)
+    if (!td_checkpoint_knows(how))
         return td_fail(TD_OPTION,
                        "\"%s\" is no packing of a checkpoint; pass mxfp4, awq, or gptq version=1 (or 2) bits=4", how);
     for (const char *at = how + length; at += strspn(at, " \t"), *at;) {
@@ -260,5 +274,5 @@ td_status td_checkpoint_open(const char *path, const char *how, td_parts **out)
         *(bits ? &w.bits : &w.version) = (unsigned)number;
         at = value;
     }
-    return mxfp4 ? open_mxfp4(path, out) : open_groups(&w, out);
+    return mxfp4 ? open_mxfp4(names, out) : open_groups(&w, out);
 }

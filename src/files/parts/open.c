@@ -1,9 +1,12 @@
-/* Parts from files: a tensor of a .gguf whose type is a packing, or a weight of a checkpoint. The facade of this
+/* Parts from files: a tensor of a .gguf whose type is a packing, a weight of a checkpoint, or tensors that are one by
+ * the words of the caller or of a layout file. The facade of this
  * folder: it reads the name, and puts the call and the name in front of every message. */
 #include "files/elements.h"
 #include "files/parts/checkpoint.h"
 #include "files/tensor/gguf.h"
+#include "layout/layout_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The packing that the caller names, if any, is the file's. */
@@ -46,6 +49,47 @@ static td_status open_gguf(td_file_map *file, const char *member, const char *pa
     return status;
 }
 
+/* A weight by the name that its tensors share, or by the name of each. With names, what is mxfp4 to gpt-oss may also be
+ * one whose parts are tensors of their own, as any packing: its role elems= says so. */
+static td_status open_weight(const char *path, bool has_member, const char *how, td_parts **out)
+{
+    td_part_names names = {0};
+    size_t length = 0;
+    td_status status = td_part_names_split(path, how, &names);
+    if (!status && !names.list && !has_member)
+        status = td_fail(TD_ARGUMENT, "a weight is named behind the file, as FILE:model.layers.0.mlp.down_proj, or its "
+                                      "tensors behind from, as gptq from qweight=NAME qzeros=NAME scales=NAME");
+    else if (!status && names.list && has_member)
+        status = td_fail(TD_ARGUMENT,
+                         "the file's name has a weight behind it, and \"%s\" names the tensors; drop one of "
+                         "them",
+                         how);
+    else if (!status && names.list && (!td_checkpoint_knows(names.how) || td_part_names_find(&names, "elems", &length)))
+        status = td_named_open(&names, out);
+    else if (!status)
+        status = td_checkpoint_open(&names, out);
+    td_part_names_free(&names);
+    return status;
+}
+
+/* layout:FILE:NAME: the entry of a layout file that says which tensors are one weight. */
+static td_status open_entry(const char *text, td_parts **out)
+{
+    const char *colon = strrchr(text, ':');
+    char *path = colon ? strndup(text, (size_t)(colon - text)) : NULL, *file = NULL, *how = NULL;
+    if (!colon)
+        return td_fail(TD_ARGUMENT, "an entry is named behind the layout file, as layout:chip.txt:weights");
+    if (!path)
+        return td_fail_alloc(strlen(text));
+    td_status status = td_layout_file_tensors(path, colon + 1, &file, &how);
+    if (!status)
+        status = td_parts_open(file, how, out);
+    free(path);
+    free(file);
+    free(how);
+    return status;
+}
+
 td_status td_parts_open(const char *path, const char *packing, td_parts **out)
 {
     static const char call[] = "parts_open";
@@ -54,6 +98,12 @@ td_status td_parts_open(const char *path, const char *packing, td_parts **out)
     td_file_name name = {0};
     td_file_map file = {0};
     td_parts *parts = NULL;
+    if (strncmp(path, "layout:", 7) == 0) {
+        if (packing && *packing)
+            return td_file_context(td_fail(TD_OPTION, "the entry has the packing; leave \"%s\" out", packing), call,
+                                   path);
+        return td_file_context(open_entry(path + 7, out), call, path);
+    }
     td_status status = td_file_name_parse(path, TD_USE_TENSOR, &name);
     if (!status && name.format == TD_FILE_GGUF) {
         status = td_file_map_open(name.path, &file);
@@ -61,10 +111,7 @@ td_status td_parts_open(const char *path, const char *packing, td_parts **out)
             status = open_gguf(&file, name.member, packing, &parts);
         td_file_unmap(&file);
     } else if (!status && (name.format == TD_FILE_SAFETENSORS || name.format == TD_FILE_NPZ)) {
-        if (!name.member)
-            status = td_fail(TD_ARGUMENT, "a weight is named behind the file, as FILE:model.layers.0.mlp.down_proj");
-        else
-            status = td_checkpoint_open(path, packing ? packing : "", &parts);
+        status = open_weight(path, name.member != NULL, packing ? packing : "", &parts);
     } else if (!status)
         status = td_fail(TD_ARGUMENT, "%s files have no parts; pass a .gguf, .safetensors or .npz file",
                          td_file_format_word(name.format));
