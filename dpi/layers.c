@@ -99,6 +99,25 @@ TD_API int td_dpi_memory_coded(const char *name, td_dpi_u64 code, td_dpi_u64 raw
     return give(status, made, claims, 1, 2, handle, message);
 }
 
+/* `codec` is FILE:SYMBOL. */
+TD_API int td_dpi_memory_through(const char *name, const char *codec, td_dpi_u64 below, td_dpi_u64 *handle,
+                                 td_dpi_u64 *width_bits, td_dpi_u64 *depth_words, const char **message)
+{
+    td_dpi_claim claim = {.handle = below, .kind = TD_DPI_MEMORY};
+    const td_codec *found = NULL;
+    td_memory *made = NULL;
+    *handle = *width_bits = *depth_words = 0;
+    td_status status = td_dpi_claim_below("memory_through", &claim, 1, message);
+    if (status)
+        return (int)status;
+    status = td_codec_open(codec, &found);
+    if (!status)
+        status = td_memory_through(name, found, claim.object, &made);
+    *width_bits = td_memory_width_bits(made);
+    *depth_words = td_memory_depth_words(made);
+    return give(status, made, &claim, 1, 1, handle, message);
+}
+
 /* What reads have found; errors as lines of text. */
 TD_API int td_dpi_memory_code_result(td_dpi_u64 memory, int reset, td_dpi_u64 *corrected, td_dpi_u64 *uncorrectable,
                                      const char **errors, const char **message)

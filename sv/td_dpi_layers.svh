@@ -19,6 +19,15 @@
     output longint unsigned depth,
     output string           message
   );
+  import "DPI-C" function int td_dpi_memory_through(
+    input  string           name,
+    input  string           codec,
+    input  longint unsigned below,
+    output longint unsigned memory,
+    output longint unsigned width,
+    output longint unsigned depth,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_memory_code_result(
     input  longint unsigned memory,
     input  int              reset,

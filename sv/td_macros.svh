@@ -17,7 +17,14 @@
 //   `TD_MEM_CLASS_AT(list_mem, tb.model.list[at], 32, tb.model.list.size())
 //
 // and has the size that the array has when the object is made. (TD_MEM_CLASS would ask for $size, which is 0 for such
-// arrays on Verilator 5.006.)
+// arrays on Verilator 5.006.) Of an associative array the words are the elements that the expression names:
+//
+//   `TD_MEM_CLASS_AT(dram_mem, tb.model.dram[32'h8000_0000+4*at], 32, 4096)
+//
+// A word may be a field of a struct, as tb.dut.lines[at].data, or a part of an element: tb.dut.mem[at/4][8*(at%4)+:8]
+// is a memory of bytes. A word that lies in several arrays is a concatenation, in which every path begins with $root:
+//
+//   `TD_MEM_CLASS_OF(lanes_mem, {$root.tb.dut.hi[at], $root.tb.dut.lo[at]}, 16, 256)
 //
 // All memories of a generate loop take two lines. The first stands outside of any module and defines one:
 //
@@ -25,7 +32,8 @@
 //
 // The path has `bank` in place of the number. The second, `bank_mem #(64) u_banks ();`, instantiates it in the
 // testbench for banks 0 to 63. `td_bank_set banks = u_banks.create("banks");` is then the set of all of them, in this
-// order.
+// order. Loops in loops are gen_tile[bank/4].gen_slice[bank%4], an array of instances is u_sram[bank]. Such a set is
+// also what td_memory::over takes.
 //
 // To have a message say where the testbench made the call, wrap the call:
 //
@@ -86,9 +94,11 @@
   endmodule \
   /* verilator lint_restore */
 
+`define TD_MEM_CLASS_AT(NAME, WORD, WIDTH, DEPTH) `TD_MEM_CLASS_OF(NAME, $root.WORD, WIDTH, DEPTH)
+
 // The loops over the words of a run are part of the macro, because one virtual call per word would cost more than
 // copying the word. Everything else of the class is in td_design_memory.
-`define TD_MEM_CLASS_AT(NAME, WORD, WIDTH, DEPTH) \
+`define TD_MEM_CLASS_OF(NAME, WORD, WIDTH, DEPTH) \
   /* verilator lint_save */ \
   /* verilator lint_off DECLFILENAME */ \
   /* verilator lint_off UNDRIVEN */ \
@@ -98,7 +108,7 @@
  \
     function new(input string name); \
       int at; \
-      super.new(name, 64'(WIDTH), 64'($bits($root.WORD)), 64'(DEPTH)); \
+      super.new(name, 64'(WIDTH), 64'($bits(WORD)), 64'(DEPTH)); \
     endfunction \
  \
     static function td_memory create(input string name = `"NAME`"); \
@@ -122,8 +132,8 @@
           at = int'(m_chunk[c]); \
           c += 1; \
         end \
-        word = (Per*32)'({$root.WORD}); \
-        if ($isunknown($root.WORD)) unknown = 1'b1; \
+        word = (Per*32)'({WORD}); \
+        if ($isunknown(WORD)) unknown = 1'b1; \
         for (int k = 0; k < int'(Per); k++) m_chunk[c+k] = word[k*32+:32]; \
         at += step; \
         c += int'(Per); \
@@ -139,7 +149,7 @@
           c += 1; \
         end \
         for (int k = 0; k < int'(Per); k++) word[k*32+:32] = m_chunk[c+k]; \
-        $root.WORD = (WIDTH)'(word); \
+        WORD = (WIDTH)'(word); \
         at += step; \
         c += int'(Per); \
       end \
@@ -147,14 +157,14 @@
  \
     virtual function void collect_word(input int at); \
       logic [Per*32-1:0] word; \
-      word = (Per*32)'({$root.WORD}); \
+      word = (Per*32)'({WORD}); \
       for (int k = 0; k < int'(Per); k++) m_word[k] = word[k*32+:32]; \
     endfunction \
  \
     virtual function void deposit_word(input int at); \
       logic [Per*32-1:0] word; \
       for (int k = 0; k < int'(Per); k++) word[k*32+:32] = m_word[k]; \
-      $root.WORD = (WIDTH)'(word); \
+      WORD = (WIDTH)'(word); \
     endfunction \
   endclass \
   /* verilator lint_restore */

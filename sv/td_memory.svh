@@ -110,6 +110,38 @@ class td_memory extends td_storage;
     return status;
   endfunction
 
+  // Makes a memory whose words go through a codec of yours, as scrambling, on their way to another memory:
+  // td_memory::through("wbuf", "./scrambler.so:prince", raw); null when it is refused. The codec is a td_codec in a
+  // shared library (src/tensordoor.h). The memory below can still be used, and has to live longer.
+  static function td_memory through(input string name, input string codec, input td_memory below);
+    td_memory   memory;
+    string      message;
+    td_status_e status;
+    status = try_through(name, codec, below, memory, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return memory;
+  endfunction
+
+  static function td_status_e try_through(input string name, input string codec, input td_memory below,
+                                          output td_memory memory, output string message);
+    longint unsigned handle;
+    longint unsigned width;
+    longint unsigned depth;
+    td_status_e      status;
+    memory = null;
+    if (below == null) begin
+      message = $sformatf("memory_through \"%s\": the memory below is null; create it first", name);
+      return TD_HANDLE;
+    end
+    status = td_status_e'(td_dpi_pkg::td_dpi_memory_through(name, codec, below.handle(), handle, width, depth,
+                                                            message));
+    if (status == TD_OK) begin
+      memory = new(name, width, depth, handle);
+      below.lie_under(memory);
+    end
+    return status;
+  endfunction
+
   // This memory is below another, which finds the arrays of the design here.
   local function void lie_under(input td_memory above);
     td_backdoor base;

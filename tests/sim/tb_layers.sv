@@ -29,6 +29,18 @@ module tb_layers;
   td_memory   twin;
   td_memory   twin_raw;
   td_code     code;
+  bit         scrambled;  // the words go through the codec of tests/unit/codecs.c, too
+
+  // What the codec makes of coded word w, and where it puts it.
+  function automatic longint unsigned scramble(input int w, input longint unsigned bits);
+    scramble = bits;
+    for (int b = 0; b < 5; b++) scramble[8*b+:8] ^= 8'(7 * w + 29 * b);
+    return scramble & 64'h7f_ffff_ffff;
+  endfunction
+
+  function automatic longint unsigned stored(input int w);
+    return scrambled ? scramble(w, found(w ^ 1)) : found(w);
+  endfunction
 
   // Bit b of coded word w: macro 3*t + s, row r, bit 2*k + p, with w = 64*t + 2*r + p and b = 13*s + k.
   function automatic longint unsigned found(input int w);
@@ -47,9 +59,9 @@ module tb_layers;
     int wrong;
     code.encode(twin, twin_raw);
     wrong = -1;
-    for (int w = 127; w >= 0; w--) if (found(w) != twin_raw.get_bits(64'(w))) wrong = w;
+    for (int w = 127; w >= 0; w--) if (stored(w) != twin_raw.get_bits(64'(w))) wrong = w;
     ok(wrong < 0, what);
-    if (wrong >= 0) $display("# word %0d is 0x%h, needed 0x%h", wrong, found(wrong), twin_raw.get_bits(64'(wrong)));
+    if (wrong >= 0) $display("# word %0d is 0x%h, needed 0x%h", wrong, stored(wrong), twin_raw.get_bits(64'(wrong)));
   endfunction
 
   function automatic bit same_bits(input td_tensor a, input td_tensor b);
@@ -134,16 +146,17 @@ module tb_layers;
     td_tensor        t;
     td_layout        rows;
     td_memory        open;
-    longint unsigned good, bad;
+    longint unsigned good, bad, word;
     string           lines;
     twin.fill("random seed=9");
     memory.fill("random seed=9");
-    u_sram.gen_macro[4].mem[5][7] = ~u_sram.gen_macro[4].mem[5][7]; // word 64 + 11, bit 13 + 3
-    equal(memory.get_bits(75), twin.get_bits(75), "a wrong bit of a macro is corrected");
+    word = scrambled ? 74 : 75;
+    u_sram.gen_macro[4].mem[5][7] = ~u_sram.gen_macro[4].mem[5][7]; // row 64 + 11, bit 13 + 3
+    equal(memory.get_bits(word), twin.get_bits(word), "a wrong bit of a macro is corrected");
     memory.code_result(good, bad, lines);
     equal(good, 1, "and counted");
-    same(lines, "word 0x4b subword 0: bit 16 corrected", "and said");
-    memory.set_bits(75, memory.get_bits(75));
+    same(lines, $sformatf("word 0x%0h subword 0: bit 16 corrected", word), "and said");
+    memory.set_bits(word, memory.get_bits(word));
     counts(2, 0, "reads twice, once for the second read");
     agree("a write mends it");
 
@@ -202,6 +215,32 @@ module tb_layers;
          "what lies below is kept");
   endtask
 
+  // A user's codec between the code and the macros.
+  task automatic codecs();
+    td_memory under, made, no_memory;
+    string    path;
+    if ($value$plusargs("codecs=%s", path) == 0) $fatal(1, "+codecs=FILE is missing");
+    under = raw;
+    raw = td_memory::through("scrambled", {path, ":mixed"}, under);
+    memory = td_memory::coded("memory", code, raw);
+    scrambled = 1'b1;
+    calls();
+    errors();
+    memory.destroy();
+    status = td_memory::try_through("wbuf", "./nowhere.so:prince", under, made, message);
+    starts(message, "codec_open \"./nowhere.so:prince\": the library cannot be loaded: ", "no such library");
+    ok(status == TD_FILE && made == null, "makes nothing");
+    status = td_memory::try_through("wbuf", {path, ":mixed"}, no_memory, made, message);
+    refused(status, TD_HANDLE, message, "memory_through \"wbuf\": the memory below is null; create it first",
+            "nothing below");
+    made = td_memory::through("wbuf", "prince", under);
+    same(seen.take(),
+         {"TD_ARGUMENT: codec_open \"prince\": no file and symbol; ",
+          "pass FILE:SYMBOL, as ./scrambler.so:prince"}, "no file, loud");
+    raw.destroy();
+    raw = under;
+  endtask
+
   initial begin
     td_layout organisation;
     seen.install();
@@ -218,6 +257,7 @@ module tb_layers;
     errors();
     refusals();
     memory.destroy();
+    codecs();
     raw.destroy();
     macros.destroy();
     same(seen.take(), "", "from the top down all can be destroyed");
