@@ -1,5 +1,5 @@
 /* Memories with a code: what lies below after every kind of write, what reads correct, count and refuse, wrong bits
- * through the layers, and the text of every refusal. */
+ * through the layers, and the text of every refusal. tests/prop/prop_layers.c has the random ones. */
 #include "support.h"
 
 typedef struct sram {
@@ -110,6 +110,35 @@ static void reads_correct_and_count(void **state)
     ASSERT_OK(td_memory_undo(s.memory, &faults, &left));
     assert_int_equal(left, 1);
     unmake(&s);
+}
+
+/* All of one word: single errors are corrected, double ones refused, whatever bits they are of. */
+static void all_single_and_double_errors(void **state)
+{
+    (void)state;
+    static const char *const codes[] = {"22_16",         "inv_28_22", "inv_39_32",
+                                        "hamming_39_32", "64_57",     "inv_hamming_22_16"};
+    static const uint64_t data[] = {16, 22, 32, 32, 57, 16};
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
+        sram s;
+        uint64_t address = 3, value = 0;
+        make(&s, codes[c], data[c], 8, NULL);
+        const uint64_t bits = td_memory_width_bits(s.raw);
+        ASSERT_OK(td_memory_fill(s.memory, "random seed=4", 0, 8));
+        const uint64_t right = word(s.memory, 3), stored = word(s.raw, 3);
+        for (uint64_t a = 0; a < bits; a++) {
+            set_word(s.raw, 3, stored ^ (uint64_t)1 << a);
+            assert_true(word(s.memory, 3) == right);
+            for (uint64_t b = a + 1; b < bits; b++) {
+                set_word(s.raw, 3, stored ^ (uint64_t)1 << a ^ (uint64_t)1 << b);
+                assert_int_equal(td_backdoor_read(s.memory, &address, 1, &value), TD_UNCORRECTABLE);
+            }
+        }
+        const td_code_result result = result_of(s.memory);
+        assert_int_equal(result.corrected, bits);
+        assert_int_equal(result.uncorrectable, bits * (bits - 1) / 2);
+        unmake(&s);
+    }
 }
 
 static void what_cannot_be_corrected_is_refused(void **state)
@@ -333,13 +362,10 @@ static void calls_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_compute_the_code),
-        cmocka_unit_test(reads_correct_and_count),
-        cmocka_unit_test(what_cannot_be_corrected_is_refused),
-        cmocka_unit_test(codes_of_other_kinds_refuse),
-        cmocka_unit_test(words_as_they_stand),
-        cmocka_unit_test(a_code_over_macros),
-        cmocka_unit_test(macros_with_codes),
+        cmocka_unit_test(writes_compute_the_code),      cmocka_unit_test(reads_correct_and_count),
+        cmocka_unit_test(all_single_and_double_errors), cmocka_unit_test(what_cannot_be_corrected_is_refused),
+        cmocka_unit_test(codes_of_other_kinds_refuse),  cmocka_unit_test(words_as_they_stand),
+        cmocka_unit_test(a_code_over_macros),           cmocka_unit_test(macros_with_codes),
         cmocka_unit_test(calls_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
