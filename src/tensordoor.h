@@ -326,8 +326,18 @@ TD_API td_status td_codec_open(const char *path, const td_codec **out);
 /* Chooses what happens to bits that are x or z, in a memory whose words came from a four-state design. "error" (the
  * default): a dump, a comparison or a read of such bits is TD_X_STATE, and the message has the coordinates of the
  * elements. "zero": they are read as 0. "keep": a dump leaves such elements of the tensor unchanged, a comparison
- * counts them as mismatches, and reads give 0. In a call over several banks the policy of the first bank applies. */
+ * counts them as mismatches, and reads give 0. In a call over several banks the policy of the first bank applies.
+ * A memory that lies over others has its own policy: bits that are x in its arrays are x in its words. With a code a
+ * subword with such a bit is x as a whole, and is neither corrected nor counted (with check=off only the bit is); with
+ * a codec the whole word is, and the codec does not see it. A write makes known what it writes; what is left of an x in
+ * the same subword, or in a word that goes through a codec, keeps all of it x. */
 TD_API td_status td_memory_set_x(td_memory *memory, const char *policy);
+
+/* Makes `count` words from `first` on x, down to the arrays that the memory lies in, until they are written. In the
+ * array of a design of four states they become x there; memories of the library keep a note of it, and the policy above
+ * applies. Where td_memory_data has given out the storage of one, as it does to the ports of a model, it has two
+ * states: TD_ARGUMENT, and what was x there is 0 from then on. */
+TD_API td_status td_memory_invalidate(td_memory *memory, uint64_t first, uint64_t count);
 
 /* -- 5. Layouts ----------------------------------------------------------------------------------------------------
  *

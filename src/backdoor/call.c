@@ -267,24 +267,33 @@ static td_status save_owned(const td_call *c, td_call_state *s)
 
 /* Memories that lie over others: the words of the plan, where the call looks at them. The list of words is kept for
  * td_call_put_back. */
-static td_status bring_in(const td_call *c, td_call_state *s)
+static td_status bring_spans(const td_call *c, td_call_state *s, const td_plan *plan)
 {
     const bool looks = c->writes_tensor || c->compares, partly = c->layout->keep || c->layout->clip;
-    if (!has_copies(c))
-        return TD_OK;
-    td_status status = td_plan_spans(s->run.plan, &s->spans, &s->span_count);
+    td_status status = td_plan_spans(plan, &s->spans, &s->span_count);
     for (size_t i = 0; i < s->span_count && !status; i++) {
         const td_span *span = &s->spans[i];
         status = td_memory_bring_for_write(c->bank[span->bank], looks || partly, span->first, span->count);
         if (status == TD_UNCORRECTABLE)
-            td_call_name_element(c, s->run.plan, span->bank, &c->bank[span->bank]->backing->bad);
+            td_call_name_element(c, plan, span->bank, &c->bank[span->bank]->backing->bad);
     }
     return status ? status : save_owned(c, s);
 }
 
-td_status td_call_put_back(const td_call *c, const td_call_state *s)
+/* Bits that are x or z come in with the words, so that this is before anything looks for them. */
+static td_status bring_in(const td_call *c, td_call_state *s)
 {
-    td_status status = TD_OK;
+    td_plan *plan = NULL;
+    td_status status = has_copies(c) ? td_call_plan(c, s->memory_dtype, &plan) : TD_OK;
+    if (!status && plan)
+        status = bring_spans(c, s, plan);
+    td_plan_release(&plan);
+    return status;
+}
+
+td_status td_call_put_back(const td_call *c, td_call_state *s)
+{
+    td_status status = s->span_count && s->has_x ? td_x_make_known(c, s->memory_dtype, &s->x) : TD_OK;
     for (size_t i = 0; i < s->span_count && !status; i++)
         status = td_memory_seal(c->bank[s->spans[i].bank], s->spans[i].first, s->spans[i].count);
     for (size_t i = 0; i < s->span_count && !status; i++)
@@ -319,6 +328,8 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     s->memory_dtype = c->tensor->dtype;
     s->run.tensor = c->tensor->data;
     status = begin_conversion(c, s);
+    if (!status)
+        status = bring_in(c, s);
     if (!status && has_x(c)) {
         s->has_x = true;
         status = td_x_begin(c, s->memory_dtype, &s->x);
@@ -326,8 +337,6 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     }
     if (!status)
         status = begin_plan(c, s);
-    if (!status)
-        status = bring_in(c, s);
     return status ? status : begin_data(c, s);
 }
 

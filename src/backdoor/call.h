@@ -51,7 +51,7 @@ td_status td_call_check(const td_call *c);
 
 /* After a load: the words of memories that lie over others go back to where they lie, unless one of them refuses; then
  * nothing has changed. */
-td_status td_call_put_back(const td_call *c, const td_call_state *state);
+td_status td_call_put_back(const td_call *c, td_call_state *state);
 
 /* TD_DTYPE where the layout says dtype= and the memory would hold another. */
 td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);

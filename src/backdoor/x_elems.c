@@ -220,10 +220,16 @@ static void restore(const td_tensor *tensor, const td_x_elems *x, unsigned bytes
     }
 }
 
+td_status td_x_make_known(const td_call *c, td_dtype memory_dtype, td_x_elems *x)
+{
+    x->known = true;
+    return make_known(c, memory_dtype);
+}
+
 td_status td_x_end(const td_call *c, td_dtype memory_dtype, td_x_elems *x, td_status status)
 {
     const unsigned bytes = c->tensor->dtype.bytes;
-    if (!status && !c->writes_tensor && !c->compares)
+    if (!status && !c->writes_tensor && !c->compares && !x->known)
         status = make_known(c, memory_dtype);
     if (x->flags && x->saved && !status)
         restore(c->tensor, x, bytes);

@@ -113,7 +113,12 @@ size_t td_memory_word_bytes(const td_memory *memory)
 
 void *td_memory_data(td_memory *memory)
 {
-    return memory && !memory->backing ? memory->data : NULL;
+    if (!memory || memory->backing)
+        return NULL;
+    memory->lent = true;
+    if (!memory->transfer)
+        memory->unknown_any = false;
+    return memory->data;
 }
 
 td_status td_memory_clear(td_memory *memory)
@@ -123,7 +128,9 @@ td_status td_memory_clear(td_memory *memory)
     td_status status = td_memory_bring_for_write(memory, false, 0, memory->depth_words);
     if (!status) {
         td_pages_clear(memory->data, memory->map_bytes);
-        memory->unknown_any = false;
+        if (memory->unknown_any)
+            td_pages_clear(memory->unknown->data, memory->unknown->map_bytes);
+        memory->unknown_any &= memory->backing != NULL; /* what lies below still has to know */
         status = td_memory_finish_write(memory, 0, memory->depth_words);
     }
     if (status)

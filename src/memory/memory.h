@@ -26,6 +26,7 @@ typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64
  * What has written words has all of them sealed, which may be refused too and then has changed nothing but copies; and
  * then put back, which cannot. */
 typedef struct td_backing {
+    td_memory *memory; /* whose words these are */
     td_status (*bring_in)(const td_memory *memory, uint64_t first, uint64_t count);
     td_status (*prepare)(const td_memory *memory, uint64_t first, uint64_t count); /* before a write of whole words */
     td_status (*seal)(const td_memory *memory, uint64_t first, uint64_t count); /* only where it, or what is below, */
@@ -66,8 +67,9 @@ struct td_memory {
 
     struct td_transfer *transfer; /* of a copy: what design/ keeps with it; NULL at first */
     void (*transfer_free)(struct td_transfer *);
-    td_memory *unknown; /* of a copy: the bits that are x or z, in the form of words; NULL until there are some */
-    bool unknown_any;   /* some crossed in this transfer */
+    td_memory *unknown; /* its plane: the bits that are x or z, in the form of words; NULL until there are some */
+    bool unknown_any;   /* the plane is in use; over others: where one of theirs is, of the words that came in */
+    bool lent;          /* td_memory_data has given its storage to somebody */
     td_x_policy x;
 };
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "codes/code.h"
 #include "memory/place.h"
+#include "memory/x_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,36 +54,139 @@ static td_status fail_word(const td_memory *memory, coded *c, const td_code_erro
                    error->word, memory->name, error->subword, error->syndrome, c->code->text);
 }
 
+static void decode(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
+{
+    unsigned char *data = memory->data + first * memory->word_bytes;
+    const unsigned char *stored = c->raw->data + first * c->raw->word_bytes;
+    if (c->check)
+        td_code_check_words(c->code, data, stored, first, (size_t)count, &c->result, keep_first, bad);
+    else
+        td_code_decode_words(c->code, data, stored, (size_t)count);
+}
+
+static bool has_bit(const unsigned char *word, uint64_t bit)
+{
+    return word[bit / 8] >> bit % 8 & 1;
+}
+
+static void set_bit(unsigned char *word, uint64_t bit)
+{
+    word[bit / 8] |= (unsigned char)(1u << bit % 8);
+}
+
+/* One of the bits of a subword in the coded word. */
+static bool is_x(const td_code *code, const unsigned char *plane, uint32_t subword)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < code->subword_bits + code->check_bits; i++)
+        any |= has_bit(plane, td_code_bit_at(code, subword, i));
+    return any;
+}
+
+/* A coded word of which some bits are x. With a check all data of such a subword are x, and its bits are judged by
+ * nothing: they stand as those of `zeros`, a right word. Without one every bit is itself. */
+static void bring_x(const td_memory *memory, coded *c, uint64_t word, unsigned char *zeros, first_bad *bad)
+{
+    const td_code *code = c->code;
+    const unsigned char *plane = c->raw->unknown->data + word * c->raw->word_bytes;
+    const unsigned char *stored = c->raw->data + word * c->raw->word_bytes;
+    unsigned char *data = memory->data + word * memory->word_bytes;
+    unsigned char *known = c->backing.memory->unknown->data + word * memory->word_bytes;
+    memset(data, 0, memory->word_bytes);
+    memset(known, 0, memory->word_bytes);
+    td_code_encode_words(code, zeros, data, word, 1);
+    for (uint32_t s = 0; s < code->subwords; s++) {
+        const bool x = is_x(code, plane, s);
+        for (uint32_t i = 0; i < code->subword_bits + code->check_bits; i++) {
+            const uint64_t at = td_code_bit_at(code, s, i);
+            if ((!x || !c->check) && has_bit(stored, at) != has_bit(zeros, at))
+                zeros[at / 8] ^= (unsigned char)(1u << at % 8);
+            if (i < code->subword_bits && (c->check ? x : has_bit(plane, at)))
+                set_bit(known, (uint64_t)s * code->subword_bits + i);
+        }
+    }
+    if (c->check)
+        td_code_check_words(code, data, zeros, word, 1, &c->result, keep_first, bad);
+    else
+        td_code_decode_words(code, data, zeros, 1);
+    for (size_t b = 0; b < memory->word_bytes; b++)
+        data[b] &= (unsigned char)~known[b];
+}
+
+/* Words of which some have bits that are x: those one by one, the others in runs. */
+static td_status bring_words(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
+{
+    unsigned char *zeros = malloc(c->raw->word_bytes);
+    if (!zeros)
+        return td_fail_alloc(c->raw->word_bytes);
+    for (uint64_t w = first, end; w < first + count; w = end) {
+        end = w + 1;
+        if (td_x_has(c->raw, w)) {
+            bring_x(memory, c, w, zeros, bad);
+            continue;
+        }
+        while (end < first + count && !td_x_has(c->raw, end))
+            end++;
+        decode(memory, c, w, end - w, bad);
+        td_x_set_words(c->backing.memory, w, end - w, false);
+    }
+    free(zeros);
+    return TD_OK;
+}
+
 static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t count)
 {
     coded *c = (coded *)memory->backing;
-    unsigned char *data = memory->data + first * memory->word_bytes;
-    const unsigned char *stored = c->raw->data + first * c->raw->word_bytes;
     first_bad bad = {0};
     c->backing.bad.bits = 0;
-    const td_status status = td_memory_bring_in(c->raw, first, count);
+    td_status status = td_memory_bring_in(c->raw, first, count);
     if (status == TD_UNCORRECTABLE)
         c->backing.bad = td_bad_above(memory, 0);
+    if (!status)
+        status = td_x_follow(c->backing.memory, c->raw->unknown_any);
+    if (!status && c->raw->unknown_any)
+        status = bring_words(memory, c, first, count, &bad);
+    else if (!status)
+        decode(memory, c, first, count, &bad);
     if (status)
         return status;
-    if (c->check)
-        td_code_check_words(c->code, data, stored, first, (size_t)count, &c->result, keep_first, &bad);
-    else
-        td_code_decode_words(c->code, data, stored, (size_t)count);
     return bad.any ? fail_word(memory, c, &bad.error) : TD_OK;
 }
 
 static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count)
 {
     const coded *c = (const coded *)memory->backing;
-    return td_memory_bring_for_write(c->raw, false, first, count);
+    td_status status = td_memory_bring_for_write(c->raw, false, first, count);
+    if (!status)
+        status = td_x_follow(c->backing.memory, c->raw->unknown_any);
+    return status;
+}
+
+/* A subword with a bit that is x is x as a whole: its check bits are, and what they say of the others is nothing. */
+static void encode_x(const td_code *code, const unsigned char *data, unsigned char *coded_word)
+{
+    for (uint32_t s = 0; s < code->subwords; s++) {
+        bool any = false;
+        for (uint32_t i = 0; i < code->subword_bits; i++)
+            any |= has_bit(data, (uint64_t)s * code->subword_bits + i);
+        for (uint32_t i = 0; any && i < code->subword_bits + code->check_bits; i++)
+            set_bit(coded_word, td_code_bit_at(code, s, i));
+    }
 }
 
 static void encode(const td_memory *memory, uint64_t first, uint64_t count)
 {
     const coded *c = (const coded *)memory->backing;
+    const td_memory *known = c->backing.memory;
     td_code_encode_words(c->code, c->raw->data + first * c->raw->word_bytes, memory->data + first * memory->word_bytes,
                          first, (size_t)count);
+    if (!known->unknown_any)
+        return;
+    td_x_set_words(c->raw, first, count, false);
+    for (uint64_t w = first; w < first + count; w++)
+        if (td_x_has(known, w))
+            encode_x(c->code, known->unknown->data + w * known->word_bytes,
+                     c->raw->unknown->data + w * c->raw->word_bytes);
 }
 
 /* What is below is a copy, where something there may refuse. */
@@ -196,7 +300,8 @@ td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw,
     c->code = td_code_hold(code);
     c->raw = raw;
     c->check = check;
-    c->backing = (td_backing){.bring_in = bring_in,
+    c->backing = (td_backing){.memory = memory,
+                              .bring_in = bring_in,
                               .prepare = prepare,
                               .seal = seal,
                               .refuses = raw->backing && raw->backing->refuses,

@@ -3,6 +3,7 @@
  * organisation. Every operation works on the copy and knows nothing of the arrays. An array may lie over others
  * itself. It refuses an organisation that does not fit, before anything is made. */
 #include "memory/place.h"
+#include "memory/x_state.h"
 #include "over/organisation.h"
 
 #include <inttypes.h>
@@ -19,10 +20,13 @@ typedef struct over {
     bool nested;            /* some array lies over others */
     size_t *first_macro;    /* NULL unless nested */
     unsigned char **sealed; /* where some may refuse: their data, and `scratch` for arrays of the library; or NULL */
+    unsigned char **sealed_plane;
     td_memory *scratch;
+    unsigned char **plane; /* where some array has bits that are x: their planes, */
+    td_memory *known;      /* and for those that have none, zeros; NULL until then */
 } over;
 
-/* -- the words, in and out ----------------------------------------------------------------------------------------- */
+/* -- copies ------------------------------------------------------------------------------------------------------- */
 
 static td_status fail_copies(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *other,
                              uint64_t copy)
@@ -42,6 +46,7 @@ static td_status check_copies(const td_memory *memory, const over *o, uint64_t f
 {
     const uint64_t copies = td_organisation_copies(o->organisation);
     const size_t bytes = (size_t)count * memory->word_bytes;
+    const td_memory *known = o->backing.memory;
     if (copies == 1)
         return TD_OK;
     unsigned char *other = calloc(1, bytes);
@@ -49,12 +54,76 @@ static td_status check_copies(const td_memory *memory, const over *o, uint64_t f
     for (uint64_t copy = 1; copy < copies && !status; copy++) {
         memcpy(other, memory->data + first * memory->word_bytes, bytes); /* boxes that have fewer copies */
         td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->data}, copy);
+        for (size_t i = 0; i < bytes && known->unknown_any; i++) /* x is not held against anything */
+            other[i] &= (unsigned char)~known->unknown->data[first * memory->word_bytes + i];
         if (memcmp(other, memory->data + first * memory->word_bytes, bytes) != 0)
             status = fail_copies(memory, first, count, other, copy);
     }
     free(other);
     return status;
 }
+
+/* -- bits that are x or z ------------------------------------------------------------------------------------------ */
+
+static bool any_x(const over *o)
+{
+    bool any = false;
+    for (size_t i = 0; i < o->count; i++)
+        any |= o->array[i]->unknown_any;
+    return any;
+}
+
+/* The plane of the memory is there where that of an array is, and `plane` has those of the arrays. */
+static td_status follow_x(over *o)
+{
+    const bool any = any_x(o);
+    td_status status = td_x_follow(o->backing.memory, any);
+    if (!any || status)
+        return status;
+    if (!o->plane)
+        o->plane = malloc(o->count * sizeof *o->plane);
+    if (!o->plane)
+        return td_fail_alloc(o->count * sizeof *o->plane);
+    if (!o->known)
+        status = td_memory_create("known", o->array[0]->width_bits, o->array[0]->depth_words, &o->known);
+    for (size_t i = 0; i < o->count && !status; i++)
+        o->plane[i] = o->array[i]->unknown_any ? o->array[i]->unknown->data : o->known->data;
+    return status;
+}
+
+static td_organisation_run run_of_x(const over *o, uint64_t first, uint64_t count, unsigned char *const *planes)
+{
+    const td_memory *memory = o->backing.memory;
+    return (td_organisation_run){first, count, memory->unknown->data + first * memory->word_bytes, planes};
+}
+
+/* A bit is x where one of its copies is. */
+static td_status bring_x(over *o, uint64_t first, uint64_t count)
+{
+    td_status status = follow_x(o);
+    if (status || !o->backing.memory->unknown_any)
+        return status;
+    const td_organisation_run run = run_of_x(o, first, count, o->plane);
+    const size_t bytes = (size_t)count * o->backing.memory->word_bytes;
+    const uint64_t copies = td_organisation_copies(o->organisation);
+    unsigned char *other = copies > 1 ? malloc(bytes) : NULL;
+    if (copies > 1 && !other)
+        return td_fail_alloc(bytes);
+    td_organisation_read(o->organisation, &run, 0);
+    for (uint64_t copy = 1; copy < copies; copy++) {
+        memcpy(other, run.words, bytes);
+        td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->plane}, copy);
+        for (size_t i = 0; i < bytes; i++)
+            run.words[i] |= other[i];
+    }
+    free(other);
+    unsigned char *words = o->backing.memory->data + first * o->backing.memory->word_bytes;
+    for (size_t i = 0; i < bytes; i++)
+        words[i] &= (unsigned char)~run.words[i];
+    return TD_OK;
+}
+
+/* -- the words, in and out ----------------------------------------------------------------------------------------- */
 
 /* Words of arrays that lie over others come into their copies, where they are looked at, or hold bits of other words
  * too and are put back whole. */
@@ -79,18 +148,29 @@ static td_status bring_arrays(const td_memory *memory, bool looks, uint64_t firs
 
 static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count)
 {
-    return bring_arrays(memory, false, first, count);
+    const td_status status = bring_arrays(memory, false, first, count);
+    return status ? status : follow_x((over *)memory->backing);
 }
 
 static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t count)
 {
-    const over *o = (const over *)memory->backing;
+    over *o = (over *)memory->backing;
     const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
-    const td_status status = bring_arrays(memory, true, first, count);
+    td_status status = bring_arrays(memory, true, first, count);
     if (status)
         return status;
     td_organisation_read(o->organisation, &run, 0);
-    return check_copies(memory, o, first, count);
+    status = bring_x(o, first, count);
+    return status ? status : check_copies(memory, o, first, count);
+}
+
+/* The planes of arrays that are copies; the scratch in place of the others. */
+static void seal_x(const over *o, uint64_t first, uint64_t count)
+{
+    for (size_t i = 0; i < o->count; i++)
+        o->sealed_plane[i] = o->array[i]->backing ? o->plane[i] : o->scratch->data;
+    const td_organisation_run run = run_of_x(o, first, count, o->sealed_plane);
+    td_organisation_write(o->organisation, &run);
 }
 
 /* Into the copies that some arrays are, and into a scratch in place of the others. */
@@ -100,6 +180,8 @@ static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
     const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->sealed};
     td_status status = TD_OK;
     td_organisation_write(o->organisation, &run);
+    if (o->backing.memory->unknown_any)
+        seal_x(o, first, count);
     (void)td_organisation_reach(o->organisation, first, count, o->reach);
     for (size_t i = 0; i < o->count && !status; i++)
         if (o->reach[i].low <= o->reach[i].high)
@@ -112,6 +194,10 @@ static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
     const over *o = (const over *)memory->backing;
     const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
     td_organisation_write(o->organisation, &run);
+    if (o->backing.memory->unknown_any) {
+        const td_organisation_run x = run_of_x(o, first, count, o->plane);
+        td_organisation_write(o->organisation, &x);
+    }
     if (o->nested)
         (void)td_organisation_reach(o->organisation, first, count, o->reach);
     for (size_t i = 0; o->nested && i < o->count; i++)
@@ -159,6 +245,9 @@ static void destroy(td_backing *backing)
     td_organisation_destroy(&o->organisation);
     td_memory_destroy(&o->scratch);
     free(o->sealed);
+    free(o->sealed_plane);
+    free(o->plane);
+    td_memory_destroy(&o->known);
     free(o->array);
     free(o->data);
     free(o->reach);
@@ -208,8 +297,9 @@ static td_status prepare_seal(over *o)
     if (!o->backing.refuses)
         return TD_OK;
     o->sealed = malloc(o->count * sizeof *o->sealed);
-    if (!o->sealed)
-        return td_fail_alloc(o->count * sizeof *o->sealed);
+    o->sealed_plane = malloc(o->count * sizeof *o->sealed_plane);
+    if (!o->sealed || !o->sealed_plane)
+        return td_fail_alloc(o->count * 2 * sizeof *o->sealed);
     const td_status status =
         td_memory_create("scratch", o->array[0]->width_bits, o->array[0]->depth_words, &o->scratch);
     for (size_t i = 0; i < o->count && !status; i++)
@@ -292,6 +382,7 @@ td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_w
     }
     o->backing.copies = td_organisation_copies(o->organisation);
     memory->backing = &o->backing;
+    o->backing.memory = memory;
     *out = memory;
     return TD_OK;
 }

@@ -2,6 +2,7 @@
  * does. Its backing (memory/memory.h) decodes words that come in. What is written is encoded when it is sealed, before
  * any layer puts anything back, so that a codec that refuses has changed nothing. */
 #include "memory/place.h"
+#include "memory/x_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,14 +22,26 @@ typedef struct through {
 /* Words that follow each other in both memories. */
 typedef struct run {
     uint64_t word, below, count;
+    bool x; /* all of them have bits that are x, which no codec takes: they are x as a whole */
 } run;
 
-/* The first of those from `first` on; moves *first behind it, up to `end`. */
-static run next_run(const through *t, uint64_t *first, uint64_t end)
+/* Where an x counts: in the words that come in, or in those that go out. */
+typedef enum side { NEITHER, BELOW, ABOVE } side;
+
+static bool is_x(const through *t, side x, uint64_t word, uint64_t below_it)
 {
-    run r = {*first, t->place ? t->place[*first] : *first, end - *first};
-    for (uint64_t i = 1; t->place && i < r.count; i++)
-        if (t->place[r.word + i] != r.below + i)
+    if (x == NEITHER || !t->memory->unknown_any)
+        return false;
+    return x == ABOVE ? td_x_has(t->memory, word) : td_x_has(t->below, below_it);
+}
+
+/* The first of those from `first` on; moves *first behind it, up to `end`. */
+static run next_run(const through *t, side x, uint64_t *first, uint64_t end)
+{
+    run r = {*first, t->place ? t->place[*first] : *first, end - *first, false};
+    r.x = is_x(t, x, r.word, r.below);
+    for (uint64_t i = 1; (t->place || t->memory->unknown_any) && i < r.count; i++)
+        if ((t->place && t->place[r.word + i] != r.below + i) || is_x(t, x, r.word + i, r.below + i) != r.x)
             r.count = i;
     *first += r.count;
     return r;
@@ -75,6 +88,10 @@ static td_status run_codec(const through *t, const run *r, bool encodes)
                                 .stored_bytes = below->word_bytes};
     unsigned char *word = above->data + r->word * above->word_bytes;
     unsigned char *stored = below->data + r->below * below->word_bytes;
+    if (r->x) {
+        memset(encodes ? stored : word, 0, (size_t)r->count * (encodes ? below->word_bytes : above->word_bytes));
+        return TD_OK;
+    }
     const int result = encodes ? t->codec.encode(t->codec.context, &words, word, stored)
                                : t->codec.decode(t->codec.context, &words, stored, word);
     if (result)
@@ -90,12 +107,18 @@ static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t coun
     td_status status = TD_OK;
     t->backing.bad.bits = 0;
     for (uint64_t at = first; at < first + count && !status;) {
-        const run r = next_run(t, &at, first + count);
+        const run r = next_run(t, NEITHER, &at, first + count);
         status = td_memory_bring_in(t->below, r.below, r.count);
         if (status == TD_UNCORRECTABLE)
             t->backing.bad = td_bad_above(memory, 0);
-        if (!status)
-            status = run_codec(t, &r, false);
+    }
+    if (!status)
+        status = td_x_follow(t->memory, t->below->unknown_any);
+    for (uint64_t at = first; at < first + count && !status;) {
+        const run r = next_run(t, BELOW, &at, first + count);
+        status = run_codec(t, &r, false);
+        if (t->memory->unknown_any)
+            td_x_set_words(t->memory, r.word, r.count, r.x);
     }
     return status;
 }
@@ -105,10 +128,10 @@ static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count
     const through *t = (const through *)memory->backing;
     td_status status = TD_OK;
     for (uint64_t at = first; at < first + count && !status;) {
-        const run r = next_run(t, &at, first + count);
+        const run r = next_run(t, NEITHER, &at, first + count);
         status = td_memory_bring_for_write(t->below, false, r.below, r.count);
     }
-    return status;
+    return status ? status : td_x_follow(t->memory, t->below->unknown_any);
 }
 
 static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
@@ -116,8 +139,10 @@ static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
     const through *t = (const through *)memory->backing;
     td_status status = TD_OK;
     for (uint64_t at = first; at < first + count && !status;) {
-        const run r = next_run(t, &at, first + count);
+        const run r = next_run(t, ABOVE, &at, first + count);
         status = run_codec(t, &r, true);
+        if (t->memory->unknown_any && !t->sealed)
+            td_x_set_words(t->below, r.below, r.count, r.x);
         if (!status)
             status = td_memory_seal(t->below, r.below, r.count);
     }
@@ -129,9 +154,11 @@ static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
     const through *t = (const through *)memory->backing;
     const size_t bytes = t->below->word_bytes;
     for (uint64_t at = first; at < first + count;) {
-        const run r = next_run(t, &at, first + count);
+        const run r = next_run(t, ABOVE, &at, first + count);
         if (t->sealed)
             memcpy(t->below->data + r.below * bytes, t->sealed->data + r.below * bytes, (size_t)r.count * bytes);
+        if (t->memory->unknown_any)
+            td_x_set_words(t->below, r.below, r.count, r.x);
         td_memory_put_back(t->below, r.below, r.count);
     }
 }
@@ -146,7 +173,7 @@ static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_re
 {
     const through *t = (const through *)memory->backing;
     for (uint64_t at = first; at < first + count;) {
-        const run r = next_run(t, &at, first + count);
+        const run r = next_run(t, NEITHER, &at, first + count);
         fn(context, t->below, r.below, r.count);
     }
     return true;
@@ -271,6 +298,7 @@ td_status td_memory_through(const char *name, const td_codec *codec, td_memory *
         return status;
     }
     t->memory->backing = &t->backing;
+    t->backing.memory = t->memory;
     *out = t->memory;
     return TD_OK;
 }

@@ -1,5 +1,5 @@
-/* The model of a memory in layers (layers.h): bits of macros, gathered and decoded one by one. It shares no code with the
- * library. */
+/* The model of a memory in layers (layers.h): bits of macros, gathered and decoded one by one. It shares no code with
+ * the library. */
 #include "layers.h"
 
 bool layers_complain(const world *w, const char *why)

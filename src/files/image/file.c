@@ -2,6 +2,7 @@
  * the name in front of every message. The formats live beside it; file_name.c says which there are. It refuses spans
  * that are not ascending words of the memory. */
 #include "files/image/formats.h"
+#include "memory/x_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,6 +80,8 @@ static td_status load_file(td_memory *memory, const char *path, td_image_outside
             status = bring_in(memory, spans, count);
         if (status == TD_OK)
             status = s.format->scan(&s.file, &s.name.options, &write);
+        for (size_t i = 0; i < count && status == TD_OK && memory->unknown_any; i++)
+            td_x_set_words(memory, spans[i].first, spans[i].count, false);
         if (status == TD_OK)
             status = put_back(memory, spans, count);
         if (status == TD_OK)
@@ -232,10 +235,10 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
                          td_file_format_word(name.format));
     if (status == TD_OK)
         status = check_spans(memory, spans, count);
-    if (status == TD_OK && memory->unknown_any && memory->x != TD_X_ZERO)
-        status = check_known(memory, spans, count);
     if (status == TD_OK)
         status = bring_in(memory, spans, count);
+    if (status == TD_OK && memory->unknown_any && memory->x != TD_X_ZERO)
+        status = check_known(memory, spans, count);
     if (status == TD_OK)
         status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
