@@ -837,7 +837,7 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *     int8 int4 int3 int2                               signed groups of 128, scales f16, codes -max to max
  *     uint8 uint4 uint3 uint2                           groups of 128 with zero points, scales f16, rule=gptq
  *     q4_0 q4_1 q5_0 q5_1 q8_0 ggml_mxfp4 ggml_nvfp4    ggml's blocks along the last dimension, as its reference does
- *     q2_K q3_K q4_K q5_K q6_K                          ggml's super blocks of 256: read, and not made
+ *     q2_K q3_K q4_K q5_K q6_K                          ggml's super blocks of 256, by its search without importances
  *     blocks                                            elem=i8 scale=f32 block=32 rule=absmax, to be replaced
  *
  *     elem=DTYPE, scale=DTYPE    of the elements and of the scales
@@ -864,7 +864,12 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *                                before it was rounded to its dtype
  *     min=DTYPE                  rule=ggml: minimums, added to a block's values after they are scaled; min=none
  *     super=DTYPE/N              rule=ggml: scales and minimums are integers; every N elements have the f16 d, or d and
- *                                dmin: value = element * (scale * d) - minimum * dmin; super=none
+ *                                dmin: value = element * (scale * d) - minimum * dmin; super=none. They are searched
+ *                                for as quantize_row_q2_K_ref to quantize_row_q6_K_ref of llama.cpp (2026) do, without
+ *                                importances: in f32, sums in the order of the elements, no product fused with a sum
+ *                                (a ggml whose compiler does that may end with other bytes). Quotients past 2^22, where
+ *                                the reference is not defined, saturate; with a NaN or an infinity among the N elements
+ *                                d and dmin are NaN, and all codes 0. N is at most 2048
  *     tail=short                 a dimension that does not fill its blocks ends with a shorter one; tail=error refuses
  *
  * Values are f32 on the way: those of wider tensors are rounded to it first.

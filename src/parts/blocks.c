@@ -10,6 +10,7 @@
 #include "kernels/move.h"
 #include "parts/elem_codes.h"
 #include "parts/ggml.h"
+#include "parts/ggml_k.h"
 #include "parts/scale.h"
 #include "values/convert.h"
 
@@ -40,7 +41,7 @@ typedef struct work {
 typedef struct band {
     uint64_t first_scale; /* its number */
     td_shape start, extent;
-    uint64_t rows, row_elems, block;
+    uint64_t rows, row_elems, block, unit; /* a strip has whole units: blocks, or super blocks */
 } band;
 
 /* What a strip holds while it is worked on. */
@@ -65,7 +66,10 @@ static band band_at(const work *w, uint64_t number)
     band b = {.first_scale = number * w->count.dim[last],
               .rows = 1,
               .row_elems = w->shape.dim[last],
-              .block = w->block.dim[last]};
+              .block = w->block.dim[last],
+              .unit = w->block.dim[last]};
+    if (w->packing->supers && w->packing->super_block <= STRIP)
+        b.unit = w->packing->super_block;
     for (size_t d = last; d-- > 0; number /= w->count.dim[d]) {
         b.start.dim[d] = number % w->count.dim[d] * w->block.dim[d];
         const uint64_t left = w->shape.dim[d] - b.start.dim[d];
@@ -231,7 +235,7 @@ typedef struct columns {
 static columns columns_at(const band *b, uint64_t at)
 {
     const bool large = b->block > STRIP;
-    const uint64_t most = large ? b->block : STRIP / b->block * b->block, left = b->row_elems - at;
+    const uint64_t most = large ? b->block : STRIP / b->unit * b->unit, left = b->row_elems - at;
     columns c = {.at = at, .count = left < most ? left : most, .piece = STRIP};
     c.block = large ? STRIP : (size_t)b->block;
     return c;
@@ -258,12 +262,29 @@ static void scan_row(const work *w, strip *s, const float *row, size_t n, size_t
         k->range(b->min + whole, b->max + whole, row + whole * block, 1, rest);
 }
 
+/* Super blocks, of which a strip has whole ones: codes of elements, scales and minimums as td_ggml_encode leaves them,
+ * and the numbers above them into their part. */
+static void encode_supers(const work *w, strip *s, const float *in, size_t n, uint64_t first)
+{
+    const td_packing *k = w->packing;
+    const size_t size = (size_t)k->super_block, blocks = size / (size_t)k->block[0], numbers = k->mins ? 2 : 1;
+    for (size_t at = 0, j = 0; at < n; at += size, j += blocks) {
+        td_k_codes codes = {s->codes + at, s->scales.code + j, s->scales.amax + j, {0, 0}};
+        td_ggml_k_encode(&w->scaler, in + at, &codes);
+        put_codes(w->parts.global, (first + j) / blocks * numbers, codes.numbers, numbers);
+    }
+}
+
 /* ggml's blocks lie along the last dimension and are smaller than a strip. */
 static void pack_ggml(const work *w, strip *s, const band *b, const columns *c)
 {
     const size_t n = (size_t)c->count, blocks = (n - 1) / (size_t)b->block + 1;
     const uint64_t first = b->first_scale + c->at / b->block, elem = row_at(w, b, 0) + c->at;
-    td_ggml_encode(w->packing, &w->scaler.encode, fetch(w, elem, n, s->in), n, &s->scales, s->codes);
+    const float *in = fetch(w, elem, n, s->in);
+    if (w->packing->supers)
+        encode_supers(w, s, in, n, first);
+    else
+        td_ggml_encode(w->packing, &w->scaler.encode, in, n, &s->scales, s->codes);
     put_codes(w->parts.scales, first, s->scales.code, blocks);
     if (w->packing->mins)
         put_codes(w->parts.zeros, first, s->scales.amax, blocks);

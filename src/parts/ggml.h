@@ -8,7 +8,7 @@
  *     e2m1 with e8m0 (mxfp4)               the exponent of log2(amax) rounded to f32, less 2; elements to the nearest,
  *                                          halves towards 0, and no -0
  *     e2m1 with e4m3 (nvfp4)               amax / 6, halves up, no sign; 0x7f stands for 0; elements as above
- *     with super scales (q2_K .. q6_K)     read only: element * (scale * d) - minimum * dmin
+ *     with super scales (q2_K .. q6_K)     element * (scale * d) - minimum * dmin; ggml_k.h makes them
  *
  * 1 / d is that of d before it is rounded to the dtype of scales, 0 where it is infinite. The reference says nothing of
  * NaN and infinities in a block: here its scale is NaN and its codes are 0, but for nvfp4, where it does: a NaN counts

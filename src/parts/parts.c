@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "parts/ggml_k.h"
 #include "parts/object.h"
 #include "values/convert.h"
 
@@ -165,11 +166,11 @@ td_status td_parts_pack_into(td_parts *p, const td_tensor *tensor)
 {
     if (p->is_sparse)
         return td_sparse_pack(&p->sparse, tensor, p->tensor);
-    if (p->packing.supers)
+    if (p->packing.supers && !td_ggml_k_can(&p->packing))
         return td_fail(TD_OPTION,
-                       "\"%s\" is read and not made, since ggml searches for its scales; open a .gguf with "
-                       "td_parts_open, or join its parts: elems, scales, %ssupers",
-                       p->name, p->packing.mins ? "mins, " : "");
+                       "\"%s\" is read and not made; packing makes super blocks of up to %d elements, with scale=i6 or "
+                       "the like for signed ones, scale=u6 min=u6 for unsigned ones, so pass those, or join its parts",
+                       p->text, TD_STRIP);
     const td_block_parts blocks = blocks_of(p);
     td_blocks_pack(&p->packing, &p->block, tensor, &blocks);
     return TD_OK;

@@ -140,6 +140,10 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
     find_tensor_scale(packing, amax_bits, s);
     bind(packing->scale, TD_TO_MEMORY, &s->encode);
     bind(packing->scale, TD_TO_TENSOR, &s->decode);
+    if (packing->supers) {
+        bind(packing->super, TD_TO_MEMORY, &s->encode_super);
+        bind(packing->super, TD_TO_TENSOR, &s->decode_super);
+    }
 }
 
 void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks)

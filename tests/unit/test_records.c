@@ -407,6 +407,41 @@ static void records_that_are_refused(void **state)
     td_parts_destroy(&sparse);
 }
 
+/* What no scale can hold makes its own super block void, and no other. */
+static void super_blocks_with_a_nan_are_void(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"q2_K", "q3_K", "q4_K", "q5_K", "q6_K"};
+    float values[512];
+    for (size_t i = 0; i < 512; i++)
+        values[i] = (float)(i % 17) - 8;
+    values[300] = NAN;
+    td_tensor *t = f32_tensor(TD_SHAPE(512), values);
+    for (size_t n = 0; n < 5; n++) {
+        td_parts *p = NULL;
+        td_tensor *supers = NULL, *elems = NULL, *back = NULL;
+        ASSERT_OK(td_parts_pack(t, names[n], &p));
+        ASSERT_OK(td_parts_part(p, "supers", &supers));
+        ASSERT_OK(td_parts_part(p, "elems", &elems));
+        ASSERT_OK(td_parts_unpack(p, NULL, &back));
+        const uint16_t *number = td_tensor_data(supers);
+        const float *got = td_tensor_data(back);
+        const size_t numbers = (size_t)td_tensor_elems(supers) / 2;
+        for (size_t i = 0; i < numbers; i++) {
+            assert_int_not_equal(number[i] & 0x7c00, 0x7c00);
+            assert_int_equal(number[numbers + i], 0x7e00);
+        }
+        for (size_t i = 0; i < 256; i++) {
+            assert_true(fabsf(got[i] - values[i]) <= (n == 0 ? 4 : n == 1 ? 2 : n == 4 ? 0.3F : 1));
+            assert_true(isnan(got[256 + i]));
+            assert_int_equal(((unsigned char *)td_tensor_data(elems))[256 + i], 0);
+        }
+        td_tensor_destroy(&back);
+        td_parts_destroy(&p);
+    }
+    td_tensor_destroy(&t);
+}
+
 static void packings_that_are_refused(void **state)
 {
     (void)state;
@@ -417,13 +452,10 @@ static void packings_that_are_refused(void **state)
         const char *packing, *message;
         td_status status;
     } rows[] = {
-        {"q4_K",
-         "\"q4_K\" is read and not made, since ggml searches for its scales; open a .gguf with td_parts_open, or "
-         "join its parts: elems, scales, mins, supers",
-         TD_OPTION},
-        {"q6_K",
-         "\"q6_K\" is read and not made, since ggml searches for its scales; open a .gguf with td_parts_open, or "
-         "join its parts: elems, scales, supers",
+        {"q6_K scale=u8",
+         "\"q6_K elem=i6 scale=u8 axis=-1 block=16 rule=ggml super=f16/256 tail=error\" is read and not made; packing "
+         "makes super blocks of up to 2048 elements, with scale=i6 or the like for signed ones, scale=u6 min=u6 for "
+         "unsigned ones, so pass those, or join its parts",
          TD_OPTION},
         {"q4_0 elem=u4",
          "rule=ggml in packing \"q4_0 elem=u4\" has signed integers of up to 8 bits, or unsigned ones "
@@ -480,6 +512,7 @@ int main(void)
         cmocka_unit_test(words_of_checkpoints),
         cmocka_unit_test(every_word_of_a_record),
         cmocka_unit_test(records_that_are_refused),
+        cmocka_unit_test(super_blocks_with_a_nan_are_void),
         cmocka_unit_test(packings_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
