@@ -436,6 +436,10 @@ TD_API const char *td_layout_address(const td_layout *layout);
 /* The conversion that a layout file gives with the layout, or "". Calls whose own `as` is NULL or "" use it. */
 TD_API const char *td_layout_as(const td_layout *layout);
 
+/* The memory and the tensor ("f32 64 32 3 3") that a layout file gives with the layout, or "". */
+TD_API const char *td_layout_memory(const td_layout *layout);
+TD_API const char *td_layout_tensor(const td_layout *layout);
+
 /* The presets, one entry each; NULL past the last. Names and texts are never freed. */
 typedef struct td_preset_info {
     const char *name;
@@ -450,16 +454,18 @@ TD_API const td_preset_info *td_preset_at(size_t number);
  *
  *     # what testbench and golden model share
  *     weights:     pattern (ot os) (it is) kh kw -> (ot it kh kw) (os is);
- *                  options os=4 is=4; address 0x40 + index; as i8 scale=0.05
+ *                  options os=4 is=4; address 0x40 + index; as i8 scale=0.05;
+ *                  memory wbuf; shape f32 64 32 3 3
  *     activations: preset nc1hwc0 c0=32
  *     skewed:      pattern h w c -> (h w) c; address bank = (h + w) % 4; addr = 8*h + w
  *
  * A layout begins with NAME: at the start of a line and goes on to the next one. Its clauses are separated by
- * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`, and
- * `memory NAME`, which says where it lies. Text after a semicolon that begins with none of these words belongs to the
- * address before it. `#` begins a comment. `part NAME` begins the clauses of a part, and makes the entry a layout of
- * parts (section 11); behind it and behind `memory NAME` the next clause needs no semicolon. An entry with `tensors
- * FILE` is no layout: it names the tensors of a packed weight (section 11).
+ * semicolons, in any order, over any number of lines, each once: `pattern` or `preset`, `options`, `address`, `as`,
+ * `memory NAME`, which says where it lies, and `shape DTYPE SIZES`, which says of what tensor, for `tensordoor where`.
+ * Text after a semicolon that begins with none of these words belongs to the address before it. `#` begins a comment.
+ * `part NAME` begins the clauses of a part, and makes the entry a layout of parts (section 11); behind it and behind
+ * `memory NAME` the next clause needs no semicolon. An entry with `tensors FILE` is no layout: it names the tensors of a
+ * packed weight (section 11).
  *
  * TD_FILE when the file cannot be read, TD_FORMAT when it is not such a file or has no layout `name` (the message then
  * has the nearest name), and every status of td_layout_create. Messages have the line number. */

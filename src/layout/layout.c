@@ -114,6 +114,8 @@ void td_layout_destroy(td_layout **layout)
     free(l->options_text);
     free(l->address_text);
     free(l->as_text);
+    free(l->memory_text);
+    free(l->tensor_text);
     free(l);
     *layout = NULL;
 }
@@ -136,6 +138,16 @@ const char *td_layout_address(const td_layout *layout)
 const char *td_layout_as(const td_layout *layout)
 {
     return layout && layout->as_text ? layout->as_text : "";
+}
+
+const char *td_layout_memory(const td_layout *layout)
+{
+    return layout && layout->memory_text ? layout->memory_text : "";
+}
+
+const char *td_layout_tensor(const td_layout *layout)
+{
+    return layout && layout->tensor_text ? layout->tensor_text : "";
 }
 
 static td_status create(const char *pattern, const char *option_text, const char *address, td_layout **out)

@@ -34,6 +34,8 @@ struct td_layout {
     char *options_text; /* canonical; "" when empty */
     char *address_text; /* canonical; "" for the default */
     char *as_text;      /* from a layout file, for calls that say none; NULL: none */
+    char *memory_text;  /* from a layout file: the name of a memory; NULL: none */
+    char *tensor_text;  /* from a layout file: a dtype and a shape; NULL: none */
     uint64_t hash;      /* of the three canonical strings */
 };
 

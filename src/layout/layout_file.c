@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "layout/clauses.h"
 #include "layout/parts_layout.h"
+#include "tensor/tensor.h"
 #include "values/as.h"
 
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 _Static_assert(WORD_BYTES >= TD_CLAUSE_NAME_BYTES, "the name of an entry fits");
 
 /* `part` begins the clauses of a part, so that a section has none of its own. */
-typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, MEMORY, TENSORS, PART, CLAUSES } clause;
+typedef enum clause { PATTERN, OPTIONS, ADDRESS, AS, PRESET, MEMORY, SHAPE, TENSORS, PART, CLAUSES } clause;
 
-static const char *const clause_name[CLAUSES + 1] = {"pattern", "options", "address", "as", "preset",
-                                                     "memory",  "tensors", "part",    NULL};
+static const char *const clause_name[CLAUSES + 1] = {"pattern", "options", "address", "as",   "preset",
+                                                     "memory",  "shape",   "tensors", "part", NULL};
 static const char *const no_name[] = {"preset", NULL};
 
 /* The clauses of one layout. */
@@ -140,6 +141,8 @@ static td_status read_segment(td_clause_file *file, size_t first, size_t end)
     if (which == AS && *s->part)
         return td_fail(TD_FORMAT, "as in part %s; the packing stands in front of the parts, and says their dtypes",
                        s->part);
+    if (which == SHAPE && *s->part)
+        return td_fail(TD_FORMAT, "shape in part %s; it stands in front of the parts", s->part);
     r->last = which;
     first += word;
     while (first < end && file->text[first] == ' ')
@@ -193,7 +196,7 @@ static const td_clause_grammar grammar = {
     .noun = "layout",
     .example = "weights: pattern r c -> r c",
     .shortest = "pattern ...;",
-    .clause_list = "pattern, options, address, as, preset, memory, tensors or part",
+    .clause_list = "pattern, options, address, as, preset, memory, shape, tensors or part",
     .clause = clause_name,
     .no_name = no_name,
     .begin = begin_entry,
@@ -248,6 +251,31 @@ static td_status make_section(reader *r, section *s, td_layout **out)
     return status;
 }
 
+/* "i8 64 32 3 3": a dtype and a shape, which may be that of a scalar. */
+static td_status check_shape(const char *text)
+{
+    char dtype[WORD_BYTES] = "";
+    const size_t length = strcspn(text, " ");
+    td_dtype parsed;
+    td_shape shape;
+    uint64_t elems = 0, bytes = 0;
+    memcpy(dtype, text, length < sizeof dtype ? length : sizeof dtype - 1);
+    td_status status = td_dtype_parse(dtype, &parsed);
+    if (!status)
+        status = td_shape_parse(text + length, &shape);
+    return status ? status : td_shape_check(&shape, parsed, &elems, &bytes);
+}
+
+/* The layout takes over the clauses that say where it lies, and what. */
+static td_status take_where(reader *r, section *s, td_layout *layout)
+{
+    layout->memory_text = s->text[MEMORY];
+    layout->tensor_text = s->text[SHAPE];
+    s->text[MEMORY] = s->text[SHAPE] = NULL;
+    r->file.line = s->clause_line[SHAPE];
+    return layout->tensor_text ? check_shape(layout->tensor_text) : TD_OK;
+}
+
 static td_status make(reader *r, entry *e, td_layout **out)
 {
     section *s = &e->section[0];
@@ -274,6 +302,8 @@ static td_status make(reader *r, entry *e, td_layout **out)
         layout->as_text = s->text[AS];
         s->text[AS] = NULL;
     }
+    if (!status)
+        status = take_where(r, s, layout);
     if (status)
         td_layout_destroy(&layout);
     else

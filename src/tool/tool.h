@@ -144,5 +144,6 @@ int tool_explain(int argc, char **argv);
 int tool_presets(int argc, char **argv);
 int tool_fill(int argc, char **argv);
 int tool_flags(int argc, char **argv);
+int tool_where(int argc, char **argv);
 
 #endif

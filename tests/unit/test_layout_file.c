@@ -43,6 +43,37 @@ static void test_entries(void **state)
     td_free(names);
 }
 
+/* What the file says of the memory and of the tensor is kept with the layout, and of the latter checked. */
+static void test_memory_and_shape(void **state)
+{
+    (void)state;
+    static const char text[] = "w: pattern r c -> r c; memory wbuf; shape i8 4 2\n"
+                               "n: pattern r -> r 1\n"
+                               "d: pattern r -> r 1;\n   shape i99 4\n"
+                               "z: pattern r -> r 1; shape i8 4 0\n"
+                               "p: as mxfp4 axis=1; pattern r c -> r c; memory a; part scales shape i8 3;\n";
+    td_layout *layout = NULL;
+    write_file("layouts.txt", text, strlen(text));
+    write_file("plain.txt", text, (size_t)(strstr(text, "p: as") - text));
+    ASSERT_OK(td_layout_open("plain.txt", "w", &layout));
+    assert_string_equal(td_layout_memory(layout), "wbuf");
+    assert_string_equal(td_layout_tensor(layout), "i8 4 2");
+    td_layout_destroy(&layout);
+    ASSERT_OK(td_layout_open("plain.txt", "n", &layout));
+    assert_string_equal(td_layout_memory(layout), "");
+    assert_string_equal(td_layout_tensor(layout), "");
+    td_layout_destroy(&layout);
+    assert_string_equal(td_layout_memory(NULL), "");
+    assert_string_equal(td_layout_tensor(NULL), "");
+    assert_int_equal(td_layout_open("plain.txt", "d", &layout), TD_DTYPE);
+    assert_non_null(strstr(td_last_error(), "layout_open \"plain.txt\", line 4: "));
+    assert_int_equal(td_layout_open("plain.txt", "z", &layout), TD_SHAPE);
+    assert_non_null(strstr(td_last_error(), "layout_open \"plain.txt\", line 5: "));
+    ASSERT_REFUSED(td_layout_open("layouts.txt", "w", &layout), TD_FORMAT,
+                   "layout_open \"layouts.txt\", line 6: shape in part scales; it stands in front of the parts");
+    assert_null(layout);
+}
+
 /* The layout's own `as` is used where the call says none, and only there. */
 static void test_as(void **state)
 {
@@ -94,7 +125,7 @@ static const struct {
      "pattern?"},
     {"w: r c -> r c", "w", TD_FORMAT,
      "layout_open \"f.txt\", line 1: \"r\" begins no clause; write pattern, options, address, as, preset, memory, "
-     "tensors or "
+     "shape, tensors or "
      "part"},
     {"w: pattern r c -> r c;\n pattern r c -> r c", "w", TD_FORMAT,
      "layout_open \"f.txt\", line 2: pattern stands twice in layout w; give it "
@@ -186,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_entries, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(test_memory_and_shape, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_as, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(test_refused, enter_folder, leave_folder),
         cmocka_unit_test(test_mappings),

@@ -70,7 +70,7 @@ static void mappings_and_files_that_are_refused(void **state)
                    "than 63 characters; shorten it");
     ASSERT_REFUSED(td_layout_open("f.txt", "w", &layout), TD_FORMAT,
                    "layout_open \"f.txt\", line 1: \"" LONG
-                   "\" begins no clause; write pattern, options, address, as, preset, memory, tensors or part");
+                   "\" begins no clause; write pattern, options, address, as, preset, memory, shape, tensors or part");
     td_tensor *scales = NULL;
     ASSERT_OK(td_tensor_create("f32", TD_SHAPE(2), &scales));
     ASSERT_REFUSED(td_scales_set(A " and a space", scales), TD_ARGUMENT,
