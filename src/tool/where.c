@@ -176,22 +176,15 @@ static bool answer_below(const question *q, const td_where_question *bits, const
     return good;
 }
 
-/* An entry with parts, which is no layout of one tensor. */
-static bool has_parts(const question *q, const char *name)
-{
-    td_parts_layout *parts = NULL;
-    const bool some = td_parts_layout_open(q->flags[LAYOUTS].value, name, &parts) == TD_OK;
-    td_parts_layout_destroy(&parts);
-    return some;
-}
-
 static bool answer_layout(const question *q, const td_where_question *bits, const char *name)
 {
     subject s;
-    if (has_parts(q, name)) {
-        fprintf(q->out, "%s: not asked; it is a layout of parts\n", name);
+    td_layout *layout = NULL;
+    if (td_layout_open(q->flags[LAYOUTS].value, name, &layout) != TD_OK) { /* as one of parts */
+        fprintf(q->out, "%s: not asked; %.*s\n", name, (int)strcspn(td_last_error(), "\n"), td_last_error());
         return true;
     }
+    td_layout_destroy(&layout);
     bool good = open_subject(q, name, &s);
     if (good && !s.tensor)
         fprintf(q->out, "%s: not asked; add memory NAME; shape DTYPE SIZES to it, or pass --memory and --shape\n",

@@ -20,8 +20,9 @@ other:   pattern r c -> r c
 packed:  as mxfp4 axis=1; pattern r c -> r c; memory ch0; part scales pattern r c -> r c; memory ch1
 """
 FILES = ["--map", "chip.map", "--layouts", "layouts.txt"]
-OTHER = "other: not asked; add memory NAME; shape DTYPE SHAPE to it, or pass --memory and --shape\n" \
-        "packed: not asked; it is a layout of parts\n"
+OTHER = "other: not asked; add memory NAME; shape DTYPE SIZES to it, or pass --memory and --shape\n" \
+        'packed: not asked; layout_open "layouts.txt", line 6: layout packed is one of parts (as mxfp4 axis=1); ' \
+        "open it with parts_layout_open, or take the layout of a part from that\n"
 
 
 def files():
@@ -94,7 +95,7 @@ def what_is_not_there_is_refused():
            "0,0", "--map", "chip.map")
     refuse('tensordoor where: layout_open "layouts.txt": no layout weight; did you mean weights?', "where", "weight",
            "0,0", *FILES)
-    refuse("tensordoor where: layout other says no memory or no shape; add memory NAME; shape DTYPE SHAPE to it, or "
+    refuse("tensordoor where: layout other says no memory or no shape; add memory NAME; shape DTYPE SIZES to it, or "
            "pass --memory and --shape", "where", "other", "0,0", *FILES)
     refuse('tensordoor where: coordinate "1,2,3" of a tensor of 2 dimensions; pass a number for each, as 0,3,1',
            "where", "weights", "1,2,3", *FILES)
