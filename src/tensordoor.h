@@ -464,8 +464,8 @@ TD_API const td_preset_info *td_preset_at(size_t number);
  * `memory NAME`, which says where it lies, and `shape DTYPE SIZES`, which says of what tensor, for `tensordoor where`.
  * Text after a semicolon that begins with none of these words belongs to the address before it. `#` begins a comment.
  * `part NAME` begins the clauses of a part, and makes the entry a layout of parts (section 11); behind it and behind
- * `memory NAME` the next clause needs no semicolon. An entry with `tensors FILE` is no layout: it names the tensors of a
- * packed weight (section 11).
+ * `memory NAME` the next clause needs no semicolon. An entry with `tensors FILE` is no layout: it names the tensors of
+ * a packed weight (section 11).
  *
  * TD_FILE when the file cannot be read, TD_FORMAT when it is not such a file or has no layout `name` (the message then
  * has the nearest name), and every status of td_layout_create. Messages have the line number. */
