@@ -6,6 +6,9 @@
 #include "kernels/weave.h"
 #include "plan/walk.h"
 
+#define BLOCK_BITS ((uint64_t)16 << 13) /* 16 KiB */
+#define LEAST_ROWS 64
+
 /* A box while its loops are given to the kernel. */
 typedef struct job {
     td_weave weave;
@@ -90,6 +93,15 @@ static void plan_job(const td_node *node, size_t count, job *j)
     }
 }
 
+/* The loops around the kernel go over the same words again, as those over slices do: so many rows at a time stay in the
+ * first-level cache. */
+static uint64_t rows_at_once(const job *j)
+{
+    const int64_t flat = j->weave.flat_row, spread = j->weave.spread_row, bits = flat > spread ? flat : spread;
+    const uint64_t rows = bits > 0 ? BLOCK_BITS / (uint64_t)bits : j->weave.rows;
+    return j->count == 0 ? j->weave.rows : rows < LEAST_ROWS ? LEAST_ROWS : rows;
+}
+
 void td_bits_move(const td_plan *plan, const td_node *node, const td_box *box, unsigned char *words,
                   unsigned char *const *array, bool back)
 {
@@ -99,11 +111,18 @@ void td_bits_move(const td_plan *plan, const td_node *node, const td_box *box, u
     td_weave_init(&kernels, td_cpu_flags());
     plan_job(node, box->node_count, &j);
     const td_weave_fn move = j.spread_words == back ? kernels.weave : kernels.unweave;
-    for (td_walk_begin(&w, j.node, j.count, td_box_at(box)); w.more; td_walk_next(&w)) {
-        unsigned char *ground = td_ground_at(plan, array, w.at.select);
-        if (back)
-            move(&j.weave, words, w.at.tensor, ground, w.at.memory);
-        else
-            move(&j.weave, ground, w.at.memory, words, w.at.tensor);
+    const uint64_t rows = j.weave.rows, block = rows_at_once(&j);
+    for (uint64_t first = 0; first < rows; first += block) {
+        const int64_t flat = (int64_t)first * j.weave.flat_row, spread = (int64_t)first * j.weave.spread_row;
+        j.weave.rows = rows - first < block ? rows - first : block;
+        for (td_walk_begin(&w, j.node, j.count, td_box_at(box)); w.more; td_walk_next(&w)) {
+            unsigned char *ground = td_ground_at(plan, array, w.at.select);
+            const int64_t word = w.at.tensor + (j.spread_words ? spread : flat);
+            const int64_t place = w.at.memory + (j.spread_words ? flat : spread);
+            if (back)
+                move(&j.weave, words, word, ground, place);
+            else
+                move(&j.weave, ground, place, words, word);
+        }
     }
 }

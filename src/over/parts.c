@@ -145,6 +145,8 @@ static void add_box(maker *m, growing *to, const td_node *node, const td_box *bo
     to->nodes += box->node_count;
 }
 
+#define FIELD_BITS 16 /* runs of so many go faster as fields of bits */
+
 /* The loop over bits that follow each other on both sides in whole bytes, where all the others step in bytes; or
  * -1. */
 static int find_bytes(const td_node *node, const td_box *box)
@@ -158,7 +160,7 @@ static int find_bytes(const td_node *node, const td_box *box)
         else if (node[i].tensor % 8 || node[i].memory % 8)
             return -1;
     }
-    return run;
+    return run >= 0 && node[run].extent <= FIELD_BITS && box->node_count > 1 ? -1 : run;
 }
 
 static void sort_box(void *context, td_node *node, const td_box *box)
