@@ -140,6 +140,16 @@ TD_API int td_dpi_memory_code_result(td_dpi_u64 memory, int reset, td_dpi_u64 *c
     return td_dpi_end(&claim, 1, status, message);
 }
 
+TD_API int td_dpi_memory_invalidate(td_dpi_u64 memory, td_dpi_u64 first, td_dpi_u64 count, const char **message)
+{
+    td_dpi_claim claim = {.handle = memory, .kind = TD_DPI_MEMORY};
+    td_status status = td_dpi_claim_one("memory_invalidate", &claim, message);
+    if (status)
+        return (int)status;
+    status = td_memory_invalidate(claim.object, first, count);
+    return td_dpi_end(&claim, 1, status, message);
+}
+
 /* For memories that lie in the design, or over such: every word of every bank. */
 TD_API int td_dpi_transfer_all(td_dpi_u64 banks, const char **message)
 {

@@ -36,7 +36,8 @@
  *
  * A bit that is x or z is 0 in the chunk and 1 in a mask of the same form (td_transfer_unknown_in). The library
  * remembers it until the next step 1. Bits that a load writes become 0 or 1; bits of the same word that it does not
- * write (fill=keep, tail=clip, masks) stay x or z, and td_transfer_unknown_out tells which they are. td_memory_set_x
+ * write (fill=keep, tail=clip, masks) stay x or z, and td_transfer_unknown_out tells which they are; after
+ * td_memory_invalidate they are known bits, which become x. td_memory_set_x
  * decides what happens when a call reads such bits. A bridge to a two-state simulator does not need these two
  * functions.
  *

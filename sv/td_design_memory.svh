@@ -193,7 +193,7 @@ class td_design_memory extends td_memory;
     return -td_dpi_pkg::td_dpi_transfer_chunk(m_handle, m_borrowed, int'(td_dpi_pkg::UnknownIn), m_mask);
   endfunction
 
-  // Writes a chunk to the array except for the bits that have to stay x or z there.
+  // Writes a chunk to the array except for the bits that have to stay x or z there, or become x.
   local function int deposit_unknown(input int runs);
     int status;
     int at;
@@ -215,7 +215,9 @@ class td_design_memory extends td_memory;
         end
         collect_word(at);
         for (int k = 0; k < m_per; k++)
-          for (int b = 0; b < 32; b++) if (!m_mask[c+k][b]) m_word[k][b] = m_chunk[c+k][b];
+          for (int b = 0; b < 32; b++)
+            if (!m_mask[c+k][b]) m_word[k][b] = m_chunk[c+k][b];
+            else if (!$isunknown(m_word[k][b])) m_word[k][b] = 1'bx;
         deposit_word(at);
         at += step;
         c += m_per;

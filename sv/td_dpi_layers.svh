@@ -36,6 +36,12 @@
     output string           errors,
     output string           message
   );
+  import "DPI-C" function int td_dpi_memory_invalidate(
+    input  longint unsigned memory,
+    input  longint unsigned first,
+    input  longint unsigned count,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_transfer_all(
     input  longint unsigned banks,
     output string           message

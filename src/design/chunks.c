@@ -206,6 +206,7 @@ size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, i
     *unknown = 0;
     if (!t)
         return 0;
+    t->crosses = true;
     t->crossing = t->next;
     t->expected = false;
     td_crossing seek = t->next;
@@ -219,6 +220,7 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
     struct td_transfer *t = memory ? memory->transfer : NULL;
     if (!t)
         return 0;
+    t->crosses = true;
     td_crossing place = t->crossing;
     if (t->expected)
         cross(memory, words_of(memory), &place, chunk, chunk_words, TAKE_WORDS);

@@ -49,7 +49,8 @@ td_status td_transfer_begin(td_memory *memory)
     t->staged = NULL;
     t->borrowed = false;
     t->shared = false;
-    memory->unknown_any = false;
+    if (t->crosses)
+        memory->unknown_any = false;
     return memory->backing ? td_layers_begin(memory) : TD_OK;
 }
 

@@ -44,6 +44,7 @@ struct td_transfer {
     td_crossing next;     /* what crosses next */
     td_crossing crossing; /* what the last chunk began with */
     bool expected;        /* the words of the last chunk come back with the next call */
+    bool crosses;         /* words have crossed: the memory is a copy, and what was x in it is known to be elsewhere */
 
     unsigned char *staged; /* the words, in the order of the runs; NULL: they are in the copy */
     bool borrowed;         /* `staged` is the tensor's own data; otherwise it is the buffer */
@@ -51,8 +52,8 @@ struct td_transfer {
     size_t buffer_bytes;
 };
 
-/* Begins an operation on the memory, and on those that it lies over: no word has crossed, no bit is x or z. The second
- * also empties the list. */
+/* Begins an operation on the memory, and on those that it lies over: no word has crossed, and in a copy no bit is x or
+ * z. The second also empties the list. */
 td_status td_transfer_begin(td_memory *memory);
 td_status td_transfer_begin_list(td_memory *memory);
 

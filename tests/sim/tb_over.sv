@@ -309,6 +309,30 @@ module tb_over;
     unmake();
   endtask
 
+  // Words that are made x: in memories of the library they are, until they are written; arrays of a design with two
+  // states have some value.
+  task automatic unknown_words(input td_bank_set arrays, input bit known);
+    longint unsigned bits;
+    make(arrays);
+    over.fill("one");
+    over.invalidate(130, 2);
+    same(seen.take(), "", "words are made x");
+    status = over.try_get_bits(130, bits, message);
+    if (known) ok(status == TD_OK, "in an array of two states they have a value");
+    else
+      refused(status, TD_X_STATE, message,
+              {"backdoor_read \"over\": the word at address 0x82 (entry 0) is x or z in bit 0; ",
+               "let the design drive it first, or set the memory's policy to x=zero"}, "and refused");
+    equal(over.get_bits(129), 64'hffffffffffffffff, "their neighbours are not");
+    over.set_bits(130, 5);
+    equal(over.get_bits(130), 5, "a write makes one known");
+    status = over.try_invalidate(250, 7, message);
+    refused(status, TD_RANGE, message,
+            {"memory_invalidate \"over\": 7 words from 0xfa in a memory of 256 words; ",
+             "pass words inside it, at least one"}, "words that are not there");
+    unmake();
+  endtask
+
   task automatic refusals();
     td_layout   organisation, none, tiled;
     td_bank_set no_set, empty;
@@ -361,6 +385,8 @@ module tb_over;
       mixed.add(memory);
     end
     all_calls(mixed);
+    unknown_words(owned, 1'b0);
+    unknown_words(macros, 1'b1);
     owned.destroy();
     banks_and_nests();
     spare_bits();

@@ -29,58 +29,75 @@ static const organisation organisations[] = {
     {2, 24, 16, 24, 16, "w k -> m w k", "m=2", NULL, 2},
     {2, 16, 32, 16, 64, "(t r) k -> t r k", "t=2", "r ^ 5", 1},
     {1, 80, 16, 72, 16, "r k -> 1 r k", "lsb=3", NULL, 1},
+    {3, 26, 16, 39, 32, "(r p) (s k) -> s r (k p)", "s=3 p=2", NULL, 1}, /* with a code, where bits are x */
 };
+#define CODED 8
 
-/* The words of the arrays, as the library stores them. */
+/* The words of the arrays, as the library stores them, and which of their bits are x. */
 typedef struct elsewhere {
-    unsigned char word[ARRAYS][ARRAY_WORDS * 16];
+    unsigned char word[ARRAYS][ARRAY_WORDS * 16], x[ARRAYS][ARRAY_WORDS * 16];
     size_t crossed; /* words, in both directions */
 } elsewhere;
 
 typedef struct scene {
     const organisation *form;
     td_memory *reference[ARRAYS], *copy[ARRAYS];
-    td_memory *expected, *over;
+    td_memory *expected, *over, *coded;                  /* coded: NULL, or over `over` */
     td_memory *middle_expected[ARRAYS], *middle[ARRAYS]; /* of a nested one */
     elsewhere far;
 } scene;
 
 /* -- the bridge ---------------------------------------------------------------------------------------------------- */
 
-static void visit(scene *s, size_t array, uint32_t *chunk, size_t runs, bool write)
+/* True where some bit is x. `mask` has the form of the chunk. */
+static bool visit(scene *s, size_t array, uint32_t *chunk, uint32_t *mask, size_t runs, bool write)
 {
+    bool any = false;
     const size_t bytes = td_memory_word_bytes(s->copy[array]), per = (bytes + 3) / 4;
     for (; runs; runs--) {
         uint32_t at = chunk[0], count = chunk[1], step = chunk[2];
         chunk += TD_TRANSFER_HEAD;
-        for (; count; count--, at += step, chunk += per) {
+        mask += TD_TRANSFER_HEAD;
+        for (; count; count--, at += step, chunk += per, mask += per) {
+            mask += !step;
             at = step ? at : *chunk++;
-            unsigned char *word = s->far.word[array] + at * bytes;
-            if (!write)
+            unsigned char *word = s->far.word[array] + at * bytes, *x = s->far.x[array] + at * bytes;
+            if (!write) {
                 memset(chunk, 0, 4 * per);
+                memset(mask, 0, 4 * per);
+            }
+            for (size_t b = 0; b < bytes; b++)
+                any |= !write && x[b];
             memcpy(write ? (void *)word : (void *)chunk, write ? (void *)chunk : (void *)word, bytes);
+            memcpy(write ? (void *)x : (void *)mask, write ? (void *)mask : (void *)x, bytes);
             s->far.crossed++;
         }
     }
+    return any;
 }
 
 static void bring_in(scene *s)
 {
-    uint32_t chunk[CHUNK];
+    uint32_t chunk[CHUNK], mask[CHUNK];
     size_t runs = 0;
     for (size_t i = 0; i < s->form->arrays; i++)
         while ((runs = td_transfer_in(s->copy[i], chunk, CHUNK)))
-            visit(s, i, chunk, runs, false);
+            if (visit(s, i, chunk, mask, runs, false))
+                ASSERT_OK(td_transfer_unknown_in(s->copy[i], mask, CHUNK));
 }
 
 static void take_out(scene *s)
 {
-    uint32_t chunk[CHUNK];
+    uint32_t chunk[CHUNK], mask[CHUNK];
     size_t runs = 0;
     int unknown = 0;
     for (size_t i = 0; i < s->form->arrays; i++)
-        while ((runs = td_transfer_out(s->copy[i], chunk, CHUNK, &unknown)))
-            visit(s, i, chunk, runs, true);
+        while ((runs = td_transfer_out(s->copy[i], chunk, CHUNK, &unknown))) {
+            memset(mask, 0, sizeof mask);
+            if (unknown)
+                td_transfer_unknown_out(s->copy[i], mask, CHUNK);
+            visit(s, i, chunk, mask, runs, true);
+        }
 }
 
 /* -- the scene ----------------------------------------------------------------------------------------------------- */
@@ -144,6 +161,7 @@ static void open_scene(scene *s, const organisation *form, bool nested)
 
 static void close_scene(scene *s)
 {
+    td_memory_destroy(&s->coded);
     td_memory_destroy(&s->expected);
     td_memory_destroy(&s->over);
     for (size_t i = 0; i < ARRAYS; i++) {
@@ -272,6 +290,134 @@ static void every_call_moves_the_words_of_the_arrays(void **state)
         }
 }
 
+/* -- bits that are x -----------------------------------------------------------------------------------------------
+ *
+ * The same calls on two memories over equal arrays elsewhere: around one all words cross, in both directions, around
+ * the other those that the call is about. The arrays stay equal. */
+
+typedef struct x_call {
+    int kind;
+    uint64_t first, count;
+    unsigned char word[16], mask[16];
+    uint64_t read;
+} x_call;
+
+static td_memory *top_of(const scene *s)
+{
+    return s->coded ? s->coded : s->over;
+}
+
+/* 0: a word, 1: bits of a word, 2: fill, 3: words that become x, 4: a tensor in some of the bits, 5: read */
+static void run_x_call(scene *s, bool all, x_call *c)
+{
+    td_memory *top = top_of(s);
+    td_tensor *tensor = NULL;
+    td_layout *layout = NULL;
+    int partial = 0;
+    ASSERT_OK(td_tensor_create("u4", TD_SHAPE(c->count, 1), &tensor));
+    ASSERT_OK(td_tensor_fill_ramp(tensor, 5, 3));
+    ASSERT_OK(td_layout_create("r c -> r c", "fill=keep lsb=3", c->first % 2 ? "r" : "r ^ 1", &layout));
+    spoil(s);
+    if (all)
+        ASSERT_OK(td_transfer_all(&top, 1));
+    else if (c->kind == 4)
+        ASSERT_OK(td_transfer_layout(&top, 1, tensor, layout, NULL, &partial));
+    else
+        ASSERT_OK(td_transfer_span(top, c->first, c->kind == 2 || c->kind == 3 ? c->count : 1));
+    if (all || partial || c->kind == 1 || c->kind == 5 || td_transfer_shared(top))
+        bring_in(s);
+    if (c->kind < 2)
+        ASSERT_OK(td_backdoor_write(top, &c->first, 1, c->word, c->kind ? c->mask : NULL));
+    else if (c->kind == 2)
+        ASSERT_OK(td_memory_fill(top, "random seed=3", c->first, c->count));
+    else if (c->kind == 3)
+        ASSERT_OK(td_memory_invalidate(top, c->first, c->count));
+    else if (c->kind == 4)
+        ASSERT_OK(td_backdoor_load_tensor(top, tensor, layout, NULL));
+    else {
+        unsigned char word[16] = {0};
+        ASSERT_OK(td_backdoor_read(top, &c->first, 1, word));
+        memcpy(&c->read, word, 8);
+    }
+    if (c->kind != 5)
+        take_out(s);
+    td_layout_destroy(&layout);
+    td_tensor_destroy(&tensor);
+}
+
+static void draw_x_call(const scene *s, x_call *c)
+{
+    td_memory *words = NULL;
+    const uint64_t depth = td_memory_depth_words(top_of(s)), width = td_memory_width_bits(top_of(s));
+    *c = (x_call){.kind = (int)draw(6), .first = draw(depth)};
+    c->count = 1 + draw(depth - c->first);
+    if (c->kind == 4)
+        c->count = 2 * (1 + draw(depth / 2));
+    ASSERT_OK(td_memory_create("words", width, 2, &words));
+    fill_random(words);
+    const unsigned char *data = td_memory_data(words);
+    memcpy(c->word, data, td_memory_word_bytes(words));
+    memcpy(c->mask, data + td_memory_word_bytes(words), td_memory_word_bytes(words));
+    td_memory_destroy(&words);
+}
+
+static void add_code(scene *s)
+{
+    td_code *code = NULL;
+    ASSERT_OK(td_code_create("39_32", 32, &code));
+    ASSERT_OK(td_memory_coded("data", code, s->over, NULL, &s->coded));
+    td_code_destroy(&code);
+}
+
+static void x_stays_where_it_is(const organisation *form, bool nested, bool coded)
+{
+    scene some, all;
+    const uint64_t seed = random_state;
+    open_scene(&some, form, nested);
+    random_state = seed;
+    open_scene(&all, form, nested);
+    if (coded) { /* a code has no word of random bits */
+        add_code(&some);
+        add_code(&all);
+        x_call fill = {.kind = 2, .first = 0, .count = td_memory_depth_words(some.coded)};
+        run_x_call(&some, true, &fill);
+        run_x_call(&all, true, &fill);
+    }
+    ASSERT_OK(td_memory_set_x(top_of(&some), "zero"));
+    ASSERT_OK(td_memory_set_x(top_of(&all), "zero"));
+    for (size_t i = 0; i < form->arrays && form->copies == 1; i++)
+        for (uint64_t row = 0; row < td_memory_depth_words(some.copy[i]); row += 1 + draw(4)) {
+            const uint64_t bit = draw(td_memory_width_bits(some.copy[i])),
+                           at = row * td_memory_word_bytes(some.copy[i]) + bit / 8;
+            some.far.x[i][at] |= (unsigned char)(1u << bit % 8);
+            some.far.word[i][at] &= (unsigned char)~(1u << bit % 8);
+            all.far.x[i][at] = some.far.x[i][at];
+            all.far.word[i][at] = some.far.word[i][at];
+        }
+    for (int i = 0; i < 200; i++) {
+        x_call call, same;
+        draw_x_call(&some, &call);
+        same = call;
+        run_x_call(&some, false, &call);
+        run_x_call(&all, true, &same);
+        assert_int_equal(call.read, same.read);
+        assert_memory_equal(some.far.word, all.far.word, sizeof some.far.word);
+        assert_memory_equal(some.far.x, all.far.x, sizeof some.far.x);
+    }
+    close_scene(&some);
+    close_scene(&all);
+}
+
+static void bits_that_are_x(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < sizeof organisations / sizeof *organisations; o++)
+        for (int nested = 0; nested < 2; nested++)
+            x_stays_where_it_is(&organisations[o], nested, false);
+    for (int nested = 0; nested < 2; nested++)
+        x_stays_where_it_is(&organisations[CODED], nested, true);
+}
+
 /* -- how many cross ------------------------------------------------------------------------------------------------ */
 
 static void only_words_that_the_call_reaches_cross(void **state)
@@ -347,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_call_moves_the_words_of_the_arrays),
+        cmocka_unit_test(bits_that_are_x),
         cmocka_unit_test(only_words_that_the_call_reaches_cross),
         cmocka_unit_test(memories_share_an_array),
         cmocka_unit_test(what_is_missing_is_named),
