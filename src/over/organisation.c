@@ -14,7 +14,8 @@
 
 struct td_organisation {
     td_plan *plan;
-    uint64_t pitch; /* bits from word to word, as the memory stores them */
+    uint64_t width; /* bits of a word of the memory */
+    uint64_t pitch; /* bits from word to word, as it stores them */
     uint64_t copies;
     td_bit_part *part[KEPT];
     unsigned oldest;
@@ -42,6 +43,7 @@ td_status td_organisation_create(const td_layout *layout, uint64_t width_bits, u
         return td_fail_alloc(sizeof *o);
     const td_shape shape = {2, {depth_words, width_bits}};
     td_plan_request request = {.layout = layout, .shape = &shape, .geometry = *arrays};
+    o->width = width_bits;
     o->pitch = 8 * td_word_bytes(width_bits);
     request.pitch = o->pitch;
     td_status status = td_dtype_parse("u1", &request.tensor_dtype);
@@ -82,7 +84,7 @@ static td_bit_part *find_part(td_organisation *o, uint64_t first, uint64_t count
             return part;
     }
     td_bit_part *made = NULL;
-    if (td_bit_part_create(o->plan, o->pitch, first, count, copy, &made))
+    if (td_bit_part_create(o->plan, o->width, o->pitch, first, count, copy, &made))
         return NULL;
     td_bit_part_destroy(&o->part[o->oldest]);
     o->part[o->oldest] = made;

@@ -14,9 +14,10 @@ typedef struct td_bit_part {
     td_plan bytes, bits;
 } td_bit_part;
 
-/* Words [first, first + count) of a plan of bits whose words begin `pitch` bits apart. Fails only with TD_NO_MEMORY. */
-td_status td_bit_part_create(const td_plan *plan, uint64_t pitch, uint64_t first, uint64_t count, uint64_t copy,
-                             td_bit_part **out);
+/* Words [first, first + count), of `width` bits, of a plan of bits whose words begin `pitch` bits apart. Fails only
+ * with TD_NO_MEMORY. */
+td_status td_bit_part_create(const td_plan *plan, uint64_t width, uint64_t pitch, uint64_t first, uint64_t count,
+                             uint64_t copy, td_bit_part **out);
 void td_bit_part_destroy(td_bit_part **part);
 
 /* The same boxes without a part: calls fn for each, with nodes of its own. Cannot fail. */
