@@ -839,6 +839,7 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *
  *     mxfp8 mxfp8_e5m2 mxfp6 mxfp6_e2m3 mxfp4 mxint8    OCP MX: blocks of 32, scales e8m0, rule=floor
  *     nvfp4 nvfp4_2d                                    blocks of 16 (of 16x16), scales e4m3, one f32 for the tensor
+ *     nvfp4_4over6                                      the same with map=mae scale_max=256
  *     bfp8 bfp4                                         block floating point: 16 elements share an exponent (u8)
  *     int8 int4 int3 int2                               signed groups of 128, scales f16, codes -max to max
  *     uint8 uint4 uint3 uint2                           groups of 128 with zero points, scales f16, rule=gptq
@@ -863,6 +864,15 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *     inf=nan                    a block with an infinity, or a scale that would pass the largest: NaN; inf=max takes
  *                                the largest. A block with a NaN has the scale NaN and elements that are NaN, or the
  *                                code of the largest number where the dtype has none, or 0 in integers
+ *     void=nan                   what elements hold in a block whose scale is NaN, as said; void=zero: 0 in all of them
+ *     empty=zero                 powers of two: a block of zeros has the lowest scale; empty=normal: that of 2^-126, as
+ *                                microxcaling has it, which is another one for elements up to 1 (mxint8)
+ *     map=six                    rule=te: the largest element becomes 6; map=mae, map=mse: 4 or 6, whichever has the
+ *                                smaller sum of errors, or of their squares, as TransformerEngine's 4over6 has it
+ *     scale_max=N                rule=te: scales of blocks go up to this when the tensor's scale is made; default: the
+ *                                largest of their dtype, 448 of e4m3
+ *     pad_scale=X                what td_backdoor_load_parts writes into the padding of scales, in place of the pad= of
+ *                                their layout: pad_scale=1 is 0x7f in e8m0
  *     low=full                   signed integers and fixed point: low=symmetric leaves the lowest code out
  *     zero=DTYPE                 of the zero points, for rule=gptq and rule=awq; zero=none
  *     global=amax                te, torchao: a scale of the whole tensor from its amax; global=none; global=0.5

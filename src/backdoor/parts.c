@@ -62,6 +62,30 @@ static td_status find_places(const td_parts_call *c, td_placed *out)
     return TD_OK;
 }
 
+/* pad_scale= stands in place of the pad= of the scales' layout. */
+static td_status set_pad_scale(td_placed *p)
+{
+    td_placed_part *part = &p->part[TD_PART_SCALES];
+    const td_layout *layout = part->layout;
+    td_text options = {0};
+    if (p->parts->is_sparse || !*p->parts->packing.pad_scale || !layout)
+        return TD_OK;
+    for (const char *at = layout->options_text ? layout->options_text : ""; *(at += strspn(at, " \t"));) {
+        const size_t length = strcspn(at, " \t");
+        if (strncmp(at, "pad=", 4) != 0)
+            td_text_add(&options, "%.*s ", (int)length, at);
+        at += length;
+    }
+    td_text_add(&options, "pad=%s", p->parts->packing.pad_scale);
+    const td_status status = options.failed
+                                 ? td_fail_alloc(options.room)
+                                 : td_layout_make(layout->pattern.text, options.text, layout->address_text, &part->own);
+    free(options.text);
+    if (!status)
+        part->layout = part->own;
+    return status;
+}
+
 /* -- memories by name -- */
 
 /* "sbuf", or a bank of it, "sbuf[3]". */
@@ -230,7 +254,7 @@ static td_status open_places(const td_parts_call *c, td_placed *out)
         status = find_memories(c, part, out->parts->form[kind].name, memory_of(c, part->layout));
         describe(out->parts, kind, td_tensor_name(c->tensor), part);
     }
-    return status;
+    return status ? status : set_pad_scale(out);
 }
 
 td_status td_placed_open(const td_parts_call *c, td_placed *out)
@@ -249,6 +273,7 @@ td_status td_placed_close(td_placed *p, td_status status)
     for (int kind = 0; kind < TD_MOST_PARTS; kind++) {
         free(p->part[kind].bank);
         free(p->part[kind].data);
+        td_layout_destroy(&p->part[kind].own);
         if (p->part[kind].plan)
             td_plan_release(&p->part[kind].plan);
     }
@@ -273,14 +298,18 @@ td_status td_parts_layout_spans(const td_parts_layout *layout, size_t number, co
         status = td_parts_of(placed.packing, &tensor->shape, call.from_tensor ? tensor : NULL, &placed.parts);
     if (!status)
         status = find_places(&call, &placed);
+    int found = 0;
+    while (!status && found < TD_MOST_PARTS && placed.part[found].layout != layout->place[number].layout)
+        found++;
+    if (!status)
+        status = set_pad_scale(&placed);
     if (status)
         td_fail_prefix("parts_layout_spans: ");
-    for (int kind = 0; kind < TD_MOST_PARTS && !status; kind++)
-        if (placed.part[kind].layout == layout->place[number].layout) {
-            describe(placed.parts, kind, td_tensor_name(tensor), &placed.part[kind]);
-            status = td_layout_spans(placed.part[kind].layout, &placed.part[kind].like, NULL, width_bits, NULL, spans,
-                                     count);
-        }
+    if (!status && found < TD_MOST_PARTS) {
+        describe(placed.parts, found, td_tensor_name(tensor), &placed.part[found]);
+        status =
+            td_layout_spans(placed.part[found].layout, &placed.part[found].like, NULL, width_bits, NULL, spans, count);
+    }
     return td_placed_close(&placed, status);
 }
 

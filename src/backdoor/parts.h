@@ -9,6 +9,7 @@
 
 typedef struct td_placed_part {
     const td_layout *layout;
+    td_layout *own; /* the same, where it was made for this call; or NULL */
     const td_memory **bank;
     size_t banks;
     td_tensor like; /* the part's dtype, shape and name, without data */

@@ -11,6 +11,7 @@
 #include "parts/elem_codes.h"
 #include "parts/ggml.h"
 #include "parts/ggml_k.h"
+#include "parts/over_six.h"
 #include "parts/scale.h"
 #include "values/convert.h"
 
@@ -153,7 +154,7 @@ static void get_codes(const td_tensor *t, uint64_t elem, uint32_t *codes, size_t
 static void void_blocks(const work *w, const strip *s, uint64_t elem, size_t n, size_t block)
 {
     const td_dtype t = w->packing->elem;
-    const uint32_t code = t.kind == TD_KIND_FLOAT ? (uint32_t)td_dtype_nan_bits(t) : 0;
+    const uint32_t code = t.kind == TD_KIND_FLOAT && !w->packing->void_is_zero ? (uint32_t)td_dtype_nan_bits(t) : 0;
     for (size_t i = 0; i < n; i += block)
         if (isnan(s->scales.by[i / block]))
             for (size_t k = i; k < n && k < i + block; k++)
@@ -327,6 +328,25 @@ static void put_scales(const work *w, const strip *s, uint64_t first, size_t blo
         memcpy(w->parts.scales->data + first * bytes, s->scales.packed, blocks * bytes);
 }
 
+/* map=mae and mse: the errors of all rows, of up to 16 in the order of over_six.h; of blocks of single elements in each
+ * row one after another, as along a row. */
+static void choose_maps(const work *w, strip *s, const band *b, const columns *c, size_t blocks)
+{
+    td_over_six o;
+    const bool tree = b->rows > 1 && b->block > 1;
+    td_over_six_begin(&o, &w->scaler, &w->elems, &s->scales, blocks);
+    for (unsigned n = 0; n < (tree ? TD_OVER_SIX_ROWS : b->rows); n++) {
+        const uint64_t r = tree ? td_over_six_row(n) : n;
+        for (uint64_t done = 0; done < c->count && r < b->rows; done += c->piece) {
+            const size_t size = piece_at(c, done);
+            td_over_six_add(&o, fetch(w, row_at(w, b, r) + c->at + done, size, s->in), size, c->block);
+        }
+        if (tree)
+            td_over_six_end_row(&o, blocks);
+    }
+    td_over_six_choose(&o, &s->scales, blocks);
+}
+
 static void pack_columns(const work *w, strip *s, const band *b, const columns *c)
 {
     const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
@@ -345,7 +365,10 @@ static void pack_columns(const work *w, strip *s, const band *b, const columns *
             const size_t n = piece_at(c, done);
             scan_row(w, s, fetch(w, row_at(w, b, r) + c->at + done, n, s->in), n, c->block);
         }
-    td_scaler_find(&w->scaler, &s->scales, blocks);
+    if (w->packing->map)
+        choose_maps(w, s, b, c, blocks);
+    else
+        td_scaler_find(&w->scaler, &s->scales, blocks);
     look_at_scales(w, s, blocks);
     put_scales(w, s, first, blocks);
     for (size_t j = 0; j < blocks && w->packing->zeros; j++) {

@@ -115,11 +115,12 @@ static uint64_t count_ordered(const td_parts *expected, const td_parts *found, o
 
 /* -- packings that differ in one word -- */
 
-static const char *const words[] = {"rule=floor", "rule=even",     "rule=ceil",   "rule=rceil",   "rule=nearest",
-                                    "rule=te",    "rule=torchao",  "rule=absmax", "rule=gptq",    "rule=awq",
-                                    "rule=ggml",  "inf=nan",       "inf=max",     "round=even",   "round=away",
-                                    "round=zero", "round=floor",   "round=ceil",  "codes=stored", "codes=exact",
-                                    "low=full",   "low=symmetric", "global=amax", "global=none"};
+static const char *const words[] = {
+    "rule=floor",    "rule=even",   "rule=ceil",    "rule=rceil", "rule=nearest", "rule=te",     "rule=torchao",
+    "rule=absmax",   "rule=gptq",   "rule=awq",     "rule=ggml",  "inf=nan",      "inf=max",     "round=even",
+    "round=away",    "round=zero",  "round=floor",  "round=ceil", "codes=stored", "codes=exact", "low=full",
+    "low=symmetric", "global=amax", "global=none",  "map=six",    "map=mae",      "map=mse",     "scale_max=256",
+    "scale_max=448", "empty=zero",  "empty=normal", "void=nan",   "void=zero"};
 
 const char *td_fit_find_word(const char *packing, const char *word)
 {

@@ -27,6 +27,7 @@ static const named presets[] = {
     {"mxfp4", "elem=e2m1 scale=e8m0 block=32 rule=floor"},
     {"mxint8", "elem=q2.6 scale=e8m0 block=32 rule=floor low=symmetric"},
     {"nvfp4", "elem=e2m1 scale=e4m3 block=16 rule=te global=amax"},
+    {"nvfp4_4over6", "elem=e2m1 scale=e4m3 block=16 rule=te global=amax map=mae scale_max=256"},
     {"nvfp4_2d", "elem=e2m1 scale=e4m3 axis=-2,-1 block=16x16 rule=te global=amax"},
     {"bfp8", "elem=u8 scale=u8 block=16 rule=shared"},
     {"bfp4", "elem=u4 scale=u8 block=16 rule=shared"},
@@ -57,12 +58,37 @@ static const char *const rule_names[] = {"floor",   "even",   "ceil", "rceil", "
                                          "torchao", "absmax", "gptq", "awq",   "shared",  "ggml"};
 static const char *const round_names[] = {"even", "away", "zero", "floor", "ceil"}; /* td_round, but for stochastic */
 static const char *const inf_names[] = {"nan", "max"}, *const low_names[] = {"full", "symmetric"},
-                         *const codes_names[] = {"stored", "exact"}, *const tail_names[] = {"short", "error"};
+                         *const codes_names[] = {"stored", "exact"}, *const tail_names[] = {"short", "error"},
+                         *const empty_names[] = {"zero", "normal"}, *const void_names[] = {"nan", "zero"},
+                         *const map_names[] = {"six", "mae", "mse"}; /* the last in the order of td_six_map */
 
-enum { ELEM, SCALE, AXIS, BLOCK, RULE, ROUND, INF, LOW, ZERO, GLOBAL, CODES, TAIL, MIN, SUPER };
-static const char *const keys[] = {"elem", "scale", "axis",   "block", "rule", "round", "inf",
-                                   "low",  "zero",  "global", "codes", "tail", "min",   "super"};
-#define KEYS_TEXT "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail=, min=, super="
+enum {
+    ELEM,
+    SCALE,
+    AXIS,
+    BLOCK,
+    RULE,
+    ROUND,
+    INF,
+    LOW,
+    ZERO,
+    GLOBAL,
+    CODES,
+    TAIL,
+    MIN,
+    SUPER,
+    EMPTY,
+    VOID,
+    MAP,
+    SCALE_MAX,
+    PAD_SCALE
+};
+static const char *const keys[] = {"elem",  "scale", "axis",   "block",     "rule",     "round", "inf",
+                                   "low",   "zero",  "global", "codes",     "tail",     "min",   "super",
+                                   "empty", "void",  "map",    "scale_max", "pad_scale"};
+#define KEYS_TEXT                                                                                                      \
+    "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail=, min=, super=, empty=, "   \
+    "void=, map=, scale_max=, pad_scale="
 
 typedef struct parser {
     const char *text; /* the whole string, for messages */
@@ -191,6 +217,26 @@ static td_status read_global(const parser *p, const char *value)
                    p->text);
 }
 
+static td_status read_scale_max(const parser *p, const char *value)
+{
+    char *end = NULL;
+    p->out->scale_max = td_text_real_f32(value, &end);
+    if (end != value && !*end && isfinite(p->out->scale_max) && p->out->scale_max > 0)
+        return TD_OK;
+    return td_fail(TD_OPTION, "scale_max=%s in packing \"%s\" is not a scale; pass a number above 0, as scale_max=256",
+                   value, p->text);
+}
+
+/* A text that layouts take behind pad=. */
+static td_status read_pad_scale(const parser *p, const char *value)
+{
+    if (strlen(value) >= TD_PACKING_PAD_BYTES || !*value)
+        return td_fail(TD_OPTION, "pad_scale=%.40s in packing \"%.40s\" is not a number; pass one, as pad_scale=1",
+                       value, p->text);
+    snprintf(p->out->pad_scale, sizeof p->out->pad_scale, "%s", value);
+    return TD_OK;
+}
+
 static td_status read_value(const parser *p, int key, const char *value)
 {
     td_packing *k = p->out;
@@ -219,6 +265,16 @@ static td_status read_value(const parser *p, int key, const char *value)
         return read_min(p, value);
     case SUPER:
         return read_super(p, value);
+    case EMPTY:
+        return read_switch(p, keys[key], value, empty_names, &k->empty_is_normal);
+    case VOID:
+        return read_switch(p, keys[key], value, void_names, &k->void_is_zero);
+    case MAP:
+        return read_choice(p, keys[key], value, map_names, COUNT(map_names), &k->map);
+    case SCALE_MAX:
+        return read_scale_max(p, value);
+    case PAD_SCALE:
+        return read_pad_scale(p, value);
     case CODES:
         return read_switch(p, keys[key], value, codes_names, &k->exact_codes);
     default:
@@ -360,6 +416,16 @@ void td_packing_print(const td_packing *k, char *text)
         else
             ADD(" global=%s", k->global == TD_GLOBAL_AMAX ? "amax" : "none");
     }
+    if (k->map)
+        ADD(" map=%s", map_names[k->map]);
+    if (k->scale_max != 0)
+        ADD(" scale_max=%.9g", (double)k->scale_max);
+    if (k->empty_is_normal)
+        ADD(" empty=normal");
+    if (k->void_is_zero)
+        ADD(" void=zero");
+    if (*k->pad_scale)
+        ADD(" pad_scale=%s", k->pad_scale);
     if (k->mins) {
         char min[TD_DTYPE_NAME_BYTES];
         td_dtype_print(k->min, min);

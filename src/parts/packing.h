@@ -16,6 +16,11 @@
  *     zero=DTYPE     of zero points; none
  *     min=DTYPE      of minimums: what is added to a block's elements after they are scaled; none
  *     super=DTYPE/N  scales and minimums are integers, and every N elements have what those are multiplied by; none
+ *     empty=zero     powers of two: the scale of a block of zeros is the lowest; normal: that of f32's smallest normal
+ *     void=nan       what elements of a block hold whose scale is NaN: NaN, or the largest number; zero
+ *     map=six        rule=te: amax becomes 6; mae, mse: 4 or 6, whichever has the smaller error (over_six.h)
+ *     scale_max=N    rule=te: the scale of the tensor is made for block scales up to this; the largest of the dtype
+ *     pad_scale=X    what a load of all parts writes into the padding of scales, where their layout has no pad=
  *     global=amax    a scale of the whole tensor above the blocks', from its largest magnitude; none, or a number
  *     codes=stored   elements are divided by the scale that is stored; exact: by the one before it was rounded
  *     tail=short     a dimension that does not fill its blocks ends with a shorter one; error refuses it */
@@ -40,9 +45,12 @@ typedef enum td_scale_rule {
     TD_RULE_GGML     /* as ggml's reference does it for elements of this kind: ggml.h */
 } td_scale_rule;
 
+typedef enum td_six_map { TD_MAP_SIX, TD_MAP_MAE, TD_MAP_MSE } td_six_map;
+
 typedef enum td_global { TD_GLOBAL_NONE, TD_GLOBAL_AMAX, TD_GLOBAL_GIVEN } td_global;
 
 #define TD_PACKING_NAME_BYTES 24
+#define TD_PACKING_PAD_BYTES 32
 #define TD_BLOCK_ALL 0 /* of td_packing.block: the whole dimension */
 
 typedef struct td_packing {
@@ -51,9 +59,12 @@ typedef struct td_packing {
     uint8_t rule;   /* td_scale_rule */
     uint8_t round;  /* td_round */
     uint8_t global; /* td_global */
-    bool inf_is_max, symmetric, zeros, exact_codes, whole_blocks, mins, supers;
-    float global_scale;   /* TD_GLOBAL_GIVEN */
-    uint64_t super_block; /* elements; a multiple of the block */
+    uint8_t map;    /* td_six_map */
+    bool inf_is_max, symmetric, zeros, exact_codes, whole_blocks, mins, supers, empty_is_normal, void_is_zero;
+    float global_scale;                   /* TD_GLOBAL_GIVEN */
+    float scale_max;                      /* 0: the largest of the dtype */
+    char pad_scale[TD_PACKING_PAD_BYTES]; /* "": none */
+    uint64_t super_block;                 /* elements; a multiple of the block */
     size_t axis_count;
     int axis[TD_MAX_RANK];       /* as written: may be negative */
     uint64_t block[TD_MAX_RANK]; /* of each axis */

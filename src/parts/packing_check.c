@@ -106,6 +106,36 @@ static td_status check_dtypes(const td_packing *k, const char *text)
     return TD_OK;
 }
 
+/* Words that single libraries are known by. */
+static td_status check_details(const td_packing *k, const char *text)
+{
+    char elem[TD_DTYPE_NAME_BYTES];
+    td_dtype_print(k->elem, elem);
+    if ((k->map || k->scale_max != 0) && k->rule != TD_RULE_TE)
+        return td_fail(TD_OPTION, "%s= in packing \"%s\" needs rule=te, and it says rule=%s; leave it out",
+                       k->map ? "map" : "scale_max", text, td_packing_rule(k));
+    if (k->map && strcmp(elem, "e2m1") != 0)
+        return td_fail(TD_OPTION, "map= in packing \"%s\" maps to 4 or 6, and needs elem=e2m1; it says elem=%s", text,
+                       elem);
+    if (k->map && (k->axis_count > 2 || (k->axis_count == 2 && (k->block[0] > 16 || k->block[0] == TD_BLOCK_ALL))))
+        return td_fail(
+            TD_OPTION,
+            "map= in packing \"%s\" adds up errors of one row, or of 16 at most; pass a block like block=16 or "
+            "axis=0,1 block=16x16",
+            text);
+    if (k->scale_max != 0 && k->scale_max > (float)td_dtype_to_real(k->scale, td_dtype_max_bits(k->scale)))
+        return td_fail(TD_OPTION, "scale_max=%.9g in packing \"%s\" is more than scales hold; pass one up to %.9g",
+                       (double)k->scale_max, text, td_dtype_to_real(k->scale, td_dtype_max_bits(k->scale)));
+    if (k->empty_is_normal && k->rule > TD_RULE_NEAREST)
+        return td_fail(TD_OPTION,
+                       "empty=normal in packing \"%s\" needs a rule that makes powers of two, and it says rule=%s",
+                       text, td_packing_rule(k));
+    if (k->void_is_zero && (k->rule == TD_RULE_SHARED || k->rule == TD_RULE_GGML))
+        return td_fail(TD_OPTION, "void=zero in packing \"%s\" needs scales that may be NaN, and rule=%s makes none",
+                       text, td_packing_rule(k));
+    return TD_OK;
+}
+
 td_status td_packing_check(const td_packing *k, const char *text)
 {
     size_t blocks = 0;
@@ -125,5 +155,6 @@ td_status td_packing_check(const td_packing *k, const char *text)
         return td_fail(TD_OPTION,
                        "codes=exact in packing \"%s\" needs rule=absmax, rule=gptq or rule=awq, and it says rule=%s",
                        text, td_packing_rule(k));
-    return check_dtypes(k, text);
+    const td_status status = check_details(k, text);
+    return status ? status : check_dtypes(k, text);
 }

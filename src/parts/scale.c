@@ -37,8 +37,28 @@ static td_span_rule span_rule(const td_scaler *s)
         .codes = s->codes, .least = gptq ? -INFINITY : 1e-5F, .holds_zero = gptq, .inf_is_max = s->packing->inf_is_max};
 }
 
+/* As TransformerEngine does where it tries two maps: by 6 first, then by the tensor's scale, then by `more`. */
+static void find_mapped(const td_scaler *s, td_block_scales *b, size_t blocks, float more)
+{
+    td_ratio r = {.times = 1,
+                  .over = s->largest,
+                  .again = 1,
+                  .least = -INFINITY,
+                  .most = INFINITY,
+                  .inf_is_max = s->packing->inf_is_max};
+    s->kernels.ratio(b->exact, b->amax, blocks, &r);
+    for (size_t j = 0; j < blocks; j++) {
+        const float quotient = b->exact[j] * s->tensor_inverse * more;
+        b->exact[j] = quotient > s->scale_max ? s->scale_max : quotient;
+    }
+}
+
 static void find_quotients(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
+    if (s->packing->map) {
+        find_mapped(s, b, blocks, 1);
+        return;
+    }
     const td_span_rule spans = span_rule(s);
     td_ratio r = {.times = 1,
                   .over = s->largest,
@@ -106,7 +126,10 @@ static float largest_of(td_dtype t)
 
 static void find_tensor_scale(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
 {
-    const float amax = amax_bits >= INF_BITS ? FLT_MAX : from_bits(amax_bits), most = s->scale_max * s->largest;
+    const float amax = amax_bits >= INF_BITS ? FLT_MAX : from_bits(amax_bits),
+                most = (packing->scale_max != 0 ? packing->scale_max : s->scale_max) * s->largest;
+    s->amax = amax;
+    s->most = most;
     if (packing->global == TD_GLOBAL_GIVEN) {
         s->tensor_scale = packing->global_scale;
         s->tensor_inverse = 1 / packing->global_scale;
@@ -146,6 +169,14 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
     }
 }
 
+/* Rounded to the dtype of scales, and what elements are multiplied by then. */
+static void store(const td_scaler *s, td_block_scales *b, size_t blocks)
+{
+    td_convert_run(&s->encode, b->packed, b->exact, blocks, 0, 1);
+    td_convert_run(&s->decode, b->stored, b->packed, blocks, 0, 1);
+    find_by(s, b, blocks);
+}
+
 void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
     if (s->packing->rule == TD_RULE_SHARED) {
@@ -153,14 +184,20 @@ void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks)
             b->code[j] = b->amax[j] >> MAN_BITS;
         return;
     }
+    for (size_t j = 0; j < blocks && s->packing->empty_is_normal; j++)
+        b->amax[j] = b->amax[j] ? b->amax[j] : 1U << MAN_BITS;
     if (s->packing->rule <= TD_RULE_NEAREST) {
         s->kernels.power(b->packed, b->by, b->amax, blocks, &s->power);
         return;
     }
     find_quotients(s, b, blocks);
-    td_convert_run(&s->encode, b->packed, b->exact, blocks, 0, 1);
-    td_convert_run(&s->decode, b->stored, b->packed, blocks, 0, 1);
-    find_by(s, b, blocks);
+    store(s, b, blocks);
     if (s->packing->zeros)
         find_zeros(s, b, blocks);
+}
+
+void td_scaler_find_four(const td_scaler *s, td_block_scales *b, size_t blocks)
+{
+    find_mapped(s, b, blocks, s->largest / 4);
+    store(s, b, blocks);
 }

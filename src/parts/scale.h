@@ -21,6 +21,7 @@ typedef struct td_scaler {
     float tensor_scale;     /* of the whole tensor: what elements are multiplied by on the way back; 1 without one */
     float tensor_inverse;   /* what TransformerEngine calls S_enc */
     float scale_max, scale_min;            /* the largest and the smallest normal scale */
+    float amax, most;                      /* global=amax: of the tensor, and what it is mapped to */
     td_convert encode, decode;             /* f32 to scales, and back */
     td_convert encode_super, decode_super; /* and to the numbers above them, where there are any */
 } td_scaler;
@@ -43,5 +44,8 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
 bool td_scaler_divides(const td_packing *packing);
 
 void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks);
+
+/* The same with map=mae or mse, for elements whose largest becomes 4. */
+void td_scaler_find_four(const td_scaler *s, td_block_scales *b, size_t blocks);
 
 #endif

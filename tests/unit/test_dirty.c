@@ -250,6 +250,41 @@ static void parts_in_the_padding_of_others_stay(void **state)
     td_tensor_destroy(&w);
 }
 
+/* pad_scale= of the packing stands in place of pad= of the scales' layout: 0x7f, the neutral scale. */
+static void the_packing_says_what_pads_scales(void **state)
+{
+    (void)state;
+    packed p;
+    td_parts_layout *where = NULL;
+    td_span *spans = NULL;
+    size_t count = 0;
+    open_packed(&p, "ks=32 pad=0", "pad=2");
+    ASSERT_OK(td_parts_layout_create("mxfp4 pad_scale=1", &where));
+    ASSERT_OK(td_parts_layout_add(where, "elems", "wbuf", p.elems));
+    ASSERT_OK(td_parts_layout_add(where, "scales", "sbuf", p.scales));
+    for (int i = 0; i < 2; i++) {
+        ASSERT_OK(td_backdoor_load_parts(p.list, 2, p.w, i ? where : p.where));
+        const unsigned char *word = (const unsigned char *)td_memory_data(p.list[1]) + 32; /* word 1, 8 x 4 scales */
+        for (size_t row = 0; row < 8; row++)
+            for (size_t column = 0; column < 4; column++)
+                if (row >= 5 || column >= 2)
+                    assert_int_equal(word[row * 4 + column], i ? 0x7f : 0x80);
+    }
+    ASSERT_OK(td_parts_layout_spans(where, 1, p.w, 1, 256, &spans, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(spans[0].count, 1);
+    td_free(spans);
+    td_parts_layout_destroy(&where);
+    ASSERT_OK(td_parts_layout_create("mxfp4 pad_scale=one", &where));
+    ASSERT_OK(td_parts_layout_add(where, "elems", "wbuf", p.elems));
+    ASSERT_OK(td_parts_layout_add(where, "scales", "sbuf", p.scales));
+    ASSERT_REFUSED(td_backdoor_load_parts(p.list, 2, p.w, where), TD_OPTION,
+                   "backdoor_load_parts: option pad=one: pass a number in the memory's dtype, as in pad=0, pad=-1 or "
+                   "pad=0.5");
+    td_parts_layout_destroy(&where);
+    close_packed(&p);
+}
+
 static void refusals_of_parts_say_what_to_do(void **state)
 {
     (void)state;
@@ -303,6 +338,7 @@ int main(void)
         cmocka_unit_test(all_parts_are_poisoned_at_once),
         cmocka_unit_test(parts_in_the_padding_of_others_stay),
         cmocka_unit_test(refusals_of_parts_say_what_to_do),
+        cmocka_unit_test(the_packing_says_what_pads_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

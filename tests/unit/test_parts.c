@@ -179,6 +179,154 @@ static void nvfp4_is_calculated_as_its_libraries_do(void **state)
     td_tensor_destroy(&t);
 }
 
+/* The largest value becomes 4 where all others then have codes of their own; a tie is 6. */
+static void four_over_six_takes_the_smaller_error(void **state)
+{
+    (void)state;
+    float values[32] = {4, 3, -2, 1, 0.5F};
+    values[16] = 6;
+    values[17] = -4;
+    static const char *const packings[] = {"nvfp4 global=none map=mae", "nvfp4 global=none map=mse"};
+    td_tensor *t = f32_tensor(TD_SHAPE(32), values);
+    td_parts *parts = NULL;
+    for (int i = 0; i < 2; i++) {
+        ASSERT_OK(td_parts_pack(t, packings[i], &parts));
+        assert_int_equal(code_of(parts, "scales", 0), 0x38); /* 1: 4 / 6 * 1.5 */
+        const uint64_t expected[] = {6, 5, 0xc, 2, 1};
+        for (uint64_t e = 0; e < 5; e++)
+            assert_int_equal(code_of(parts, "elems", e), expected[e]);
+        assert_int_equal(code_of(parts, "scales", 1), 0x38); /* 1: 6 / 6 */
+        assert_int_equal(code_of(parts, "elems", 16), 7);
+        assert_int_equal(code_of(parts, "elems", 17), 0xe);
+        td_parts_destroy(&parts);
+    }
+    ASSERT_OK(td_parts_pack(t, "nvfp4_4over6", &parts));
+    assert_int_equal(code_of(parts, "scales", 1), 0x78); /* 256 */
+    td_parts_destroy(&parts);
+    td_tensor_destroy(&t);
+}
+
+/* Errors of a 16x16 block with one scale: elements and scales are taken from one-level packings that are given their
+ * scale, so that only the sums are calculated here. */
+static float error_of_row(td_parts *parts, const float *values, size_t row, float scale)
+{
+    static const float magnitude[] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
+    volatile float sum = 0; /* every sum is rounded */
+    for (size_t i = 0; i < 16; i++) {
+        const uint64_t code = code_of(parts, "elems", row * 16 + i);
+        const float value = (code & 8 ? -magnitude[code & 7] : magnitude[code & 7]) * scale;
+        sum = sum + fabsf(value - values[row * 16 + i]);
+    }
+    return sum;
+}
+
+static float error_of_tile(td_parts *parts, const float *values, float scale)
+{
+    float row[16];
+    for (size_t r = 0; r < 16; r++)
+        row[r] = error_of_row(parts, values, r, scale);
+    for (size_t half = 8; half; half /= 2)
+        for (size_t r = 0; r < half; r++)
+            row[r] = row[r] + row[r + half];
+    return row[0];
+}
+
+/* Random tiles of 16x16: the scale that was chosen is one of the two, and the one whose sum of errors, row r and r + 8
+ * first, is smaller. Blocks along the first dimension are those of the transposed tensor along the last. */
+static void four_over_six_of_tiles_and_columns(void **state)
+{
+    (void)state;
+    int fours = 0;
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        char fill[32];
+        float *values = NULL, turned[256];
+        td_tensor *t = NULL, *u = NULL;
+        td_parts *chosen = NULL, *four = NULL, *six = NULL;
+        snprintf(fill, sizeof fill, "%s seed=%u", seed % 2 ? "normal" : "uniform", seed);
+        ASSERT_OK(td_tensor_create("f32", TD_SHAPE(16, 16), &t));
+        ASSERT_OK(td_tensor_fill(t, fill));
+        values = td_tensor_data(t);
+        ASSERT_OK(td_parts_pack(t, "nvfp4_2d global=none map=mae", &chosen));
+        ASSERT_OK(td_parts_pack(t, "nvfp4_2d global=none", &six));
+        float amax = 0;
+        for (size_t i = 0; i < 256; i++)
+            amax = fabsf(values[i]) > amax ? fabsf(values[i]) : amax;
+        td_tensor *scale = NULL, *elems = NULL, *lone = f32_tensor(TD_SHAPE(1), &(float){amax / 6 * 1.5F});
+        ASSERT_OK(td_tensor_convert(lone, "e4m3", &scale));
+        uint64_t code = 0;
+        double stored = 0;
+        ASSERT_OK(td_tensor_get_bits(scale, 0, &code));
+        ASSERT_OK(td_tensor_get_real(scale, 0, &stored));
+        /* the elements at that scale: a tensor of them, joined with nothing but its own scale */
+        for (size_t i = 0; i < 256; i++)
+            turned[i] = values[i] * (1 / (float)stored);
+        u = f32_tensor(TD_SHAPE(16, 16), turned);
+        ASSERT_OK(td_tensor_convert(u, "e2m1", &elems));
+        ASSERT_OK(td_parts_join("nvfp4_2d global=none", TD_SHAPE(16, 16), (td_tensor *[]){elems, scale}, 2, &four));
+        td_tensor *six_scale = NULL;
+        double six_stored = 0;
+        ASSERT_OK(td_parts_part(six, "scales", &six_scale));
+        ASSERT_OK(td_tensor_get_real(six_scale, 0, &six_stored));
+        const bool takes_four =
+            error_of_tile(four, values, (float)stored) < error_of_tile(six, values, (float)six_stored);
+        assert_int_equal(code_of(chosen, "scales", 0), takes_four ? code : code_of(six, "scales", 0));
+        for (uint64_t i = 0; i < 256; i++)
+            assert_int_equal(code_of(chosen, "elems", i), code_of(takes_four ? four : six, "elems", i));
+        fours += takes_four;
+        td_tensor_destroy(&u);
+        td_parts_destroy(&chosen);
+        td_parts_destroy(&six);
+        for (size_t i = 0; i < 256; i++)
+            turned[i % 16 * 16 + i / 16] = values[i];
+        u = f32_tensor(TD_SHAPE(16, 16), turned);
+        ASSERT_OK(td_parts_pack(t, "nvfp4_4over6 axis=1", &chosen));
+        ASSERT_OK(td_parts_pack(u, "nvfp4_4over6 axis=0", &six));
+        for (uint64_t i = 0; i < 256; i++)
+            assert_int_equal(code_of(chosen, "elems", i), code_of(six, "elems", i % 16 * 16 + i / 16));
+        for (uint64_t i = 0; i < 16; i++)
+            assert_int_equal(code_of(chosen, "scales", i), code_of(six, "scales", i));
+        td_parts_destroy(&chosen);
+        td_parts_destroy(&six);
+        td_parts_destroy(&four);
+        td_tensor_destroy(&elems);
+        td_tensor_destroy(&scale);
+        td_tensor_destroy(&lone);
+        td_tensor_destroy(&t);
+        td_tensor_destroy(&u);
+    }
+    assert_true(fours > 0 && fours < 40);
+}
+
+/* microxcaling's scale of a block of zeros, and elements of a block with a NaN as TransformerEngine's reference. */
+static void empty_and_void_blocks_follow_the_options(void **state)
+{
+    (void)state;
+    float values[64] = {[32] = NAN, [33] = 1};
+    static const struct {
+        const char *packing;
+        uint64_t scale, elem;
+    } rows[] = {
+        {"mxint8", 0, 0},
+        {"mxint8 empty=normal", 1, 0},
+        {"mxfp4 empty=normal", 0, 7},
+        {"mxfp4", 0, 7},
+        {"mxfp4 void=zero", 0, 0},
+        {"mxfp8", 0, 0x7f},
+        {"mxfp8 void=zero empty=zero", 0, 0},
+    };
+    td_tensor *t = f32_tensor(TD_SHAPE(2, 32), values);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        td_parts *parts = NULL;
+        ASSERT_OK(td_parts_pack(t, rows[i].packing, &parts));
+        assert_int_equal(code_of(parts, "scales", 0), rows[i].scale);
+        assert_int_equal(code_of(parts, "elems", 0), 0);
+        assert_int_equal(code_of(parts, "scales", 1), 0xff);
+        assert_int_equal(code_of(parts, "elems", 33), rows[i].elem);
+        td_parts_destroy(&parts);
+    }
+    td_tensor_destroy(&t);
+}
+
 /* -- block floating point -- */
 
 static void bfp_shares_the_largest_exponent(void **state)
@@ -514,10 +662,13 @@ static void the_rule_that_fits_is_named(void **state)
 /* -- messages -- */
 
 #define NAMES                                                                                                          \
-    "blocks, mxfp8, mxfp8_e5m2, mxfp6, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nvfp4_2d, bfp8, bfp4, int8, int4, int3, "     \
-    "int2, uint8, uint4, uint3, uint2, q4_0, q4_1, q5_0, q5_1, q8_0, q2_K, q3_K, q4_K, q5_K, q6_K, ggml_mxfp4, "       \
+    "blocks, mxfp8, mxfp8_e5m2, mxfp6, mxfp6_e2m3, mxfp4, mxint8, nvfp4, nvfp4_4over6, nvfp4_2d, bfp8, bfp4, int8, "   \
+    "int4, int3, int2, uint8, uint4, uint3, uint2, q4_0, q4_1, q5_0, q5_1, q8_0, q2_K, q3_K, q4_K, q5_K, q6_K, "       \
+    "ggml_mxfp4, "                                                                                                     \
     "ggml_nvfp4, 2:4, mask, csr, csc, coo, runs, nvdla"
-#define WORDS "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail=, min=, super="
+#define WORDS                                                                                                          \
+    "elem=, scale=, axis=, block=, rule=, round=, inf=, low=, zero=, global=, codes=, tail=, min=, super=, empty=, "   \
+    "void=, map=, scale_max=, pad_scale="
 
 static void refusals_say_what_to_type(void **state)
 {
@@ -585,6 +736,28 @@ static void refusals_say_what_to_type(void **state)
          "global= in packing \"mxfp4 global=amax\" needs rule=te or rule=torchao, and it says rule=floor"},
         {"nvfp4 global=-1", TD_OPTION,
          "global=-1 in packing \"nvfp4 global=-1\" is not a scale; pass amax, none, or a number above 0"},
+        {"mxfp4 map=mae", TD_OPTION,
+         "map= in packing \"mxfp4 map=mae\" needs rule=te, and it says rule=floor; leave it out"},
+        {"nvfp4 scale_max=100 rule=torchao", TD_OPTION,
+         "scale_max= in packing \"nvfp4 scale_max=100 rule=torchao\" needs rule=te, and it says rule=torchao; leave it "
+         "out"},
+        {"nvfp4 map=five", TD_OPTION, "map=five in packing \"nvfp4 map=five\": pass six, mae or mse"},
+        {"nvfp4 map=mse elem=e2m3", TD_OPTION,
+         "map= in packing \"nvfp4 map=mse elem=e2m3\" maps to 4 or 6, and needs elem=e2m1; it says elem=e2m3"},
+        {"nvfp4_2d map=mae block=32x16", TD_OPTION,
+         "map= in packing \"nvfp4_2d map=mae block=32x16\" adds up errors of one row, or of 16 at most; pass a block "
+         "like block=16 or axis=0,1 block=16x16"},
+        {"nvfp4 scale_max=449", TD_OPTION,
+         "scale_max=449 in packing \"nvfp4 scale_max=449\" is more than scales hold; pass one up to 448"},
+        {"nvfp4 scale_max=0", TD_OPTION,
+         "scale_max=0 in packing \"nvfp4 scale_max=0\" is not a scale; pass a number above 0, as scale_max=256"},
+        {"int4 empty=normal", TD_OPTION,
+         "empty=normal in packing \"int4 empty=normal\" needs a rule that makes powers of two, and it says "
+         "rule=absmax"},
+        {"bfp8 void=zero", TD_OPTION,
+         "void=zero in packing \"bfp8 void=zero\" needs scales that may be NaN, and rule=shared makes none"},
+        {"mxfp4 pad_scale=", TD_OPTION,
+         "pad_scale= in packing \"mxfp4 pad_scale=\" is not a number; pass one, as pad_scale=1"},
         {"mxfp4 codes=exact", TD_OPTION,
          "codes=exact in packing \"mxfp4 codes=exact\" needs rule=absmax, rule=gptq or rule=awq, and it says "
          "rule=floor"},
@@ -632,6 +805,9 @@ int main(void)
         cmocka_unit_test(special_values_follow_the_options),
         cmocka_unit_test(mxint8_leaves_the_lowest_code_out),
         cmocka_unit_test(nvfp4_is_calculated_as_its_libraries_do),
+        cmocka_unit_test(four_over_six_takes_the_smaller_error),
+        cmocka_unit_test(four_over_six_of_tiles_and_columns),
+        cmocka_unit_test(empty_and_void_blocks_follow_the_options),
         cmocka_unit_test(bfp_shares_the_largest_exponent),
         cmocka_unit_test(groups_have_scales_and_zero_points),
         cmocka_unit_test(parts_have_their_shapes_and_names),

@@ -44,6 +44,25 @@ static uint64_t code_of(td_parts *parts, const char *part, uint64_t elem)
     return bits;
 }
 
+/* Tenstorrent's MX tiles: all scales, up to 16 bytes, then all elements, up to 16 bytes. */
+static void tiles_of_mx_have_their_scales_first(void **state)
+{
+    (void)state;
+    float values[32 * 32];
+    unsigned char expected[32 + 32 * 16], nibble[32 * 32];
+    for (size_t i = 0; i < 32 * 32; i++) {
+        values[i] = i % 32 == 0 ? ldexpf(6, (int)(i / 32)) : 0;
+        nibble[i] = i % 32 == 0 ? 7 : 0;
+    }
+    for (size_t i = 0; i < 32; i++)
+        expected[i] = (unsigned char)(127 + i);
+    for (size_t i = 0; i < 32 * 16; i++)
+        expected[32 + i] = (unsigned char)(nibble[2 * i] | nibble[2 * i + 1] << 4);
+    td_parts *p = pack("mxfp4", TD_SHAPE(32, 32), values);
+    assert_record(p, "tile=32x32 scales align=16 elems align=16", "1 1 544", expected, sizeof expected);
+    td_parts_destroy(&p);
+}
+
 /* -- ggml -- */
 
 static void ggml_blocks_have_their_bytes(void **state)
@@ -509,6 +528,7 @@ int main(void)
         cmocka_unit_test(blocks_that_are_not_finite_are_void),
         cmocka_unit_test(super_scales_are_read),
         cmocka_unit_test(tiles_have_exponents_by_face),
+        cmocka_unit_test(tiles_of_mx_have_their_scales_first),
         cmocka_unit_test(words_of_checkpoints),
         cmocka_unit_test(every_word_of_a_record),
         cmocka_unit_test(records_that_are_refused),
