@@ -1402,9 +1402,9 @@ TD_API td_status td_where_text(const td_where *where, char **text);
  *
  *     # chip.map
  *     rom:  words 1024 x 32; base 0x0000_1000
- *     wbuf: words 4096 x 32; base 0x8000_0000;
- *           organisation (t r p) (s k) -> (t s) r (k p); options t=2 s=2 p=4;
- *           arrays 512 x 64 tb.dut.tile[0..1].slice[0..1].mem
+ *     wbuf: words 4096 x 32; base 0x8000_0000; code inv_39_32;
+ *           organisation (t r p) (s k) -> (t s) r (k p); options t=2 s=3 p=4;
+ *           arrays 512 x 52 tb.dut.tile[0..1].slice[0..2].mem
  *     ch0:  words 1048576 x 64
  *     ch1:  words 1048576 x 64
  *     ddr:  base 0x9000_0000; memories ch0 ch1; unit 64; interleave (row ch) -> ch row
@@ -1414,8 +1414,12 @@ TD_API td_status td_where_text(const td_where *where, char **text);
  *     words DEPTH x BITS       what a user of the memory sees
  *     base ADDRESS             of its first byte. A memory without it is used by its name alone
  *     endian little            which byte of a word has the lowest address: the least significant (default), or `big`
- *     organisation PATTERN     how its words lie in the arrays, as in td_memory_over; with `options ...` and
- *     options, address         `address ...`, as of any layout
+ *     code TEXT                its words lie in the arrays with check bits, as in td_memory_coded; `check off` gives
+ *                              them as they stand. Arrays that the map makes begin with zeros that are coded
+ *     codec FILE:SYMBOL        under the code, words go through a codec, as in td_memory_through; `stored BITS` is the
+ *                              width under it, where that is another
+ *     organisation PATTERN     how its words, with their check bits, lie in the arrays, as in td_memory_over; with
+ *     options, address         `options ...` and `address ...`, as of any layout
  *     arrays DEPTH x BITS NAME ...
  *                              the arrays, of one geometry, in the order of the banks. name[0..7] stands for name[0],
  *                              name[1] and so on, name{0..7} for name0, name1; of several ranges the first is the

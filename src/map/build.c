@@ -167,11 +167,27 @@ static td_status take_array(builder *b, uint64_t depth, uint64_t width, td_memor
                        b->entry->name, count);
     if (array->depth_words != depth || array->width_bits != width)
         return td_fail(TD_FORMAT,
-                       "%s is %" PRIu64 " words of %" PRIu64 " bits, its array %s is %" PRIu64 " of %" PRIu64
+                       "%s is %" PRIu64 " words of %" PRIu64 " bits%s, its array %s is %" PRIu64 " of %" PRIu64
                        "; make them equal, or write an organisation",
-                       b->entry->name, depth, width, array->name, array->depth_words, array->width_bits);
+                       b->entry->name, depth, width, b->entry->text[TD_MAP_CODE] ? " with its check bits" : "",
+                       array->name, array->depth_words, array->width_bits);
     b->node->memory = under[0];
     return TD_OK;
+}
+
+/* The names that follow are those of arrays; without a geometry they are memories. */
+static bool is_geometry(const char *text)
+{
+    return *text >= '0' && *text <= '9';
+}
+
+/* Nobody else has written the arrays of this node. */
+static bool all_owned(const builder *b)
+{
+    bool owned = true;
+    for (size_t i = 0; i < b->map->array_count; i++)
+        owned &= b->map->array[i].node != b->map->count || b->map->array[i].owned;
+    return owned && (!b->entry->text[TD_MAP_ARRAYS] || is_geometry(b->entry->text[TD_MAP_ARRAYS]));
 }
 
 static td_status build_memory(builder *b)
@@ -181,6 +197,8 @@ static td_status build_memory(builder *b)
     char *own[] = {b->node->name}, **names = NULL;
     size_t count = 0;
     td_memory **under = NULL;
+    td_map_layers layers = {0};
+    td_map_clause failed = TD_MAP_WORDS;
     td_map_reader r = td_map_read_clause(e, TD_MAP_WORDS);
     at_clause(b, TD_MAP_WORDS);
     td_status status = td_map_read_geometry(&r, &depth, &width);
@@ -188,10 +206,14 @@ static td_status build_memory(builder *b)
         status = td_map_read_end(&r, "the bits of a word");
     if (!status && !e->text[TD_MAP_ARRAYS] && e->text[TD_MAP_ORGANISATION])
         return td_fail(TD_FORMAT, "%s has an organisation and no arrays; write arrays WORDS x BITS NAME ...", e->name);
+    if (!status) {
+        status = td_map_read_layers(e, width, &layers, &failed);
+        at_clause(b, failed);
+    }
     if (!status && e->text[TD_MAP_ARRAYS]) {
         r = td_map_read_clause(e, TD_MAP_ARRAYS);
         at_clause(b, TD_MAP_ARRAYS);
-        if (*r.at >= '0' && *r.at <= '9')
+        if (is_geometry(r.at))
             status = td_map_read_geometry(&r, &array_depth, &array_width);
         if (!status)
             status = td_map_read_names(&r, &names, &count);
@@ -199,10 +221,18 @@ static td_status build_memory(builder *b)
     if (!status && count)
         status = find_memories(b, names, count, array_depth, array_width, &under);
     else if (!status)
-        status = find_memories(b, own, count = 1, depth, width, &under);
+        status = find_memories(b, own, count = 1, depth, layers.stored_bits, &under);
     if (!status)
-        status = e->text[TD_MAP_ORGANISATION] ? organise(b, depth, width, under, count)
-                                              : take_array(b, depth, width, under, count);
+        status = e->text[TD_MAP_ORGANISATION] ? organise(b, depth, layers.stored_bits, under, count)
+                                              : take_array(b, depth, layers.stored_bits, under, count);
+    if (!status) {
+        status = td_map_add_layers(b->node, &layers, &failed);
+        if (status)
+            at_clause(b, failed);
+    }
+    if (!status && !layers.zero_is_zero && all_owned(b))
+        status = td_memory_clear(b->node->memory);
+    td_code_destroy(&layers.code);
     free(names);
     free(under);
     return status;
@@ -288,6 +318,7 @@ static td_status build_region(builder *b)
         status = td_memory_over(e->name, under.width_bits, depth, layout, memories, under.count, &memory);
     if (!status)
         status = add_layer(b, memory);
+    b->node->raw = b->node->memory;
 
 done:
     td_layout_destroy(&layout);
@@ -358,7 +389,6 @@ static td_status build_node(builder *b)
         status = read_endian(b);
     if (!status)
         status = read_base(b);
-    b->node->raw = b->node->memory;
     return status;
 }
 

@@ -13,6 +13,10 @@ typedef enum td_map_clause {
     TD_MAP_BASE,
     TD_MAP_SIZE,
     TD_MAP_ENDIAN,
+    TD_MAP_CODE,
+    TD_MAP_CHECK,
+    TD_MAP_CODEC,
+    TD_MAP_STORED,
     TD_MAP_ORGANISATION,
     TD_MAP_OPTIONS,
     TD_MAP_ADDRESS,
@@ -107,6 +111,23 @@ td_status td_map_read_end(td_map_reader *reader, const char *what);
 /* Names to the end of the clause, with every [A..B] and {A..B} written out, the first the slowest. *names is one
  * allocation. */
 td_status td_map_read_names(td_map_reader *reader, char ***names, size_t *count);
+
+/* layers.c: what lies between a memory and its arrays: a code, a codec. */
+typedef struct td_map_layers {
+    td_code *code;         /* NULL: none */
+    const td_codec *codec; /* NULL: none */
+    const char *check;     /* the options of the code, or NULL */
+    uint64_t coded_bits;   /* of a word under the code */
+    uint64_t stored_bits;  /* of a word under the codec: what lies in the arrays */
+    bool zero_is_zero;     /* words of zeros are stored as zeros */
+} td_map_layers;
+
+/* Reads the clauses of a memory of that width. *failed is the clause of a failure. The caller destroys out->code. */
+td_status td_map_read_layers(const td_map_source *source, uint64_t width_bits, td_map_layers *out,
+                             td_map_clause *failed);
+
+/* Lays them over the words that are stored, as layers of the node. */
+td_status td_map_add_layers(td_map_node *node, const td_map_layers *layers, td_map_clause *failed);
 
 /* The memories under a region, which all have one geometry. */
 typedef struct td_map_under {

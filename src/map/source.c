@@ -5,37 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const td_map_clause_word[TD_MAP_CLAUSES + 1] = {[TD_MAP_WORDS] = "words",
-                                                            [TD_MAP_BASE] = "base",
-                                                            [TD_MAP_SIZE] = "size",
-                                                            [TD_MAP_ENDIAN] = "endian",
-                                                            [TD_MAP_ORGANISATION] = "organisation",
-                                                            [TD_MAP_OPTIONS] = "options",
-                                                            [TD_MAP_ADDRESS] = "address",
-                                                            [TD_MAP_ARRAYS] = "arrays",
-                                                            [TD_MAP_MEMORIES] = "memories",
-                                                            [TD_MAP_UNIT] = "unit",
-                                                            [TD_MAP_INTERLEAVE] = "interleave"};
+const char *const td_map_clause_word[TD_MAP_CLAUSES + 1] = {
+    [TD_MAP_WORDS] = "words",       [TD_MAP_BASE] = "base",       [TD_MAP_SIZE] = "size",
+    [TD_MAP_ENDIAN] = "endian",     [TD_MAP_CODE] = "code",       [TD_MAP_CHECK] = "check",
+    [TD_MAP_CODEC] = "codec",       [TD_MAP_STORED] = "stored",   [TD_MAP_ORGANISATION] = "organisation",
+    [TD_MAP_OPTIONS] = "options",   [TD_MAP_ADDRESS] = "address", [TD_MAP_ARRAYS] = "arrays",
+    [TD_MAP_MEMORIES] = "memories", [TD_MAP_UNIT] = "unit",       [TD_MAP_INTERLEAVE] = "interleave"};
 static const char *const no_name[] = {"preset", "dram", NULL};
 
 /* A memory has words, a region memories; clauses of the one are none of the other. */
 static td_status check_entry(const td_map_source *e)
 {
-    static const td_map_clause memory[] = {TD_MAP_ORGANISATION, TD_MAP_ARRAYS},
+    static const td_map_clause memory[] = {TD_MAP_ORGANISATION, TD_MAP_ARRAYS, TD_MAP_CODE,
+                                           TD_MAP_CHECK,        TD_MAP_CODEC,  TD_MAP_STORED},
                                region[] = {TD_MAP_SIZE, TD_MAP_UNIT, TD_MAP_INTERLEAVE};
     const bool is_region = e->text[TD_MAP_MEMORIES] != NULL;
     if (is_region == (e->text[TD_MAP_WORDS] != NULL))
         return td_fail(TD_FORMAT,
                        "%s has %s; write words 4096 x 32 for a memory, memories NAME ... for a region over some",
                        e->name, is_region ? "words and memories" : "neither words nor memories");
-    for (size_t i = 0; i < 3; i++) {
-        const td_map_clause foreign = is_region ? memory[i % 2] : region[i];
+    for (size_t i = 0; i < (is_region ? sizeof memory : sizeof region) / sizeof *region; i++) {
+        const td_map_clause foreign = is_region ? memory[i] : region[i];
         if (e->text[foreign])
             return td_fail(TD_FORMAT, "%s is a %s and has %s; that is for a %s: drop it, or write %s in place of %s",
                            e->name, is_region ? "region" : "memory", td_map_clause_word[foreign],
                            is_region ? "memory" : "region", is_region ? "words" : "memories",
                            is_region ? "memories" : "words");
     }
+    if (e->text[TD_MAP_CHECK] && !e->text[TD_MAP_CODE])
+        return td_fail(TD_FORMAT, "%s has check and no code that it belongs to; write one, as code 39_32", e->name);
+    if (e->text[TD_MAP_STORED] && !e->text[TD_MAP_CODEC])
+        return td_fail(TD_FORMAT, "%s has stored and no codec that it belongs to; write one, as codec ./file.so:symbol",
+                       e->name);
     const td_map_clause holder = is_region ? TD_MAP_INTERLEAVE : TD_MAP_ORGANISATION;
     if ((e->text[TD_MAP_OPTIONS] || e->text[TD_MAP_ADDRESS]) && !e->text[holder])
         return td_fail(TD_FORMAT, "%s has %s and no %s that it belongs to; write one", e->name,
@@ -92,7 +93,8 @@ static const td_clause_grammar grammar = {
     .noun = "memory",
     .example = "wbuf: words 4096 x 32",
     .shortest = "words 4096 x 32;",
-    .clause_list = "words, base, size, endian, organisation, options, address, arrays, memories, unit or interleave",
+    .clause_list = "words, base, size, endian, code, check, codec, stored, organisation, options, address, arrays, "
+                   "memories, unit or interleave",
     .clause = td_map_clause_word,
     .no_name = no_name,
     .begin = begin_entry,

@@ -312,6 +312,93 @@ static void test_tensors(void **state)
     td_map_destroy(&map);
 }
 
+/* Words with check bits in three slices of two tiles, four in a row, and no word of zeros in the arrays at first. */
+static void test_coded(void **state)
+{
+    (void)state;
+    static const char text[] = "plain: words 4 x 32; base 0xff0\n"
+                               "wbuf: words 64 x 32; base 0x1000; code inv_39_32;\n"
+                               "      organisation (t r p) (s k) -> (t s) r (k p); options t=2 s=3 p=4;\n"
+                               "      arrays 8 x 52 tile{0..1}.slice{0..2}\n"
+                               "as_is: words 4 x 32; base 0x2000; code inv_39_32; check off\n";
+    td_map *map = NULL;
+    td_map_entry e;
+    unsigned char bytes[64], back[64];
+    uint64_t coded = 0;
+    td_code_result result;
+    td_faults *one = NULL, *two = NULL;
+    ASSERT_OK(td_map_create(text, NULL, 0, &map));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(7 * i + 3);
+    ASSERT_OK(td_map_read(map, 0x1000, back, 64)); /* zeros, coded */
+    for (size_t i = 0; i < 64; i++)
+        assert_int_equal(back[i], 0);
+    ASSERT_OK(td_map_write(map, 0x1001, bytes, 2)); /* a part of a word */
+    ASSERT_OK(td_map_write(map, 0x1008, "\x0d\xf0\xfe\xca", 4));
+    ASSERT_OK(td_map_find(map, "wbuf", &e));
+    assert_int_equal(td_memory_width_bits(e.raw), 39);
+    assert_int_equal(e.array_count, 6);
+    ASSERT_OK(td_backdoor_read(e.raw, (uint64_t[]){2}, 1, &coded));
+    assert_int_equal(coded, 0x5ecafef00d); /* OpenTitan's inv_39_32 */
+    ASSERT_OK(td_backdoor_read(e.raw, (uint64_t[]){1}, 1, &coded));
+    assert_int_equal(coded, 0x2a00000000);
+    ASSERT_OK(td_memory_inject(e.memory, "bit=3 word=2", NULL, &one));
+    ASSERT_OK(td_memory_code_result(e.memory, NULL, 1));
+    ASSERT_OK(td_map_read(map, 0x1008, back, 4));
+    assert_memory_equal(back, "\x0d\xf0\xfe\xca", 4);
+    ASSERT_OK(td_memory_code_result(e.memory, &result, 1));
+    assert_int_equal(result.corrected, 1);
+
+    /* a second wrong bit: a write of a part of the word is refused, and so is what would come before it */
+    ASSERT_OK(td_memory_inject(e.memory, "bit=4 word=2", NULL, &two));
+    static const char refused[] =
+        "word 0x2 of \"wbuf\", subword 0: the syndrome 0x2e is none that the code \"inv_39_32 subword=32 "
+        "place=above\" corrects; write the word anew, or read it as it stands with check=off";
+    char message[300];
+    snprintf(message, sizeof message, "map_write at 0xff0: %s", refused);
+    ASSERT_REFUSED(td_map_write(map, 0xff0, bytes, 0x1a), TD_UNCORRECTABLE, message);
+    ASSERT_OK(td_map_read(map, 0xff0, back, 16));
+    for (size_t i = 0; i < 16; i++)
+        assert_int_equal(back[i], 0);
+    snprintf(message, sizeof message, "map_read at 0x1008: %s", refused);
+    ASSERT_REFUSED(td_map_read(map, 0x1008, back, 1), TD_UNCORRECTABLE, message);
+    ASSERT_OK(td_map_write(map, 0xff0, bytes, 0x1c)); /* the whole word is written anew */
+    ASSERT_OK(td_map_read(map, 0xff0, back, 0x1c));
+    assert_memory_equal(back, bytes, 0x1c);
+
+    ASSERT_OK(td_map_find(map, "as_is", &e));
+    ASSERT_OK(td_backdoor_write(e.raw, (uint64_t[]){0}, 1, (uint64_t[]){0x7fcafef00f}, NULL));
+    ASSERT_OK(td_map_read(map, 0x2000, back, 4));
+    assert_memory_equal(back, "\x0f\xf0\xfe\xca", 4);
+    td_faults_destroy(&one);
+    td_faults_destroy(&two);
+    td_map_destroy(&map);
+}
+
+/* A codec of codecs.c, under a code whose words it stores as ~word ^ address. */
+static void test_codec(void **state)
+{
+    (void)state;
+    char text[600];
+    td_map *map = NULL;
+    td_map_entry e;
+    unsigned char back[8];
+    snprintf(text, sizeof text, "s: words 8 x 31; base 0; code parity odd width=31; codec %s:flipped",
+             getenv("TD_TEST_CODECS"));
+    ASSERT_OK(td_map_create(text, NULL, 0, &map));
+    ASSERT_OK(td_map_read(map, 0, back, 8));
+    assert_memory_equal(back, "\0\0\0\0\0\0\0\0", 8);
+    ASSERT_OK(td_map_write(map, 5, "\x07", 1));
+    ASSERT_OK(td_map_find(map, "s", &e));
+    uint32_t stored[2] = {0};
+    ASSERT_OK(td_backdoor_read(e.arrays[0], (uint64_t[]){0, 1}, 2, stored));
+    assert_int_equal(stored[0], ~0x80000000u);
+    assert_int_equal(stored[1], ~0x00000700u ^ 1);
+    ASSERT_OK(td_map_read(map, 4, back, 4));
+    assert_memory_equal(back, "\0\7\0\0", 4);
+    td_map_destroy(&map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +407,8 @@ int main(void)
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_bytes_refused),
         cmocka_unit_test_setup_teardown(test_elf, enter_folder, leave_folder),
+        cmocka_unit_test(test_coded),
+        cmocka_unit_test(test_codec),
         cmocka_unit_test_setup_teardown(test_tensors, enter_folder, leave_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,6 +195,30 @@ static const struct {
      "map_create, line 2: c has more than 1099511627776 words; give it fewer memories"},
     {"a: words 4 x 16; address 3", TD_FORMAT,
      "map_create, line 1: a has an address and no organisation that it belongs to; write one"},
+    {"a: words 4 x 8; check off", TD_FORMAT,
+     "map_create, line 1: a has check and no code that it belongs to; write one, as code 39_32"},
+    {"a: words 4 x 32; code 39_32; check maybe", TD_FORMAT,
+     "map_create, line 1: \"check maybe\" of a; write on or off"},
+    {"a: words 4 x 32;\n code 39_33", TD_OPTION,
+     "map_create, line 2: code_create \"39_33\": \"39_33\" is no code; did you mean \"39_32\"? pass 22_16, 28_22, "
+     "39_32, 64_57, 72_64, hamming_22_16, hamming_39_32, hamming_72_64, hamming_76_68, each also with inv_ in front, "
+     "parity, hsiao, hamming or masks="},
+    {"a: words 4 x 33; code 39_32", TD_OPTION,
+     "map_create, line 1: code_create \"39_32\": 33 data bits are no whole subwords of 32; pass 32 or 64 bits, or "
+     "hsiao subword=N with an N that divides 33"},
+    {"a: words 4 x 32; code 39_32; arrays 4 x 32 x", TD_FORMAT,
+     "map_create, line 1: a is 4 words of 39 bits with its check bits, its array x is 4 of 32; make them equal, or "
+     "write an organisation"},
+    {"a: words 4 x 8; stored 9", TD_FORMAT,
+     "map_create, line 1: a has stored and no codec that it belongs to; write one, as codec ./file.so:symbol"},
+    {"a: words 4 x 8; codec none", TD_ARGUMENT,
+     "map_create, line 1: codec_open \"none\": no file and symbol; pass FILE:SYMBOL, as ./scrambler.so:prince"},
+    {"a: words 4 x 8; codec ./none.so:x", TD_FILE,
+     "map_create, line 1: codec_open \"./none.so:x\": the library cannot be loaded: ./none.so: cannot open shared "
+     "object file: No such file or directory; pass the path of a shared library, with a / in it"},
+    {"a: words 4 x 8\nb: memories a; code 39_32", TD_FORMAT,
+     "map_create, line 2: b is a region and has code; that is for a memory: drop it, or write words in place of "
+     "memories"},
 };
 
 static void test_refused(void **state)
