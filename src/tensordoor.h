@@ -632,6 +632,8 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  *                    unit=byte             every number is a byte, `@address` counts bytes (objcopy -O verilog)
  *                    address=byte          numbers are words, `@address` counts bytes
  *     raw          .bin .raw               words of (width + 7) / 8 bytes from word 0 on
+ *     mif          .mif                    memory initialisation of Intel's FPGA tools; its WIDTH is that of the memory
+ *     coe          .coe                    coefficients of AMD's FPGA tools: words from word 0 on
  *     ihex         .ihex .ihx              Intel hex, records 00 to 05
  *     srec         .srec .s19 .s28 .s37 .mot   Motorola S-records
  *     elf          .elf .axf               the loadable segments; read only. Needs libelf
@@ -1502,6 +1504,11 @@ TD_API td_status td_map_dump_tensor(const td_map *map, uint64_t address, td_tens
                                     const char *as);
 TD_API td_status td_map_compare_tensor(const td_map *map, uint64_t address, const td_tensor *golden,
                                        const td_layout *layout, const char *policy, const char *as, td_report **out);
+
+/* The same for every other call that takes a memory and a layout, as td_compare with a mask: the memory that has the
+ * address, and the layout moved there, which the caller destroys. */
+TD_API td_status td_map_place(const td_map *map, uint64_t address, const td_layout *layout, td_map_entry *out,
+                              td_layout **moved);
 
 /* The map in the order of its addresses, a line for each memory and each hole; free it with td_free. */
 TD_API td_status td_map_text(const td_map *map, char **text);

@@ -30,6 +30,8 @@ static const struct {
     [TD_FILE_IHEX] = {"ihex", TD_USE_IMAGE},
     [TD_FILE_SREC] = {"srec", TD_USE_IMAGE},
     [TD_FILE_ELF] = {"elf", TD_USE_IMAGE},
+    [TD_FILE_MIF] = {"mif", TD_USE_IMAGE},
+    [TD_FILE_COE] = {"coe", TD_USE_IMAGE},
 };
 
 static const struct {
@@ -42,7 +44,8 @@ static const struct {
     {".memb", TD_FILE_READMEMB}, {".ihex", TD_FILE_IHEX},     {".ihx", TD_FILE_IHEX},
     {".srec", TD_FILE_SREC},     {".s19", TD_FILE_SREC},      {".s28", TD_FILE_SREC},
     {".s37", TD_FILE_SREC},      {".mot", TD_FILE_SREC},      {".elf", TD_FILE_ELF},
-    {".axf", TD_FILE_ELF},       {".gguf", TD_FILE_GGUF},
+    {".axf", TD_FILE_ELF},       {".gguf", TD_FILE_GGUF},     {".mif", TD_FILE_MIF},
+    {".coe", TD_FILE_COE},
 };
 
 #define EXTENSIONS (sizeof extensions / sizeof extensions[0])
@@ -275,7 +278,8 @@ static td_status fail_extension(const char *extension, unsigned use)
         TD_ARGUMENT, "the extension \"%s\" is not that of a %s", extension,
         use == TD_USE_TENSOR
             ? "tensor file; use .npy, .npz, .safetensors, .gguf or .raw, or put the format in front, as npy:FILE"
-            : "memory image; use .hex, .mem, .vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in "
+            : "memory image; use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format "
+              "in "
               "front, as readmemh:FILE");
 }
 
@@ -318,8 +322,8 @@ td_status td_file_name_parse(const char *text, td_file_use use, td_file_name *ou
     else if (!(formats[name.format].uses & use))
         status = td_fail(TD_ARGUMENT, "%s is a format of %s", formats[name.format].word,
                          use == TD_USE_TENSOR ? "memory images, not of tensors; use npy, npz, safetensors, gguf or raw"
-                                              : "tensors, not of memory images; use readmemh, readmemb, raw, ihex, "
-                                                "srec or elf");
+                                              : "tensors, not of memory images; use readmemh, readmemb, raw, mif, coe, "
+                                                "ihex, srec or elf");
     else if (name.path[0] == '\0')
         status = td_fail(TD_ARGUMENT, "the name has no path; write %s:FILE", formats[name.format].word);
     else if (name.member && name.member[0] == '\0')

@@ -16,6 +16,8 @@ typedef enum td_file_format {
     TD_FILE_IHEX,
     TD_FILE_SREC,
     TD_FILE_ELF,
+    TD_FILE_MIF,
+    TD_FILE_COE,
     TD_FILE_FORMATS
 } td_file_format;
 

@@ -102,7 +102,7 @@ td_status td_map_create(const char *text, td_memory *const *arrays, size_t count
 
 /* -- what is in it -- */
 
-static td_map_entry entry_of(const td_map_node *n)
+td_map_entry td_map_entry_of(const td_map_node *n)
 {
     return (td_map_entry){.name = n->name,
                           .memory = n->memory,
@@ -128,7 +128,7 @@ td_status td_map_at(const td_map *map, size_t number, td_map_entry *out)
     if (number >= map->count)
         return td_fail(TD_RANGE, "map_at: memory %zu of a map of %zu; the last is %zu", number, map->count,
                        map->count - 1);
-    *out = entry_of(&map->node[number]);
+    *out = td_map_entry_of(&map->node[number]);
     return TD_OK;
 }
 
@@ -138,7 +138,7 @@ td_status td_map_find(const td_map *map, const char *name, td_map_entry *out)
         return td_fail(TD_ARGUMENT, "map_find: the %s is NULL; pass one", !map ? "map" : !name ? "name" : "output");
     for (size_t i = 0; i < map->count; i++)
         if (strcmp(map->node[i].name, name) == 0) {
-            *out = entry_of(&map->node[i]);
+            *out = td_map_entry_of(&map->node[i]);
             return TD_OK;
         }
     const char **known = malloc((map->count + 1) * sizeof *known);
@@ -214,7 +214,7 @@ td_status td_map_locate(const td_map *map, uint64_t address, td_map_entry *out, 
         return status;
     }
     const uint64_t offset = address - n->base, lane = offset % n->word_bytes;
-    *out = entry_of(n);
+    *out = td_map_entry_of(n);
     *word = offset / n->word_bytes;
     *lsb = 8 * (n->big_endian ? n->word_bytes - 1 - lane : lane);
     return TD_OK;

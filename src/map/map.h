@@ -90,6 +90,9 @@ td_status td_map_build(td_map *map, td_map_file *file, td_memory *const *arrays,
 /* order.c: sorts the nodes by their addresses, of which no two may overlap; the line of the second otherwise. */
 td_status td_map_order(td_map *map, size_t *line);
 
+/* map.c: what a user sees of a node. */
+td_map_entry td_map_entry_of(const td_map_node *node);
+
 /* The node that has this address, or NULL. td_map_fail_hole says where none is; TD_RANGE. */
 const td_map_node *td_map_node_at(const td_map *map, uint64_t address);
 td_status td_map_fail_hole(const td_map *map, uint64_t address);

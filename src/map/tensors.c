@@ -104,3 +104,21 @@ td_status td_map_compare_tensor(const td_map *map, uint64_t address, const td_te
             td_backdoor_compare_tensor(p.node->memory, golden, p.layout, policy, td_layout_choose_as(layout, as), out);
     return finish("map_compare_tensor", address, &p, status);
 }
+
+td_status td_map_place(const td_map *map, uint64_t address, const td_layout *layout, td_map_entry *out,
+                       td_layout **moved)
+{
+    place p = {0};
+    td_status status =
+        out && moved ? find_place(map, address, layout, &p) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
+    if (!status && p.layout && layout->as_text) {
+        p.layout->as_text = strdup(layout->as_text);
+        if (!p.layout->as_text)
+            status = td_fail_alloc(strlen(layout->as_text) + 1);
+    }
+    if (status)
+        return finish("map_place", address, &p, status);
+    *out = td_map_entry_of(p.node);
+    *moved = p.layout;
+    return TD_OK;
+}

@@ -15,14 +15,16 @@ static const tool_usage usage = {
              "ones, and what they have in common. Exit code 0: they match; 1: they do not; 2: they could not be\n"
              "compared. With --banks N there is one image per bank, and IMAGE has %d in place of the bank's number.\n"
              "With a packing in --as, IMAGE and the layout are those of its first part, and --part says where each of\n"
-             "the others lies.",
+             "the others lies. With --map and --memory or --at, IMAGE is a folder with an image of every array.",
 };
 
 /* The image of before has the depth of the one that is compared. */
-static bool load_snapshot(const tool_place *place, const char *path, tool_banks *before)
+static bool load_snapshot(const tool_place *place, const char *path, tool_place *before)
 {
-    return tool_banks_open(&usage, &place->flags[TOOL_BANKS], path, before) &&
-           tool_banks_create(before, place->width_bits, place->depth_words) && tool_banks_load(before);
+    if (place->map)
+        return tool_place_open(&usage, place->flags, path, before) && tool_place_load(before);
+    return tool_banks_open(&usage, &place->flags[TOOL_BANKS], path, &before->banks) &&
+           tool_banks_create(&before->banks, place->width_bits, place->depth_words) && tool_banks_load(&before->banks);
 }
 
 static int compare(const char *image, const char *golden_path, const tool_flag *flags)
@@ -32,7 +34,7 @@ static int compare(const char *image, const char *golden_path, const tool_flag *
     td_tensor *mask = NULL;
     td_report *report = NULL;
     tool_place place;
-    tool_banks before = {0};
+    tool_place before = {0};
     tool_progress progress;
 
     if (!tool_place_open(&usage, flags, image, &place))
@@ -53,7 +55,7 @@ static int compare(const char *image, const char *golden_path, const tool_flag *
                                 .policy = flags[POLICY].value,
                                 .as = flags[TOOL_AS].value,
                                 .mask = mask,
-                                .snapshot = before.memory,
+                                .snapshot = before.banks.memory,
                                 .progress = tool_progress_at,
                                 .context = &progress};
     const td_status status = td_compare(&what, &report);
@@ -63,7 +65,7 @@ static int compare(const char *image, const char *golden_path, const tool_flag *
 
 done:
     tool_place_close(&place);
-    tool_banks_close(&before);
+    tool_place_close(&before);
     td_tensor_destroy(&golden);
     td_tensor_destroy(&mask);
     return code;
@@ -118,8 +120,11 @@ int tool_compare(int argc, char **argv)
     const char *files[2] = {NULL, NULL};
     if (!tool_take_parts(&usage, &argc, argv, &parts))
         return TOOL_FAILED;
+    tool_place_take_map(argc, argv, flags);
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, files);
     if (parsed != TOOL_GO_ON)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
+    if (parts.count && flags[TOOL_MAP].value)
+        return tool_fail(usage.command, "--part beside --map; give every part a call of its own");
     return parts.count ? compare_parts(files[0], files[1], flags, &parts) : compare(files[0], files[1], flags);
 }

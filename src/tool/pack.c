@@ -15,7 +15,8 @@ static const tool_usage usage = {
         "are\n"
         "$readmemh text with an @address after each gap; OUT.bin is raw words, little endian. With --banks N there is\n"
         "one image per bank, and OUT has %d in place of the bank's number. With a packing in --as (see tensordoor\n"
-        "parts) the layout and OUT are those of its first part, and --part says where each of the others lies.",
+        "parts) the layout and OUT are those of its first part, and --part says where each of the others lies.\n"
+        "With --map and --memory or --at, OUT is a folder, and gets an image of every array that the memory lies in.",
 };
 
 static int pack(const char *in, const tool_flag *flags)
@@ -35,7 +36,7 @@ static int pack(const char *in, const tool_flag *flags)
     if (td_backdoor_load_tensor_banks(place.banks.memory, place.banks.count, tensor, place.layout,
                                       flags[TOOL_AS].value) != TD_OK)
         tool_fail_library(usage.command);
-    else if (tool_banks_save(&place.banks, place.spans, place.span_count))
+    else if (tool_place_save(&place))
         code = TOOL_OK;
 
 done:
@@ -81,8 +82,11 @@ int tool_pack(int argc, char **argv)
     const char *in = NULL;
     if (!tool_take_parts(&usage, &argc, argv, &parts))
         return TOOL_FAILED;
+    tool_place_take_map(argc, argv, flags);
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, &in);
     if (parsed != TOOL_GO_ON)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
+    if (parts.count && flags[TOOL_MAP].value)
+        return tool_fail(usage.command, "--part beside --map; give every part a call of its own");
     return parts.count ? pack_parts(in, flags, &parts) : pack(in, flags);
 }

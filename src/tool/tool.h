@@ -88,7 +88,17 @@ bool tool_banks_depth(const tool_banks *banks, uint64_t width_bits, const td_spa
 void tool_banks_close(tool_banks *banks);
 
 /* The flags that say how a tensor lies in images follow those of the layout, again with the same numbers everywhere. */
-enum { TOOL_WIDTH = TOOL_LAYOUT_FLAGS, TOOL_DEPTH, TOOL_BANKS, TOOL_AS, TOOL_PLACE_FLAGS };
+enum {
+    TOOL_WIDTH = TOOL_LAYOUT_FLAGS,
+    TOOL_DEPTH,
+    TOOL_BANKS,
+    TOOL_AS,
+    TOOL_MAP,
+    TOOL_MEMORY,
+    TOOL_AT,
+    TOOL_FORMAT,
+    TOOL_PLACE_FLAGS
+};
 
 #define TOOL_PLACE_FLAG_TABLE(default_depth)                                                                           \
     TOOL_LAYOUT_FLAG_TABLE, [TOOL_WIDTH] = {"width", 'w', true, "W", "bits of a word", NULL},                          \
@@ -96,8 +106,16 @@ enum { TOOL_WIDTH = TOOL_LAYOUT_FLAGS, TOOL_DEPTH, TOOL_BANKS, TOOL_AS, TOOL_PLA
                                             NULL},                                                                     \
                             [TOOL_BANKS] = {"banks", 'n', false, "N", "how many memories there are, one image each",   \
                                             NULL},                                                                     \
-                            [TOOL_AS] = {                                                                              \
-                                "as", 0, false, "T", "what the memory holds; default: the tensor's bits", NULL}
+                            [TOOL_AS] = {"as", 0, false, "T", "what the memory holds; default: the tensor's bits",     \
+                                         NULL},                                                                        \
+                            TOOL_MAP_FLAG_TABLE
+
+/* In place of width, depth and banks: a memory of a map file, or a system address in it. */
+#define TOOL_MAP_FLAG_TABLE                                                                                            \
+    [TOOL_MAP] = {"map", 0, false, "FILE", "a map file: images are those of the arrays of one of its memories", NULL}, \
+    [TOOL_MEMORY] = {"memory", 'm', false, "NAME", "with --map: the memory", NULL},                                    \
+    [TOOL_AT] = {"at", 0, false, "ADDRESS", "with --map: the system address that the layout begins at", NULL},         \
+    [TOOL_FORMAT] = {"format", 0, false, "F", "with --map: of the images: hex (default), memb, bin, mif or coe", NULL}
 
 typedef struct tool_place {
     const tool_usage *usage;
@@ -107,6 +125,9 @@ typedef struct tool_place {
     td_span *spans; /* the words that the tensor takes */
     size_t span_count;
     uint64_t width_bits, depth_words;
+    td_map *map; /* NULL: without --map */
+    td_map_entry entry;
+    const char *folder; /* of the images of its arrays */
 } tool_place;
 
 /* In this order: what the flags say, the words of that tensor, then new memories for them or those of the images. */
@@ -114,7 +135,16 @@ bool tool_place_open(const tool_usage *usage, const tool_flag *flags, const char
 bool tool_place_find(tool_place *place, const td_tensor *tensor);
 bool tool_place_create(tool_place *place);
 bool tool_place_load(tool_place *place);
+bool tool_place_save(const tool_place *place);
 void tool_place_close(tool_place *place);
+
+/* With --map among the arguments, --width is not required. */
+void tool_place_take_map(int argc, char **argv, tool_flag *flags);
+
+/* The images of a memory's arrays, one file each in a folder (macros.c). */
+bool tool_macros_open(tool_place *place, const char *folder);
+bool tool_macros_load(const tool_place *place);
+bool tool_macros_save(const tool_place *place);
 
 /* A bar on stderr while a comparison goes on; nothing when stderr is no terminal, or when the work is short. */
 typedef struct tool_progress {

@@ -15,7 +15,8 @@ static const tool_usage usage = {
         "Dumps a tensor out of a memory image through a layout. IN.hex, .mem and .vmem are $readmemh text; IN.bin is\n"
         "raw words, little endian. Words that the image does not give are zero. With --banks N there is one image per\n"
         "bank, and IN has %d in place of the bank's number. With a packing in --as, IN and the layout are those of\n"
-        "its first part, --part says where each of the others lies, and the tensor gets the values of all.",
+        "its first part, --part says where each of the others lies, and the tensor gets the values of all. With --map\n"
+        "and --memory or --at, IN is a folder with an image of every array.",
 };
 
 static int unpack(const char *in, const tool_flag *flags)
@@ -88,8 +89,11 @@ int tool_unpack(int argc, char **argv)
     const char *in = NULL;
     if (!tool_take_parts(&usage, &argc, argv, &parts))
         return TOOL_FAILED;
+    tool_place_take_map(argc, argv, flags);
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, &in);
     if (parsed != TOOL_GO_ON)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
+    if (parts.count && flags[TOOL_MAP].value)
+        return tool_fail(usage.command, "--part beside --map; give every part a call of its own");
     return parts.count ? unpack_parts(in, flags, &parts) : unpack(in, flags);
 }

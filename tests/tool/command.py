@@ -172,7 +172,8 @@ def what_the_library_refuses_leaves_nothing():
         refused_by_the_library(args, "tensordoor pack: ")
     refuse('tensordoor pack: memory_save_file "new.txt": the extension ".txt" is not that of a memory image; use .hex, '
            '.mem, '
-           ".vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE", "pack", "a.npy",
+           ".vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE", "pack",
+           "a.npy",
            "-o", "new.txt", "--width", "32", *layout, "--options", "cs=2")
     refuse('tensordoor pack: memory_save_file "no/new.hex": cannot create the file: No such file or directory; check '
            'the '

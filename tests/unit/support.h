@@ -21,7 +21,8 @@
 /* The end of the messages about an extension. */
 #define TENSOR_FILES "use .npy, .npz, .safetensors, .gguf or .raw, or put the format in front, as npy:FILE"
 #define IMAGE_FILES                                                                                                    \
-    "use .hex, .mem, .vmem, .memb, .bin, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE"
+    "use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format in front, as "            \
+    "readmemh:FILE"
 
 #define ASSERT_OK(call)                                                                                                \
     do {                                                                                                               \

@@ -74,7 +74,7 @@ static void refusals(void **state)
     } images[] = {
         {"a.npy", TD_ARGUMENT, "the extension \".npy\" is not that of a memory image; " IMAGE_FILES},
         {"npz:a", TD_ARGUMENT,
-         "npz is a format of tensors, not of memory images; use readmemh, readmemb, raw, ihex, srec or elf"},
+         "npz is a format of tensors, not of memory images; use readmemh, readmemb, raw, mif, coe, ihex, srec or elf"},
         {"elf,x=0:a", TD_OPTION, "elf has no option \"x\"; it has endian, base, address, bss, section, outside"},
         {"readmemh,foo=0:a", TD_OPTION, "readmemh has no option \"foo\"; it has endian, base, x, unit, address"},
         {"raw,dtype=u8:a", TD_OPTION, "raw has no option \"dtype\"; it has endian"},

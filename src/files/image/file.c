@@ -11,6 +11,7 @@ static const td_image_format *const image_formats[TD_FILE_FORMATS] = {
     [TD_FILE_RAW] = &td_format_raw,           [TD_FILE_READMEMH] = &td_format_readmemh,
     [TD_FILE_READMEMB] = &td_format_readmemb, [TD_FILE_IHEX] = &td_format_ihex,
     [TD_FILE_SREC] = &td_format_srec,         [TD_FILE_ELF] = &td_format_elf,
+    [TD_FILE_MIF] = &td_format_mif,           [TD_FILE_COE] = &td_format_coe,
 };
 
 /* An image on its way in: the name is parsed and the file read, and `format` scans it. */

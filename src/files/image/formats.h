@@ -28,5 +28,7 @@ extern const td_image_format td_format_raw;
 extern const td_image_format td_format_ihex;
 extern const td_image_format td_format_srec;
 extern const td_image_format td_format_elf;
+extern const td_image_format td_format_mif;
+extern const td_image_format td_format_coe;
 
 #endif
