@@ -576,7 +576,7 @@ void td_blocks_unpack(const td_packing *packing, const td_shape *block, const td
     work w = {.unpacked = out, .parts = *parts};
     bind(packing->elem, dtype_f32, TD_ROUND_EVEN, TD_TO_TENSOR, &w.elems);
     bind(out->dtype, dtype_f32, TD_ROUND_EVEN, TD_TO_MEMORY, &w.source);
-    td_scaler_make(packing, 0, &w.scaler);
+    td_scaler_make_back(packing, &w.scaler);
     if (packing->global != TD_GLOBAL_NONE)
         memcpy(&w.scaler.tensor_scale, parts->global->data, sizeof w.scaler.tensor_scale);
     w.by_kernel = td_codes_find(packing, true, &w.quant);

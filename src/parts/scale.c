@@ -143,7 +143,8 @@ static void find_tensor_scale(const td_packing *packing, uint32_t amax_bits, td_
     }
 }
 
-void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
+/* But for conversions, which take longer to make than a small tensor to pack. */
+static void make(const td_packing *packing, td_scaler *s)
 {
     const td_dtype t = packing->elem;
     s->packing = packing;
@@ -160,13 +161,26 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
                           .inf_is_max = packing->inf_is_max};
     frexpf(s->largest, &s->power.emax);
     s->power.emax--;
+}
+
+void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
+{
+    make(packing, s);
     find_tensor_scale(packing, amax_bits, s);
-    bind(packing->scale, TD_TO_MEMORY, &s->encode);
-    bind(packing->scale, TD_TO_TENSOR, &s->decode);
+    if (packing->rule > TD_RULE_NEAREST && packing->rule != TD_RULE_SHARED) {
+        bind(packing->scale, TD_TO_MEMORY, &s->encode);
+        bind(packing->scale, TD_TO_TENSOR, &s->decode);
+    }
     if (packing->supers) {
         bind(packing->super, TD_TO_MEMORY, &s->encode_super);
         bind(packing->super, TD_TO_TENSOR, &s->decode_super);
     }
+}
+
+void td_scaler_make_back(const td_packing *packing, td_scaler *s)
+{
+    make(packing, s);
+    bind(packing->scale, TD_TO_TENSOR, &s->decode);
 }
 
 /* Rounded to the dtype of scales, and what elements are multiplied by then. */

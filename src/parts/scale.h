@@ -37,8 +37,11 @@ typedef struct td_block_scales {
     unsigned char packed[4 * TD_STRIP];      /* given by all others: the scales, in containers of their dtype */
 } td_block_scales;
 
-/* `amax_bits` is that of the whole tensor; looked at for global=amax alone. */
+/* To pack: `amax_bits` is that of the whole tensor; looked at for global=amax alone. */
 void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s);
+
+/* To unpack. The scale of the whole tensor is the caller's to set. */
+void td_scaler_make_back(const td_packing *packing, td_scaler *s);
 
 /* True where elements are divided by `by`, false where they are multiplied. */
 bool td_scaler_divides(const td_packing *packing);
