@@ -1289,7 +1289,8 @@ typedef struct td_fault {
 
 /* `code` may be NULL: the memory is then words of bits that are all alike. In a memory of td_memory_coded the bits are
  * those of the coded words, with its own code, and the next read finds them: pass NULL. In a memory of td_memory_over
- * they are those of its words; macros and rows are words of its arrays, which are memories themselves. TD_OPTION for a
+ * they are those of its words, in the first copy, and go below the codes that its arrays have; macros and rows are
+ * words of its arrays, which are memories themselves. TD_OPTION for a
  * text that is wrong, TD_RANGE for words, bits and subwords that are not there, TD_ARGUMENT for another code. */
 TD_API td_status td_memory_inject(td_memory *memory, const char *what, const td_code *code, td_faults **out);
 

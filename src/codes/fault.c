@@ -12,12 +12,23 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define STAYS ((uint64_t)1 << 63)
+
+/* Where a bit is flipped: in the memory itself (NULL), or below the codes that lie under it, which would compute their
+ * check bits anew for it otherwise. */
+typedef struct spot {
+    td_memory *memory;
+    uint64_t word, bit;
+} spot;
+
 /* The record of an injection: what was flipped, and each of its words as it was left. */
 struct td_faults {
     td_fault *fault;
+    spot *spot; /* of every fault */
     size_t count;
     uint64_t width_bits, depth_words;
-    unsigned char *after; /* a word for every fault */
+    size_t after_bytes;
+    unsigned char *after; /* so many for every fault: its word */
 };
 
 /* -- the text -- */
@@ -258,57 +269,131 @@ static td_status choose(const td_memory *memory, const td_code *code, const td_f
 
 /* -- flipping -- */
 
-/* The words of a list, which stand in it word by word, are fetched before they are looked at, and put back. */
-static td_status bring_in(const td_memory *memory, const td_fault *list, size_t count)
+static td_memory *memory_of(td_memory *memory, const spot *at)
+{
+    return at->memory ? at->memory : memory;
+}
+
+static bool has_code(const td_memory *memory)
+{
+    size_t count = 0;
+    td_memory *const *below = memory->backing ? memory->backing->below(memory, &count) : NULL;
+    bool found = memory->backing && memory->backing->code;
+    for (size_t i = 0; i < count && !found; i++)
+        found = has_code(below[i]);
+    return found;
+}
+
+typedef struct down {
+    bool any;
+    size_t below;
+    uint64_t word, bit;
+} down;
+
+static void take_down(void *context, uint64_t number, size_t below, uint64_t word, uint64_t bit)
+{
+    (void)number;
+    *(down *)context = (down){true, below, word, bit};
+}
+
+static spot find_spot(td_memory *memory, const td_fault *fault)
+{
+    spot at = {NULL, fault->word, fault->bit};
+    for (td_memory *m = memory; has_code(m); m = at.memory) {
+        size_t count = 0;
+        td_memory *const *below = m->backing->below(m, &count);
+        down d = {0};
+        m->backing->find_down(m, &(td_word_bits){at.word, at.bit, 1}, 0, take_down, &d);
+        if (!d.any) /* a bit that the layer has no place for, as above the words of a codec */
+            break;
+        at = (spot){below[d.below], d.word, d.bit};
+    }
+    return at;
+}
+
+/* The words of a list are fetched before they are looked at, and put back. */
+static bool is_repeated(const spot *at, size_t i)
+{
+    return i > 0 && at[i].memory == at[i - 1].memory && at[i].word == at[i - 1].word;
+}
+
+static td_status bring_in(td_memory *memory, const spot *at, size_t count)
 {
     td_status status = TD_OK;
-    for (size_t i = 0; i < count && !status && memory->backing; i++)
-        if (i == 0 || list[i].word != list[i - 1].word)
-            status = td_memory_bring_in(memory, list[i].word, 1);
+    for (size_t i = 0; i < count && !status; i++)
+        if (!is_repeated(at, i))
+            status = td_memory_bring_in(memory_of(memory, &at[i]), at[i].word, 1);
     return status;
 }
 
-static td_status put_back(const td_memory *memory, const td_fault *list, size_t count)
+static td_status put_back(td_memory *memory, const spot *at, size_t count)
 {
     td_status status = TD_OK;
-    for (size_t i = 0; i < count && memory->backing && !status; i++)
-        if (i == 0 || list[i].word != list[i - 1].word)
-            status = td_memory_seal(memory, list[i].word, 1);
-    for (size_t i = 0; i < count && memory->backing && !status; i++)
-        if (i == 0 || list[i].word != list[i - 1].word)
-            td_memory_put_back(memory, list[i].word, 1);
+    for (size_t i = 0; i < count && !status; i++)
+        if (!is_repeated(at, i))
+            status = td_memory_seal(memory_of(memory, &at[i]), at[i].word, 1);
+    for (size_t i = 0; i < count && !status; i++)
+        if (!is_repeated(at, i))
+            td_memory_put_back(memory_of(memory, &at[i]), at[i].word, 1);
     return status;
+}
+
+static unsigned char *word_of(td_memory *memory, const spot *at)
+{
+    const td_memory *in = memory_of(memory, at);
+    return in->data + (size_t)at->word * in->word_bytes;
+}
+
+static void flip(td_memory *memory, const spot *at)
+{
+    const td_memory *in = memory_of(memory, at);
+    const unsigned char bit = (unsigned char)(1u << at->bit % 8);
+    word_of(memory, at)[at->bit / 8] ^= bit;
+    if (in->unknown_any) /* a bit that was x or z is a known 1 now */
+        in->unknown->data[(size_t)at->word * in->word_bytes + (size_t)at->bit / 8] &= (unsigned char)~bit;
+}
+
+/* The record without its words; takes the list. */
+static td_status make_record(td_memory *memory, td_fault *list, size_t count, td_faults **out)
+{
+    td_faults *f = calloc(1, sizeof *f);
+    spot *at = malloc((count + 1) * sizeof *at);
+    size_t bytes = memory->word_bytes;
+    for (size_t i = 0; i < count && at; i++) {
+        at[i] = find_spot(memory, &list[i]);
+        const size_t own = memory_of(memory, &at[i])->word_bytes;
+        bytes = own > bytes ? own : bytes;
+    }
+    unsigned char *after = f && at ? malloc(count * bytes + 1) : NULL;
+    if (!after) {
+        free(f);
+        free(at);
+        free(list);
+        return td_fail_alloc(count * (bytes + sizeof *at));
+    }
+    *f = (td_faults){list, at, count, memory->width_bits, memory->depth_words, bytes, after};
+    *out = f;
+    return TD_OK;
 }
 
 td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_faults **out)
 {
-    const size_t bytes = memory->word_bytes;
-    td_status status = bring_in(memory, list, count);
+    td_faults *f = NULL;
+    td_status status = make_record(memory, list, count, &f);
+    if (!status)
+        status = bring_in(memory, f->spot, count);
     for (size_t i = 0; i < count && !status; i++)
-        status = td_x_check_words(memory, &list[i].word, 1);
-    td_faults *faults = status ? NULL : calloc(1, sizeof *faults);
-    unsigned char *after = faults ? malloc(count * bytes + 1) : NULL;
-    if (!status && !after)
-        status = td_fail_alloc(count * bytes);
-    if (status) {
-        free(faults);
-        free(list);
-        return status;
-    }
-    *faults = (td_faults){list, count, memory->width_bits, memory->depth_words, after};
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = (size_t)list[i].word * bytes + (size_t)list[i].bit / 8;
-        memory->data[at] ^= (unsigned char)(1u << list[i].bit % 8);
-        if (memory->unknown_any) /* a bit that was x or z is a known 1 now */
-            memory->unknown->data[at] &= (unsigned char)~(1u << list[i].bit % 8);
-    }
-    for (size_t i = 0; i < count; i++)
-        memcpy(after + i * bytes, memory->data + (size_t)list[i].word * bytes, bytes);
-    status = put_back(memory, list, count);
+        status = td_x_check_words(memory_of(memory, &f->spot[i]), &f->spot[i].word, 1);
+    for (size_t i = 0; i < count && !status; i++)
+        flip(memory, &f->spot[i]);
+    for (size_t i = 0; i < count && !status; i++)
+        memcpy(f->after + i * f->after_bytes, word_of(memory, &f->spot[i]), memory_of(memory, &f->spot[i])->word_bytes);
+    if (!status)
+        status = put_back(memory, f->spot, count);
     if (status)
-        td_faults_destroy(&faults);
+        td_faults_destroy(&f);
     else
-        *out = faults;
+        *out = f;
     return status;
 }
 
@@ -352,18 +437,34 @@ td_status td_memory_inject(td_memory *memory, const char *what, const td_code *c
     return status;
 }
 
-/* A word with several faults is looked at once, at the first: its later ones follow, or stay, with it. */
-static bool is_untouched(const td_memory *memory, const td_faults *f, size_t i)
+/* The word of a fault is as the injection left it. */
+static bool is_untouched(td_memory *memory, const td_faults *f, size_t i)
 {
-    return memcmp(memory->data + (size_t)f->fault[i].word * memory->word_bytes, f->after + i * memory->word_bytes,
-                  memory->word_bytes) == 0;
+    return memcmp(word_of(memory, &f->spot[i]), f->after + i * f->after_bytes,
+                  memory_of(memory, &f->spot[i])->word_bytes) == 0;
+}
+
+/* A word with several faults is looked at once: all of them follow, or stay, with it. Marks those that stay by a bit
+ * that no word has, and returns the number of such words. */
+static uint64_t mark_changed(td_memory *memory, td_faults *f)
+{
+    uint64_t changed = 0;
+    for (size_t i = 0, end; i < f->count; i = end) {
+        bool untouched = true;
+        for (end = i; end < f->count && f->fault[end].word == f->fault[i].word; end++)
+            untouched &= is_untouched(memory, f, end);
+        for (size_t k = i; k < end && !untouched; k++)
+            f->spot[k].bit |= STAYS;
+        changed += !untouched;
+    }
+    return changed;
 }
 
 td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
 {
     if (!memory || !faults || !*faults)
         return td_fail(TD_ARGUMENT, "memory_undo: the %s is NULL; pass one", memory ? "faults" : "memory");
-    const td_faults *f = *faults;
+    td_faults *f = *faults;
     uint64_t changed = 0;
     if (memory->backing && memory->backing->code)
         memory = memory->backing->coded;
@@ -372,18 +473,16 @@ td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
                        "memory_undo \"%s\": faults of a memory of %" PRIu64 " words of %" PRIu64
                        " bits in one of %" PRIu64 " words of %" PRIu64 "; pass the memory that they were injected into",
                        memory->name, f->depth_words, f->width_bits, memory->depth_words, memory->width_bits);
-    td_status status = bring_in(memory, f->fault, f->count);
-    for (size_t i = 0; i < f->count && !status;) {
-        const bool untouched = is_untouched(memory, f, i);
-        const uint64_t word = f->fault[i].word;
-        changed += !untouched;
-        for (; i < f->count && f->fault[i].word == word; i++)
-            if (untouched)
-                memory->data[(size_t)word * memory->word_bytes + (size_t)f->fault[i].bit / 8] ^=
-                    (unsigned char)(1u << f->fault[i].bit % 8);
-    }
+    td_status status = bring_in(memory, f->spot, f->count);
     if (!status)
-        status = put_back(memory, f->fault, f->count);
+        changed = mark_changed(memory, f);
+    for (size_t i = 0; i < f->count && !status; i++)
+        if (!(f->spot[i].bit & STAYS))
+            flip(memory, &f->spot[i]);
+    for (size_t i = 0; i < f->count; i++)
+        f->spot[i].bit &= ~STAYS;
+    if (!status)
+        status = put_back(memory, f->spot, f->count);
     if (status) {
         td_fail_prefix("memory_undo \"%s\": ", memory->name);
         return status;
@@ -409,6 +508,7 @@ void td_faults_destroy(td_faults **faults)
     if (!faults || !*faults)
         return;
     free((*faults)->fault);
+    free((*faults)->spot);
     free((*faults)->after);
     free(*faults);
     *faults = NULL;

@@ -38,7 +38,8 @@ td_status td_fault_spec_read(const char *text, td_fault_spec *out);
 /* `wanted` of the bits, in random order first; number n of a seed. */
 void td_fault_pick(uint64_t *bits, size_t count, size_t wanted, uint64_t seed, uint64_t n);
 
-/* Flips the bits and gives their record; takes the list, which malloc made, in every case. TD_X_STATE where one of the
+/* Flips the bits, below the codes that lie under the memory, and gives their record; takes the list, which malloc made,
+ * in every case. TD_X_STATE where one of the
  * words is x or z and the memory's policy says error. */
 td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_faults **out);
 

@@ -54,6 +54,9 @@ layers_found layers_get_word(const world *w, uint64_t word, unsigned char *data,
 void layers_put_word(world *w, uint64_t word, const unsigned char *data);
 void layers_encode_row(world *w, uint64_t macro, uint64_t row, const unsigned char *data);
 
+/* Flips a bit of the memory on top below the codes of the macros. */
+void layers_flip(world *w, uint64_t word, uint64_t bit);
+
 /* Whether the words of a run are all that their rows hold, so that a write of all of them needs no old bit. */
 bool layers_rows_whole(const world *w, uint64_t first, uint64_t count);
 

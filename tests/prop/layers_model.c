@@ -211,3 +211,11 @@ void layers_draw_bits(random_state *r, uint64_t width, unsigned char *word)
     for (uint64_t b = 0; b < width; b++)
         oracle_set(word, b, random_below(r, 2));
 }
+
+void layers_flip(world *w, uint64_t word, uint64_t bit)
+{
+    uint64_t macro = 0, row = 0;
+    const uint64_t column = find(w, word, bit, &macro, &row);
+    const size_t at = oracle_place(w->code, (unsigned)(column / w->code->data), (unsigned)(column % w->code->data));
+    w->bits[macro][row * w->stored_width + at] ^= 1;
+}

@@ -297,22 +297,25 @@ static bool inject(world *w, random_state *r)
 {
     static const char *const where[] = {"in=any", "in=data", "in=check"};
     td_faults *faults = NULL;
-    if (w->in_macros)
-        return disturb(w, r);
     const uint64_t in = random_below(r, 3),
                    most = in == 1   ? w->code->data
                           : in == 2 ? w->code->checks
                                     : 2,
                    bits = 1 + random_below(r, most < 2 ? most : 2);
     snprintf(w->what, sizeof w->what, "words=%llu bits=%llu %s seed=%llu",
-             (unsigned long long)(1 + random_below(r, w->depth < 3 ? w->depth : 3)), (unsigned long long)bits,
-             where[in], (unsigned long long)random_below(r, 1000));
+             (unsigned long long)(1 + random_below(r, w->depth < 3 ? w->depth : 3)),
+             (unsigned long long)(w->width < bits ? 1 : bits), w->in_macros ? "" : where[in],
+             (unsigned long long)random_below(r, 1000));
     if (td_memory_inject(w->top, w->what, NULL, &faults))
         return layers_complain(w, "it was refused");
     const bool undo = random_chance(r, 30);
     for (size_t i = 0; i < td_faults_count(faults) && !undo; i++) {
         const td_fault fault = td_faults_at(faults, i);
         unsigned char coded[MOST_BYTES];
+        if (w->in_macros) {
+            layers_flip(w, fault.word, fault.bit);
+            continue;
+        }
         layers_get_coded(w, fault.word, coded);
         oracle_set(coded, fault.bit, !oracle_bit(coded, fault.bit));
         layers_put_coded(w, fault.word, coded);

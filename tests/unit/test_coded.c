@@ -308,6 +308,31 @@ static void macros_with_codes(void **state)
     ASSERT_OK(td_backdoor_load_tensor(s.memory, tensor, rows, NULL)); /* whole rows of the macros */
     assert_int_equal(word(s.memory, 3), 0x100f0e0d);
     td_faults_destroy(&faults);
+
+    /* Faults of the memory on top go below the codes of the macros. */
+    const uint64_t coordinate[2] = {5, 2}, before = word(s.array[1], 5);
+    ASSERT_OK(td_backdoor_inject(s.memory, tensor, rows, NULL, coordinate, "bit=7", NULL, &faults));
+    assert_int_equal(td_faults_at(faults, 0).word, 5);
+    assert_int_equal(td_faults_at(faults, 0).bit, 23);
+    assert_int_equal(word(s.array[1], 5), before ^ 0x80);
+    ASSERT_OK(td_memory_code_result(macro[1], NULL, 1));
+    assert_int_equal(word(s.memory, 5), 0x18171615);
+    assert_int_equal(result_of(macro[1]).corrected, 1);
+    ASSERT_OK(td_memory_undo(s.memory, &faults, NULL));
+    assert_int_equal(word(s.array[1], 5), before);
+    uint64_t left = 9;
+    ASSERT_OK(td_memory_inject(s.memory, "word=2 bit=0,1,16,17", NULL, &faults)); /* two of each macro */
+    uint64_t address = 2, value = 0;
+    assert_int_equal(td_backdoor_read(s.memory, &address, 1, &value), TD_UNCORRECTABLE);
+    ASSERT_OK(td_memory_undo(s.memory, &faults, &left));
+    assert_int_equal(left, 0);
+    assert_int_equal(word(s.memory, 2), 0x0c0b0a09);
+    ASSERT_OK(td_memory_inject(s.memory, "words=2 first=2 count=2 bits=3 seed=1", NULL, &faults));
+    set_word(s.memory, 2, 7); /* one of the two is written since */
+    ASSERT_OK(td_memory_undo(s.memory, &faults, &left));
+    assert_int_equal(left, 1);
+    assert_int_equal(word(s.memory, 2), 7);
+    assert_int_equal(word(s.memory, 3), 0x100f0e0d);
     td_layout_destroy(&slices);
     td_layout_destroy(&rows);
     td_tensor_destroy(&tensor);
