@@ -11,7 +11,7 @@ td_sid_make() {
   td_container "$td_sid" sid $td_sid_packages usr/bin/verilator
 }
 
-# td_sid_build [MESON OPTION...]: the library, in /tensordoor/build/newest of the container.
+# td_sid_build [MESON OPTION...]: the library and the codec of tb_layers, in /tensordoor/build/newest of the container.
 td_sid_build() {
   td_copy_tree "$td_sid/tensordoor"
   chroot "$td_sid" verilator --version
@@ -19,7 +19,7 @@ td_sid_build() {
     cd /tensordoor
     test -e build/newest/build.ninja || meson setup build/newest -Dbuildtype=release -Dtests=true >/dev/null
     test $# = 0 || meson configure build/newest "$@"
-    ninja -C build/newest libtensordoor.so.0.1.0 >build/newest.log 2>&1 || { cat build/newest.log; exit 1; }' sh "$@"
+    ninja -C build/newest libtensordoor.so.0.1.0 tests/unit/codecs.so >build/newest.log 2>&1 || { cat build/newest.log; exit 1; }' sh "$@"
 }
 
 # td_sid_uvm: UVM's sources, which td_uvm_fetch has fetched, as /uvm of the container.

@@ -278,6 +278,7 @@ static bool try_bytes(random_state *r, world *w)
     return true;
 }
 
+#ifdef TD_HAVE_ELF
 /* An ELF file of two or three segments, which may overlap no other. */
 static bool try_elf(random_state *r, world *w)
 {
@@ -320,6 +321,7 @@ static bool try_elf(random_state *r, world *w)
         take(w, part[s].p_paddr, file + part[s].p_offset, part[s].p_filesz);
     return check_memories(w);
 }
+#endif
 
 static bool run_case(uint64_t seed)
 {
@@ -329,8 +331,10 @@ static bool run_case(uint64_t seed)
     bool good = td_map_create(w.text, NULL, 0, &w.map) == TD_OK;
     for (int i = 0; i < 8 && good; i++)
         good = try_bytes(&r, &w);
+#ifdef TD_HAVE_ELF
     if (good && random_chance(&r, 30))
         good = try_elf(&r, &w);
+#endif
     if (!good)
         printf("%s# %s\n", w.text, td_last_error());
     td_map_destroy(&w.map);

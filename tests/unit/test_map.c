@@ -156,6 +156,7 @@ static void test_bytes_refused(void **state)
 }
 
 /* tests/data/files/firmware.elf: two segments from 0x1000 on, see test_images.c */
+#ifdef TD_HAVE_ELF
 static void test_elf(void **state)
 {
     (void)state;
@@ -226,6 +227,7 @@ static void test_elf(void **state)
     td_memory_destroy(&flat);
     td_free(spans);
 }
+#endif
 
 static void test_tensors(void **state)
 {
@@ -406,7 +408,9 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_bytes_refused),
+#ifdef TD_HAVE_ELF
         cmocka_unit_test_setup_teardown(test_elf, enter_folder, leave_folder),
+#endif
         cmocka_unit_test(test_coded),
         cmocka_unit_test(test_codec),
         cmocka_unit_test_setup_teardown(test_tensors, enter_folder, leave_folder),
