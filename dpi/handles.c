@@ -55,7 +55,7 @@ static const char *kind_name(unsigned kind)
 static unsigned kind_of(td_dpi_u64 handle)
 {
     unsigned kind = (unsigned)(handle >> 56) - TAG;
-    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_MAP ? kind : 0;
+    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_PARTS_LAYOUT ? kind : 0;
 }
 
 int td_dpi_done(td_status status, const char **message)

@@ -198,24 +198,6 @@ TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk
 TD_API size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown);
 TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words);
 
-/* Maps (tensordoor.h, section 15). A bridge that makes the memories of a map over arrays of its own asks how each of
- * them is made, in the order of the file, and uses the map for what addresses mean. */
-typedef struct td_map_recipe {
-    const char *name;
-    uint64_t depth_words, width_bits;
-    uint64_t stored_bits;              /* of a word under code and codec */
-    const td_layout *organisation;     /* NULL: the one memory below is it */
-    const char *below;                 /* names with blanks between them */
-    uint64_t array_depth, array_width; /* of these arrays; 0: they are memories of the map */
-    const char *code, *codec;          /* "": none */
-    int unchecked;                     /* 1: check off */
-} td_map_recipe;
-TD_API td_status td_map_recipe_at(const td_map *map, size_t number, td_map_recipe *out);
-
-/* The part of a file that td_map_load_file would put into one memory, as a name for td_memory_load_file_part, or ""
- * where that is nothing; free it with td_free. Refuses what td_map_load_file does. */
-TD_API td_status td_map_file_part(const td_map *map, size_t number, const char *path, char **name);
-
 #ifdef __cplusplus
 }
 #endif

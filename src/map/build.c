@@ -154,33 +154,8 @@ static td_status organise(builder *b, uint64_t depth, uint64_t width, td_memory 
                          e->name);
     if (!status)
         status = td_memory_over(e->name, width, depth, layout, under, count, &memory);
-    b->node->made.organisation = layout;
+    td_layout_destroy(&layout);
     return status ? status : add_layer(b, memory);
-}
-
-/* What a bridge asks for. */
-static td_status keep_names(const builder *b, char **names, size_t count)
-{
-    td_text text = {0};
-    for (size_t i = 0; i < count; i++)
-        td_text_add(&text, "%s%s", i ? " " : "", names[i]);
-    b->node->made.below = text.text;
-    return text.failed ? td_fail_alloc(text.used) : TD_OK;
-}
-
-static td_status keep_text(const char *text, char **out)
-{
-    *out = text ? strdup(text) : NULL;
-    return text && !*out ? td_fail_alloc(strlen(text) + 1) : TD_OK;
-}
-
-static td_status keep_layers(const builder *b, const td_map_layers *layers)
-{
-    td_map_made *made = &b->node->made;
-    made->stored_bits = layers->stored_bits;
-    made->unchecked = layers->check != NULL;
-    const td_status status = keep_text(b->entry->text[TD_MAP_CODE], &made->code);
-    return status ? status : keep_text(b->entry->text[TD_MAP_CODEC], &made->codec);
 }
 
 /* Without an organisation a memory is its one array. */
@@ -255,12 +230,6 @@ static td_status build_memory(builder *b)
         if (status)
             at_clause(b, failed);
     }
-    if (!status)
-        status = keep_names(b, names ? names : own, count);
-    if (!status)
-        status = keep_layers(b, &layers);
-    b->node->made.array_depth = names ? array_depth : depth;
-    b->node->made.array_width = names ? array_width : layers.stored_bits;
     if (!status && !layers.zero_is_zero && all_owned(b))
         status = td_memory_clear(b->node->memory);
     td_code_destroy(&layers.code);
@@ -349,13 +318,10 @@ static td_status build_region(builder *b)
         status = td_memory_over(e->name, under.width_bits, depth, layout, memories, under.count, &memory);
     if (!status)
         status = add_layer(b, memory);
-    if (!status)
-        status = keep_names(b, names, under.count);
-    b->node->made.stored_bits = under.width_bits;
     b->node->raw = b->node->memory;
 
 done:
-    b->node->made.organisation = layout;
+    td_layout_destroy(&layout);
     free(names);
     free(memories);
     return status;

@@ -19,10 +19,6 @@ void td_map_destroy(td_map **map)
         td_map_node *n = &m->node[i];
         while (n->layer_count > 0)
             td_memory_destroy(&n->layer[--n->layer_count]);
-        td_layout_destroy(&n->made.organisation);
-        free(n->made.below);
-        free(n->made.code);
-        free(n->made.codec);
         free(n->array);
         free(n->name);
     }

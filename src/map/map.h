@@ -58,16 +58,6 @@ typedef struct td_map_array {
 
 #define TD_MAP_LAYERS 4
 
-/* How a node was made, for bridges that make it of their own arrays (recipe.c). */
-typedef struct td_map_made {
-    td_layout *organisation;           /* NULL: it is the one memory below */
-    char *below;                       /* names, blanks between them */
-    uint64_t array_depth, array_width; /* of arrays; 0: what is below are nodes */
-    uint64_t stored_bits;
-    char *code, *codec; /* NULL: none */
-    bool unchecked;
-} td_map_made;
-
 /* A memory or a region. */
 typedef struct td_map_node {
     char *name;
@@ -76,7 +66,6 @@ typedef struct td_map_node {
     td_memory *raw;                  /* under the code; the same where there is none */
     td_memory *layer[TD_MAP_LAYERS]; /* what destroys with the map, the lowest first */
     size_t layer_count;
-    td_map_made made;
     td_memory **array; /* at the bottom, in the order of the banks */
     size_t array_count;
     bool addressed;

@@ -1,6 +1,5 @@
 /* Maps of chips: bytes, files and tensors at system addresses, over arrays, organisations and interleaved regions. */
 #include "support.h"
-#include "tensordoor_bridge.h"
 
 static const char chip[] =
     "# a chip\n"
@@ -202,17 +201,6 @@ static void test_elf(void **state)
     assert_int_equal(outside.first, 0x1010);
     assert_int_equal(outside.last, spans[count - 1].first + spans[count - 1].count - 1);
     ASSERT_OK(td_map_load_file(map, "srec,outside=skip:objcopy.srec", NULL));
-    char *part = NULL;
-    ASSERT_OK(td_map_file_part(map, 0, "elf,bss=zero,outside=skip:firmware.elf", &part));
-    assert_string_equal(part, "elf,bss=zero,outside=skip,base=0x1000,endian=little:firmware.elf");
-    td_free(part);
-    ASSERT_OK(td_map_file_part(map, 1, "elf,outside=skip:firmware.elf", &part));
-    assert_string_equal(part, "");
-    td_free(part);
-    write_file("b.hex", "@1000\n1\n", 8);
-    ASSERT_REFUSED(td_map_file_part(map, 0, "readmemh,unit=byte:b.hex", &part), TD_ARGUMENT,
-                   "map_load_file \"readmemh,unit=byte:b.hex\": readmem text cannot be cut; load an ELF file, .ihex or "
-                   ".srec");
     td_map_destroy(&map);
 
     ASSERT_OK(td_map_create("ram: words 2 x 32; base 0x9000", NULL, 0, &map));

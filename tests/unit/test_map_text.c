@@ -1,6 +1,5 @@
 /* The texts that are no map: what is refused, with the line, the value found, the value needed and the fix. */
 #include "support.h"
-#include "tensordoor_bridge.h"
 
 static const struct {
     const char *text;
@@ -320,17 +319,6 @@ static void test_null(void **state)
     ASSERT_REFUSED(td_map_locate(map, 0, &e, NULL, &word), TD_ARGUMENT, "map_locate: the output is NULL; pass one");
     ASSERT_REFUSED(td_map_locate(map, 0, &e, &word, &word), TD_RANGE,
                    "map_locate: address 0x0 in a map without addresses; write base ADDRESS for a memory");
-    td_map_recipe recipe;
-    char *part = NULL;
-    ASSERT_REFUSED(td_map_recipe_at(NULL, 0, &recipe), TD_ARGUMENT, "map_recipe_at: the map is NULL; pass one");
-    ASSERT_REFUSED(td_map_recipe_at(map, 2, &recipe), TD_RANGE, "map_recipe_at: memory 2 of a map of 2; the last is 1");
-    ASSERT_OK(td_map_recipe_at(map, 1, &recipe));
-    assert_string_equal(recipe.below, "abuf");
-    assert_int_equal(recipe.array_depth, 4);
-    assert_null(recipe.organisation);
-    ASSERT_REFUSED(td_map_file_part(map, 0, NULL, &part), TD_ARGUMENT, "map_load_file: the path is NULL; pass one");
-    ASSERT_REFUSED(td_map_file_part(map, 2, "a.elf", &part), TD_RANGE,
-                   "map_load_file: memory 2 of a map of 2; the last is 1");
     ASSERT_REFUSED(td_map_text(NULL, &text), TD_ARGUMENT, "map_text: the map is NULL; pass one");
     ASSERT_REFUSED(td_map_text(map, NULL), TD_ARGUMENT, "map_text: the output is NULL; pass one");
     td_map_destroy(&map);
