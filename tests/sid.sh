@@ -19,7 +19,8 @@ td_sid_build() {
     cd /tensordoor
     test -e build/newest/build.ninja || meson setup build/newest -Dbuildtype=release -Dtests=true >/dev/null
     test $# = 0 || meson configure build/newest "$@"
-    ninja -C build/newest libtensordoor.so.0.1.0 tests/unit/codecs.so >build/newest.log 2>&1 || { cat build/newest.log; exit 1; }' sh "$@"
+    ninja -C build/newest libtensordoor.so.0.1.0 tests/unit/codecs.so >build/newest.log 2>&1 ||
+      { cat build/newest.log; exit 1; }' sh "$@"
 }
 
 # td_sid_uvm: UVM's sources, which td_uvm_fetch has fetched, as /uvm of the container.
