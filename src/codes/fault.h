@@ -27,7 +27,8 @@ typedef struct td_fault_spec {
 /* Of `seen`: what says which words of the memory, and which subword, for callers that know them. */
 #define TD_FAULT_WHERE (1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 7)
 
-#define TD_FAULT_CODED (1u << 6) /* and in= */
+#define TD_FAULT_CODED (1u << 6)   /* in=, */
+#define TD_FAULT_SUBWORD (1u << 7) /* and subword=, which take a code */
 
 /* The memory that holds the bits, and its code: of one with a code of its own (td_memory_coded), that below it.
  * TD_ARGUMENT where the caller has passed another code. */
@@ -39,8 +40,7 @@ td_status td_fault_spec_read(const char *text, td_fault_spec *out);
 void td_fault_pick(uint64_t *bits, size_t count, size_t wanted, uint64_t seed, uint64_t n);
 
 /* Flips the bits, below the codes that lie under the memory, and gives their record; takes the list, which malloc made,
- * in every case. TD_X_STATE where one of the
- * words is x or z and the memory's policy says error. */
+ * in every case. TD_X_STATE where one of the words is x or z and the memory's policy says error. */
 td_status td_faults_apply(td_memory *memory, td_fault *list, size_t count, td_faults **out);
 
 #endif
