@@ -7,9 +7,8 @@
  *
  *     prop_layers [--cases N] [--seed S]
  *     prop_layers --case S                  one case, as the failure line says */
+#include "cases.h"
 #include "layers.h"
-
-#include <time.h>
 
 /* The counts, of a code above the macros. */
 static bool check_counts(world *w)
@@ -375,25 +374,5 @@ static bool run_case(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t cases = 1500, seed = (uint64_t)time(NULL) * 1000003u, failures = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const uint64_t value = strtoull(argv[i + 1], NULL, 0);
-        if (strcmp(argv[i], "--cases") == 0)
-            cases = value;
-        else if (strcmp(argv[i], "--seed") == 0)
-            seed = value;
-        else if (strcmp(argv[i], "--case") == 0)
-            return !run_case(value);
-    }
-    printf("seed %llu (replay: prop_layers --seed %llu)\n", (unsigned long long)seed, (unsigned long long)seed);
-    random_state seeds = {seed};
-    for (uint64_t i = 0; i < cases && failures < 10; i++) {
-        const uint64_t one = random_next(&seeds);
-        if (!run_case(one)) {
-            printf("  replay: prop_layers --case %llu\n", (unsigned long long)one);
-            failures++;
-        }
-    }
-    printf("%llu cases; %llu failures\n", (unsigned long long)cases, (unsigned long long)failures);
-    return failures != 0;
+    return run_cases("prop_layers", 1500, run_case, argc, argv);
 }
