@@ -49,6 +49,12 @@ static const struct shape {
     {1, 3, 4, {{7, 1, 5}, {2, 7, 105}, {3, 14, 35}, {9, 42, 210}}}, /* */
     {1, 1, 2, {{4, 1, 1}, {400, 4, -4}}},                           /* units backward in the source */
     {1, 1, 2, {{2, 1, 0}, {300, 2, 1}}},                            /* copies */
+    {1, 1, 2, {{12, 1, -1}, {90, 12, 12}}},                         /* vectors that the next one continues */
+    {1, 1, 2, {{13, 1, -1}, {90, 13, 14}}},                         /* */
+    {1, 1, 2, {{3, 1, -1}, {90, 16, 3}}},                           /* three lanes of sixteen */
+    {2, 1, 2, {{5, 2, 200}, {90, 32, 2}}},                          /* as many terms as lanes */
+    {2, 1, 2, {{3, 2, 202}, {90, 8, 2}}},                           /* */
+    {4, 1, 2, {{4, 4, 404}, {90, 20, 4}}},                          /* */
 };
 #define SHAPES (sizeof shape / sizeof shape[0])
 
@@ -101,6 +107,11 @@ static void check_kernel(const kernel *k)
         const size_t most = shape[i].loop[s.unit].extent;
         for (size_t units = 1; units <= 3u * s.at_once + 1 && units <= most; units += units % 7 + 1)
             check(k, &s, i, units, units % 5, false);
+        for (size_t units = 4u * s.at_once; units <= most; units += s.at_once + units % 3)
+            check(k, &s, i, units, units % 5, false);
+        s.may_fill = false;
+        if (td_shuffle_list(&s, k->vector) || strcmp(k->isa, "c") == 0)
+            check(k, &s, i, most, 1, false);
         check(k, &s, i, most, 0, true);
     }
     assert_true(taken >= 10);
