@@ -209,6 +209,46 @@ TD_API td_status td_tensor_fill_coordinates(td_tensor *tensor);
  * TD_RANGE for a min= or max= that the dtype cannot hold. */
 TD_API td_status td_tensor_fill(td_tensor *tensor, const char *what);
 
+/* Steps on tensors: each makes a new tensor and leaves its operands as they are; a refused one makes none.
+ *
+ * td_tensor_slice takes a part as NumPy writes it, "3, 0:16:2, :": indices and begin:end:step, counted from the end
+ * where they are negative, and "..."; an index drops its dimension, and dimensions that are not mentioned stay whole.
+ * TD_OPTION for other text, TD_RANGE for an index past the end, TD_SHAPE for a part of no element. */
+TD_API td_status td_tensor_slice(const td_tensor *tensor, const char *text, td_tensor **out);
+
+/* Joins tensors of one dtype along dimension `axis`, which alone may differ in length; TD_DTYPE or TD_SHAPE otherwise.
+ * */
+TD_API td_status td_tensor_concat(const td_tensor *const *tensors, size_t count, size_t axis, td_tensor **out);
+
+/* Dimension i of the result is dimension order[i] of the tensor: "0 2 1". NULL or "" reverses all. TD_OPTION unless the
+ * order has every dimension once. */
+TD_API td_status td_tensor_transpose(const td_tensor *tensor, const char *order, td_tensor **out);
+
+/* Elementwise sums and products of two tensors of one dtype, products with a number, and values brought into a range.
+ * The result has the dtype and shape of the first tensor. The second is broadcast into that shape as NumPy does it:
+ * from the last dimension on, extents are equal or 1. The options, NULL or "" for none, are words:
+ *     axis=N     the second tensor is a vector along dimension N
+ *     error      a result past the range is TD_RANGE, with the first such element in the message; the default of
+ *                integers and fixed point, and for them alone
+ *     wrap       it is taken modulo 2^bits; for integers and fixed point alone
+ *     sat        it becomes the nearest number of the type; in floats infinities do, too
+ *     inf        it becomes what a conversion with `inf` gives (section 7); for floats alone. Their default is that of
+ *                conversions: sat up to 8 bits, inf above
+ *
+ * Integers are added and multiplied exactly, and so is fixed point, whose product is then rounded once, to nearest
+ * even. With a number, integers and fixed point are multiplied in f64, and the product is rounded to the nearest step,
+ * ties to even. Floats are computed in f32 where it holds every value of the type, else in f64, and converted back;
+ * every rounding is to nearest even, and the number is rounded to the type that is computed in. Where the result is no
+ * number, it is the type's positive quiet NaN without payload. So the bits are the same on every machine.
+ *
+ * td_tensor_clamp makes values below `low` that bound and values above `high` that one. Bounds are rounded to the type;
+ * those past its range do nothing, infinities neither. TD_RANGE when no value of the type is within, or when a bound of
+ * integers is not whole, TD_ARGUMENT when low is above high. NaNs stay, without payload. */
+TD_API td_status td_tensor_add(const td_tensor *a, const td_tensor *b, const char *options, td_tensor **out);
+TD_API td_status td_tensor_mul(const td_tensor *a, const td_tensor *b, const char *options, td_tensor **out);
+TD_API td_status td_tensor_scale(const td_tensor *tensor, double factor, const char *options, td_tensor **out);
+TD_API td_status td_tensor_clamp(const td_tensor *tensor, double low, double high, td_tensor **out);
+
 /* -- 4. Memories ---------------------------------------------------------------------------------------------------
  *
  * Words of `width` bits, zero at first. Word w begins at byte w * td_memory_word_bytes(m), little endian, and bits
