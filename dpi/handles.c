@@ -34,6 +34,7 @@ struct td_dpi_slot {
     _Atomic uint32_t generation; /* read without the lock to tell stale from foreign */
     atomic_bool layered;         /* a memory lies, or has lain, over the object, or it over others */
     uint32_t users;              /* memories that lie over it, or use it; guarded by layers_lock */
+    bool lent;                   /* a map owns the object */
     td_dpi_u64 *below;           /* what the object lies over or uses itself */
     size_t below_count;
     struct td_dpi_slot *next_free;
@@ -47,15 +48,15 @@ static unsigned block_count;
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[] = {"object", "tensor", "memory",           "layout",
-                                        "report", "code",   "record of faults", "layout of parts"};
+    static const char *const names[] = {"object", "tensor",           "memory",          "layout", "report",
+                                        "code",   "record of faults", "layout of parts", "map"};
     return names[kind < sizeof names / sizeof *names ? kind : 0];
 }
 
 static unsigned kind_of(td_dpi_u64 handle)
 {
     unsigned kind = (unsigned)(handle >> 56) - TAG;
-    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_PARTS_LAYOUT ? kind : 0;
+    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_MAP ? kind : 0;
 }
 
 int td_dpi_done(td_status status, const char **message)
@@ -299,7 +300,8 @@ static bool grow(void)
     return true;
 }
 
-static td_status create(td_dpi_kind kind, void *object, td_dpi_u64 *below, size_t count, td_dpi_u64 *handle,
+/* A map and the memories that it lends are layers of each other. */
+static td_status create(td_dpi_kind kind, void *object, bool lent, td_dpi_u64 *below, size_t count, td_dpi_u64 *handle,
                         const char **message)
 {
     pthread_mutex_lock(&table_lock);
@@ -317,7 +319,8 @@ static td_status create(td_dpi_kind kind, void *object, td_dpi_u64 *below, size_
     if (!biased)
         pthread_mutex_lock(&slot->lock);
     slot->object = object;
-    slot->layered = count > 0;
+    slot->layered = count > 0 || lent || kind == TD_DPI_MAP;
+    slot->lent = lent;
     slot->users = 0;
     slot->below = below;
     slot->below_count = count;
@@ -333,18 +336,23 @@ static td_status create(td_dpi_kind kind, void *object, td_dpi_u64 *below, size_
 
 td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message)
 {
-    return create(kind, object, NULL, 0, handle, message);
+    return create(kind, object, false, NULL, 0, handle, message);
 }
 
-td_status td_dpi_handle_create_over(void *memory, const td_dpi_claim *below, size_t count, td_dpi_u64 *handle,
-                                    const char **message)
+td_status td_dpi_handle_lend(void *memory, td_dpi_u64 *handle, const char **message)
+{
+    return create(TD_DPI_MEMORY, memory, true, NULL, 0, handle, message);
+}
+
+td_status td_dpi_handle_create_over(td_dpi_kind kind, void *object, const td_dpi_claim *below, size_t count,
+                                    td_dpi_u64 *handle, const char **message)
 {
     td_dpi_u64 *handles = malloc((count + 1) * sizeof *handles);
     if (!handles)
         return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "no memory for %zu handles; use fewer arrays", count);
     for (size_t i = 0; i < count; i++)
         handles[i] = below[i].handle;
-    const td_status status = create(TD_DPI_MEMORY, memory, handles, count, handle, message);
+    const td_status status = create(kind, object, false, handles, count, handle, message);
     if (status)
         free(handles);
     for (size_t i = 0; i < count && !status; i++) {
@@ -375,15 +383,20 @@ static td_status refuse_used(const char *call, const struct td_dpi_slot *slot, t
                                   slot->users, slot->users == 1 ? "memory uses" : "memories use", kind_name(kind));
 }
 
-td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object, const char **message)
+static td_status take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, bool lent, void **object,
+                      const char **message)
 {
     td_dpi_claim claim = {.handle = handle, .kind = kind};
     td_status status = td_dpi_claim_one(call, &claim, message);
     if (status)
         return status;
     struct td_dpi_slot *slot = claim.slot;
-    if (slot->users) {
+    if (slot->users)
         status = refuse_used(call, slot, kind, message);
+    else if (slot->lent != lent)
+        status = (td_status)td_dpi_fail(TD_ARGUMENT, message, "%s \"%s\": a map has made it; destroy the map", call,
+                                        td_memory_name(slot->object));
+    if (status) {
         td_dpi_release(&claim, 1);
         return status;
     }
@@ -400,4 +413,27 @@ td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 hand
         pthread_mutex_unlock(&table_lock);
     }
     return TD_OK;
+}
+
+td_status td_dpi_handle_take(const char *call, td_dpi_kind kind, td_dpi_u64 handle, void **object, const char **message)
+{
+    return take(call, kind, handle, false, object, message);
+}
+
+td_status td_dpi_handle_unused(const char *call, td_dpi_u64 handle, const char **message)
+{
+    td_dpi_claim claim = {.handle = handle, .kind = TD_DPI_MEMORY};
+    td_status status = td_dpi_claim_one(call, &claim, message);
+    if (status)
+        return status;
+    if (claim.slot->users)
+        status = refuse_used(call, claim.slot, TD_DPI_MEMORY, message);
+    td_dpi_release(&claim, 1);
+    return status;
+}
+
+td_status td_dpi_handle_end_lent(const char *call, td_dpi_u64 handle, const char **message)
+{
+    void *object = NULL;
+    return take(call, TD_DPI_MEMORY, handle, true, &object, message);
 }

@@ -19,7 +19,8 @@ typedef enum td_dpi_kind {
     TD_DPI_REPORT = 4,
     TD_DPI_CODE = 5,
     TD_DPI_FAULTS = 6,
-    TD_DPI_PARTS_LAYOUT = 7
+    TD_DPI_PARTS_LAYOUT = 7,
+    TD_DPI_MAP = 8
 } td_dpi_kind;
 
 /* One handle argument of a call; the last three members are filled by the claim. */
@@ -47,10 +48,17 @@ td_status td_dpi_claim_below(const char *call, td_dpi_claim *claims, size_t coun
  * owns it. */
 td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message);
 
-/* The same for a memory that uses the objects of these claims, which td_dpi_claim_below has made and which are not yet
- * released. None of them can be destroyed before it, and no two threads are in calls with any of them at once. */
-td_status td_dpi_handle_create_over(void *memory, const td_dpi_claim *below, size_t count, td_dpi_u64 *handle,
-                                    const char **message);
+/* The same for a memory or a map that uses the objects of these claims, which td_dpi_claim_below has made and which are
+ * not yet released. None of them can be destroyed before it, and no two threads are in calls with any of them at once.
+ */
+td_status td_dpi_handle_create_over(td_dpi_kind kind, void *object, const td_dpi_claim *below, size_t count,
+                                    td_dpi_u64 *handle, const char **message);
+
+/* A handle for a memory that another object owns, as a map: td_dpi_handle_take refuses it. Its owner asks whether
+ * something uses the memory, which is TD_ARGUMENT, and makes the handle stale before it destroys the memory. */
+td_status td_dpi_handle_lend(void *memory, td_dpi_u64 *handle, const char **message);
+td_status td_dpi_handle_unused(const char *call, td_dpi_u64 handle, const char **message);
+td_status td_dpi_handle_end_lent(const char *call, td_dpi_u64 handle, const char **message);
 
 /* Waits for the calls that use the object, makes its handle stale, and gives the object to the caller to destroy.
  * TD_ARGUMENT when a memory uses it. */
@@ -65,6 +73,18 @@ int td_dpi_done(td_status status, const char **message);
 int td_dpi_end(const td_dpi_claim *claims, size_t count, td_status status, const char **message);
 
 int td_dpi_fail(td_status status, const char **message, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* layers.c: the memories of a list, claimed together with `more` other claims, which stand behind them. */
+typedef struct td_dpi_memories {
+    td_dpi_claim *claim;
+    td_memory **memory;
+    size_t count, more;
+} td_dpi_memories;
+
+/* Without a status, everything is claimed. td_dpi_memories_free is due in any case. */
+td_status td_dpi_claim_list(const char *call, td_dpi_u64 list, const td_dpi_claim *more, size_t more_count,
+                            td_dpi_memories *out, const char **message);
+void td_dpi_memories_free(td_dpi_memories *memories);
 
 /* banks.c: the handles in a list (a tensor of u64, or 0), copied into *handles, which the caller frees. */
 td_status td_dpi_list_read(const char *call, td_dpi_u64 list, uint64_t **handles, size_t *count, const char **message);

@@ -6,25 +6,17 @@
 #include <stdlib.h>
 #include <svdpi.h>
 
-/* The memories of a list, claimed together with `more` other claims, which stand behind them. */
-typedef struct claimed {
-    td_dpi_claim *claim;
-    td_memory **memory;
-    size_t count, more;
-} claimed;
-
-static void let_go(claimed *c)
+void td_dpi_memories_free(td_dpi_memories *memories)
 {
-    free(c->claim);
-    free(c->memory);
+    free(memories->claim);
+    free(memories->memory);
 }
 
-/* Without a status, everything is claimed. let_go is due in any case. */
-static td_status claim_list(const char *call, td_dpi_u64 list, const td_dpi_claim *more, size_t more_count,
-                            claimed *out, const char **message)
+td_status td_dpi_claim_list(const char *call, td_dpi_u64 list, const td_dpi_claim *more, size_t more_count,
+                            td_dpi_memories *out, const char **message)
 {
     uint64_t *handles = NULL;
-    *out = (claimed){.more = more_count};
+    *out = (td_dpi_memories){.more = more_count};
     td_status status = td_dpi_list_read(call, list, &handles, &out->count, message);
     if (status)
         goto done;
@@ -58,7 +50,7 @@ static int give(td_status status, td_memory *made, const td_dpi_claim *claims, s
 {
     td_dpi_done(status, message);
     if (!status)
-        status = td_dpi_handle_create_over(made, claims, below, handle, message);
+        status = td_dpi_handle_create_over(TD_DPI_MEMORY, made, claims, below, handle, message);
     if (status)
         td_memory_destroy(&made);
     td_dpi_release(claims, count);
@@ -69,17 +61,17 @@ TD_API int td_dpi_memory_over(const char *name, td_dpi_u64 width_bits, td_dpi_u6
                               td_dpi_u64 arrays, td_dpi_u64 *handle, const char **message)
 {
     const td_dpi_claim layout = {.handle = organisation, .kind = TD_DPI_LAYOUT};
-    claimed c;
+    td_dpi_memories c;
     td_memory *made = NULL;
     *handle = 0;
-    td_status status = claim_list("memory_over", arrays, &layout, 1, &c, message);
+    td_status status = td_dpi_claim_list("memory_over", arrays, &layout, 1, &c, message);
     if (status) {
-        let_go(&c);
+        td_dpi_memories_free(&c);
         return (int)status;
     }
     status = td_memory_over(name, width_bits, depth_words, c.claim[c.count].object, c.memory, c.count, &made);
     const int given = give(status, made, c.claim, c.count, c.count + 1, handle, message);
-    let_go(&c);
+    td_dpi_memories_free(&c);
     return given;
 }
 
@@ -153,14 +145,14 @@ TD_API int td_dpi_memory_invalidate(td_dpi_u64 memory, td_dpi_u64 first, td_dpi_
 /* For memories that lie in the design, or over such: every word of every bank. */
 TD_API int td_dpi_transfer_all(td_dpi_u64 banks, const char **message)
 {
-    claimed c;
-    td_status status = claim_list("transfer_all", banks, NULL, 0, &c, message);
+    td_dpi_memories c;
+    td_status status = td_dpi_claim_list("transfer_all", banks, NULL, 0, &c, message);
     if (!status) {
         status = td_transfer_all(c.memory, c.count);
         td_dpi_done(status, message);
         td_dpi_release(c.claim, c.count);
     }
-    let_go(&c);
+    td_dpi_memories_free(&c);
     return (int)status;
 }
 
@@ -174,4 +166,15 @@ TD_API int td_dpi_transfer_shared(td_dpi_u64 memory)
     const int shared = td_transfer_shared(claim.object);
     td_dpi_release(&claim, 1);
     return shared;
+}
+
+TD_API int td_dpi_transfer_reaches(td_dpi_u64 memory, td_dpi_u64 array)
+{
+    td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY}, {.handle = array, .kind = TD_DPI_MEMORY}};
+    const char *message;
+    if (td_dpi_claim_all("", claims, 2, &message))
+        return 0;
+    const int reaches = td_transfer_reaches(claims[0].object, claims[1].object);
+    td_dpi_release(claims, 2);
+    return reaches;
 }

@@ -48,6 +48,9 @@
  * copy may hold bits of several words of the memory on top. td_transfer_shared tells after step 1 when some do; then
  * they have to be copied in even for an operation that writes whole words (`partial` says so too).
  *
+ * A map (td_map_open) that was given copies is such a memory, too: its calls have steps 1 of their own, and then all
+ * copies that it was given take steps 2 and 4. The memories that it has made, by name, are memories over copies.
+ *
  * -- 5. Ownership -----------------------------------------------------------------------------------------------------
  *
  * The copy owns the transfer: there is one per memory, and td_memory_destroy frees it. Chunks belong to the caller.
@@ -197,6 +200,17 @@ TD_API td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk
  * their bits have to stay x or z: td_transfer_unknown_out then gives these bits, as masks in the form of that chunk. */
 TD_API size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, int *unknown);
 TD_API void td_transfer_unknown_out(td_memory *memory, uint32_t *chunk, size_t chunk_words);
+
+/* Step 1 for the calls of a map (tensordoor.h, section 15) whose arrays are copies, td_map_read and td_map_write, then
+ * td_map_load_file, then tensors at an address: the words of every copy, so that steps 2 and 4 are made for all copies
+ * that the map was opened with. *partial is set to 1 when a write needs what the words held before. */
+TD_API td_status td_transfer_map_bytes(td_map *map, uint64_t address, uint64_t count, int *partial);
+TD_API td_status td_transfer_map_file(td_map *map, const char *path);
+TD_API td_status td_transfer_map_tensor(td_map *map, uint64_t address, const td_tensor *tensor, const td_layout *layout,
+                                        const char *as, int *partial);
+
+/* 1 when the memory is this one, or lies over it, in any number of layers. */
+TD_API int td_transfer_reaches(const td_memory *memory, const td_memory *array);
 
 #ifdef __cplusplus
 }

@@ -50,3 +50,8 @@
   import "DPI-C" function int td_dpi_transfer_shared(
     input  longint unsigned memory
   );
+  // 1 when the memory is this array, or lies over it.
+  import "DPI-C" function int td_dpi_transfer_reaches(
+    input  longint unsigned memory,
+    input  longint unsigned array
+  );

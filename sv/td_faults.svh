@@ -98,7 +98,7 @@ class td_faults;
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_memory_inject(handle, what, code, found, count, message));
     if (status != TD_OK) return status;
-    memory.do_keep_faults(found);
+    memory.do_keep(found);
     faults = new(found, count);
     return memory.do_take_out(message);
   endfunction
@@ -117,7 +117,7 @@ class td_faults;
       status = td_status_e'(td_dpi_pkg::td_dpi_backdoor_inject(handle, tensor, layout, as, coordinate, what, code,
                                                                found, count, message));
     if (status != TD_OK) return status;
-    memory.do_keep_faults(found);
+    memory.do_keep(found);
     faults = new(found, count);
     return memory.do_take_out(message);
   endfunction
@@ -132,7 +132,7 @@ class td_faults;
   function void destroy();
     string      message;
     td_status_e status;
-    td_memory::do_drop_faults(m_handle);
+    td_memory::do_drop_kept(m_handle);
     status = td_status_e'(td_dpi_pkg::td_dpi_faults_destroy(m_handle, message));
     if (status != TD_OK) td_reporter::report(status, message);
     m_handle = 0;
@@ -182,7 +182,7 @@ class td_faults;
     td_memory   memory;
     td_status_e status;
     left   = 0;
-    memory = td_memory::do_find_faults(m_handle);
+    memory = td_memory::do_find_kept(m_handle);
     if (memory == null) begin
       message = "memory_undo: these faults were undone or destroyed before; inject them again first";
       return TD_HANDLE;
@@ -192,7 +192,7 @@ class td_faults;
       status = td_status_e'(td_dpi_pkg::td_dpi_memory_undo(memory.handle(), m_handle, left, message));
     if (status == TD_OK) status = memory.do_take_out(message);
     if (status == TD_OK) begin
-      td_memory::do_drop_faults(m_handle);
+      td_memory::do_drop_kept(m_handle);
       m_handle = 0;
       m_count  = 0;
     end

@@ -256,23 +256,40 @@ class td_memory extends td_storage;
     return do_load_file_part(path, bytes, first, last, message);
   endfunction
 
-  // ---- for td_faults: the memory of each of them, by their handle. It is kept here because Verilator 5.006, once it
-  // splits its C++, cannot compile a class that has a td_memory as a member and is no td_backdoor itself.
+  // ---- for td_faults and td_map: the memory of each of them, by their handle. It is kept here because Verilator
+  // 5.006, once it splits its C++, cannot compile a class that has a td_memory as a member and is no td_backdoor.
 
-  local static td_memory m_of_faults[longint unsigned];
+  local static td_memory m_kept[longint unsigned];
 
-  function void do_keep_faults(input longint unsigned faults);
-    m_of_faults[faults] = this;
+  function void do_keep(input longint unsigned owner);
+    m_kept[owner] = this;
   endfunction
 
-  static function td_memory do_find_faults(input longint unsigned faults);
+  static function td_memory do_find_kept(input longint unsigned owner);
     td_memory none;
     none = null;
-    if (m_of_faults.exists(faults) == 0) return none;
-    return m_of_faults[faults];
+    if (m_kept.exists(owner) == 0) return none;
+    return m_kept[owner];
   endfunction
 
-  static function void do_drop_faults(input longint unsigned faults);
-    m_of_faults.delete(faults);
+  static function void do_drop_kept(input longint unsigned owner);
+    m_kept.delete(owner);
+  endfunction
+
+  // The same as an object of the base class, which is complete in every file.
+  static function td_backdoor do_find_door(input longint unsigned owner);
+    td_backdoor door;
+    if (m_kept.exists(owner) != 0) door = m_kept[owner];
+    return door;
+  endfunction
+
+  // For td_map: makes the object of a memory that belongs to a map, and keeps it by its own handle; or, with `chip`,
+  // the one that moves the words of all arrays, and keeps it by the handle of the map.
+  static function void do_lend(input string name, input longint unsigned width, input longint unsigned depth,
+                               input longint unsigned handle, input longint unsigned chip);
+    td_memory memory;
+    memory = new(name, width, depth, handle);
+    memory.m_lent = chip == 0;
+    memory.do_keep(chip != 0 ? chip : handle);
   endfunction
 endclass

@@ -23,6 +23,7 @@ package td_pkg;
   `include "td_faults.svh"
   `include "td_where.svh"
   `include "td_bank_set.svh"
+  `include "td_map.svh"
   `include "td_parts_layout.svh"
   `include "td_ram_report.svh"
   `include "td_speed.svh"

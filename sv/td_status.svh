@@ -21,9 +21,10 @@ typedef enum int {
 } td_status_e;
 
 // A list of memory addresses, counted in words; and a list of 32-bit words, in which a wider item takes several, the
-// low one first.
+// low one first; and a list of bytes.
 typedef longint unsigned td_addresses_t[];
 typedef bit [31:0] td_words_t[];
+typedef bit [7:0] td_bytes_t[];
 
 // A fixed-size piece of a tensor, for td_tensor.set_chunk and get_chunk.
 typedef td_dpi_pkg::list_t td_chunk_t;

@@ -9,11 +9,13 @@ virtual class td_storage extends td_backdoor;
   // The arrays of the design that a memory over others lies in. Declared with the type of the base class, as in
   // td_bank_set.
   local td_backdoor          m_leaves[$];
+  protected bit              m_lent;  // it belongs to a map, whose arrays may lie under others of its memories
 
   function new(input string name, input longint unsigned width, input longint unsigned depth,
                input longint unsigned handle);
     super.new(name, width, depth);
     m_handle = handle;
+    m_lent = 1'b0;
   endfunction
 
   // The handle that stands for this object in calls to C.
@@ -353,8 +355,10 @@ virtual class td_storage extends td_backdoor;
     for (int i = 0; i < m_leaves.size(); i++) to.do_add_leaf(m_leaves[i]);
   endfunction
 
-  // Adds an array of the design, once.
+  // Adds an array of the design, once, and only where it lies under this memory.
   virtual function void do_add_leaf(input td_backdoor leaf);
+    if (m_lent)
+      if (td_dpi_pkg::td_dpi_transfer_reaches(m_handle, leaf.handle()) == 0) return;
     for (int i = 0; i < m_leaves.size(); i++) if (m_leaves[i].handle() == leaf.handle()) return;
     m_leaves.push_back(leaf);
     m_elsewhere = 1'b1;

@@ -5,6 +5,16 @@
 
 #include <stdlib.h>
 
+int td_transfer_reaches(const td_memory *memory, const td_memory *array)
+{
+    size_t count = 0;
+    td_memory *const *below = memory && memory->backing ? memory->backing->below(memory, &count) : NULL;
+    int found = memory && memory == array;
+    for (size_t i = 0; i < count && !found; i++)
+        found = td_transfer_reaches(below[i], array);
+    return found;
+}
+
 td_status td_layers_begin(td_memory *memory)
 {
     size_t count = 0;
@@ -24,7 +34,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Words that several words of the memory on top lie in cross once. All runs of such a list have step 1. */
-static void sort_and_merge(struct td_transfer *t)
+void td_transfer_merge(struct td_transfer *t)
 {
     size_t kept = 0;
     bool sorted = true;
@@ -56,7 +66,7 @@ static td_status end_below(td_memory *memory)
             status = end_below(below[i]);
         else {
             status = td_transfer_end_list(below[i]->transfer);
-            sort_and_merge(below[i]->transfer);
+            td_transfer_merge(below[i]->transfer);
         }
     return status;
 }

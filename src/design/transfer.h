@@ -61,6 +61,9 @@ td_status td_transfer_begin_list(td_memory *memory);
 void td_transfer_add_span(struct td_transfer *t, uint64_t first, uint64_t count);
 td_status td_transfer_end_list(struct td_transfer *t);
 
+/* Of a list of such words: sorted, and every word once. */
+void td_transfer_merge(struct td_transfer *t);
+
 /* Lists the words that a plan writes, for every bank, in the order of its boxes. */
 td_status td_transfer_list(td_memory *const *banks, size_t count, const td_plan *plan);
 

@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "layout/layout.h"
+#include "tensordoor_bridge.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -392,6 +393,14 @@ static td_status build_node(builder *b)
     return status;
 }
 
+/* Which nodes lie in arrays of the caller. */
+static void mark_given(const builder *b)
+{
+    for (size_t n = 0; n < b->map->count; n++)
+        for (size_t i = 0; i < b->given_count && !b->map->node[n].given; i++)
+            b->map->node[n].given = td_transfer_reaches(b->map->node[n].memory, b->given[i]);
+}
+
 /* Every array of the caller has found its place. */
 static td_status check_given(builder *b)
 {
@@ -435,5 +444,7 @@ td_status td_map_build(td_map *map, td_map_file *file, td_memory *const *arrays,
     }
     if (!status)
         status = td_map_order(map, &file->clauses.line);
+    if (!status)
+        mark_given(&b);
     return status ? status : check_given(&b);
 }

@@ -1,6 +1,6 @@
 /* The map of a chip: memories by name, each made of arrays, and system byte addresses over them. map.c is the facade,
  * build.c makes the memories out of the clauses of the file, interleave.c and dram.c say how a region lies over several
- * memories, bytes.c and tensors.c use the addresses. A region over several memories is a memory over them (over/), so
+ * memories, bytes.c and tensors.c use the addresses, transfer.c for arrays inside a design. A region over several memories is a memory over them (over/), so
  * that nothing above knows how it is interleaved. */
 #ifndef TD_MAP_H
 #define TD_MAP_H
@@ -71,6 +71,7 @@ typedef struct td_map_node {
     bool addressed;
     bool big_endian;
     bool shared;          /* another range of addresses has an array of it, too */
+    bool given;           /* an array of the caller is, or lies under, it */
     uint64_t base, bytes; /* addresses [base, base + bytes) */
     size_t word_bytes;    /* in addresses: (width + 7) / 8 */
 } td_map_node;

@@ -26,7 +26,7 @@ BELOW["files"] = ["tensor", "memory", "values", "kernels", "base"]
 BELOW["files/tensor"] = BELOW["files/image"] = ["files"] + BELOW["files"]
 BELOW["files/parts"] = ["files/tensor", "files", "parts", "layout"] + BELOW["files"]
 BELOW["design"] = ["files", "backdoor"] + BELOW["backdoor"]
-BELOW["map"] = ["over", "codes", "backdoor", "compare", "files/image"] + BELOW["compare"]
+BELOW["map"] = ["over", "codes", "backdoor", "compare", "files/image", "design"] + BELOW["compare"]
 BELOW["tool"] = ["base"]
 PUBLIC = ["tensordoor.h", "tensordoor_bridge.h"]
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# readme.sh SIMULATE BUILD README: the modules first.sv, parts.sv, second.sv and third.sv of README.md, as printed:
-# built by this version of Verilator with its warnings as errors, and run. What they print is what the README says.
+# readme.sh SIMULATE BUILD README: the modules first.sv, parts.sv, second.sv, third.sv and fourth.sv of README.md, as
+# printed: built by this version of Verilator with its warnings as errors, and run. What they print is what it says.
 set -euo pipefail
 simulate=$1 build=$2 readme=$3
 folder=$2/tests/sim/readme
 mkdir -p "$folder"
-for name in first parts second third; do
+for name in first parts second third fourth; do
   # Not touched when it has not changed, so that it is not built again.
   awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' "$readme" \
     >"$folder/new"

@@ -55,7 +55,7 @@ for bench in tb_ops tb_ram tb_convert tb_layouts tb_mem tb_many tb_widths tb_com
 done
 readme=$(mktemp -d)
 trap 'rm -rf "$readme"' EXIT
-for name in first parts second third; do
+for name in first parts second third fourth; do
   awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' \
     "$root/README.md" >"$readme/$name.sv"
   slang $name "$root/sv" "${library[@]}" "$readme/$name.sv"

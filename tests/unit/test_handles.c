@@ -176,10 +176,36 @@ static td_dpi_u64 lay_over(td_dpi_u64 a, td_dpi_u64 b)
     ASSERT_OK(td_layout_create("(t r) k -> t r k", "t=2", NULL, &tiles));
     assert_int_equal(td_dpi_claim_below("test", claims, 2, &message), TD_OK);
     ASSERT_OK(td_memory_over("over", 8, 32, tiles, (td_memory *[]){claims[0].object, claims[1].object}, 2, &made));
-    assert_int_equal(td_dpi_handle_create_over(made, claims, 2, &handle, &message), TD_OK);
+    assert_int_equal(td_dpi_handle_create_over(TD_DPI_MEMORY, made, claims, 2, &handle, &message), TD_OK);
     td_dpi_release(claims, 2);
     td_layout_destroy(&tiles);
     return handle;
+}
+
+/* A memory that a map owns: the handle ends when the map says so, and never before something that uses it. */
+static void what_is_lent_is_not_destroyed(void **state)
+{
+    (void)state;
+    const char *message = "";
+    td_memory *owned = NULL;
+    td_dpi_u64 lent = 0;
+    void *object = NULL;
+    td_dpi_claim c;
+    ASSERT_OK(td_memory_create("lent", 8, 16, &owned));
+    assert_int_equal(td_dpi_handle_lend(owned, &lent, &message), TD_OK);
+    assert_int_equal(td_dpi_handle_take("memory_destroy", TD_DPI_MEMORY, lent, &object, &message), TD_ARGUMENT);
+    assert_string_equal(message, "memory_destroy \"lent\": a map has made it; destroy the map");
+    const td_dpi_u64 b = make_memory("b"), over = lay_over(lent, b);
+    assert_int_equal(td_dpi_handle_unused("map_destroy", lent, &message), TD_ARGUMENT);
+    assert_string_equal(message,
+                        "map_destroy \"lent\": 1 memory lies over it; destroy what lies above a memory before it");
+    assert_int_equal(td_dpi_handle_end_lent("map_destroy", lent, &message), TD_ARGUMENT);
+    free_memory(over);
+    free_memory(b);
+    assert_int_equal(td_dpi_handle_unused("map_destroy", lent, &message), TD_OK);
+    assert_int_equal(td_dpi_handle_end_lent("map_destroy", lent, &message), TD_OK);
+    assert_int_equal(claim(lent, &c), TD_HANDLE);
+    td_memory_destroy(&owned);
 }
 
 /* The words of `over` and of `a` are the same ones, so that a word is counted up in turns. */
@@ -256,7 +282,7 @@ int main(void)
         cmocka_unit_test(biased_nothing_is_locked), cmocka_unit_test(long_strings_are_whole),
         cmocka_unit_test(what_lies_below_is_kept),  cmocka_unit_test(another_waits),
         cmocka_unit_test(many_take_turns),          cmocka_unit_test(what_lies_below_is_kept),
-        cmocka_unit_test(layers_take_turns),
+        cmocka_unit_test(layers_take_turns),        cmocka_unit_test(what_is_lent_is_not_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
