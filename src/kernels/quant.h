@@ -20,6 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* values: how a code is its value, beside the table. */
+typedef enum td_quant_form {
+    TD_QUANT_TABLE, /* the table says it */
+    TD_QUANT_FLOAT, /* magnitudes up to `finite` have the fields of a float with man_bits and least_bits, under a sign */
+    TD_QUANT_INT    /* a whole number of `unit`, with a sign where low < 0 */
+} td_quant_form;
+
 typedef struct td_quant {
     bool divides;        /* floats */
     bool powers;         /* floats: every by is a power of two */
@@ -29,6 +36,9 @@ typedef struct td_quant {
     uint32_t least_bits; /* floats: the smallest normal number and the largest, as the bits of an f32 */
     uint32_t most_bits;
     int32_t low, high; /* ints: from -128 to 255 */
+    td_quant_form form;
+    uint32_t finite; /* values: as form says */
+    float unit;
     float extra;
     float table[256];           /* values: of all bytes; the upper half of an f32 holds each */
     unsigned char half[2][256]; /* values: bytes 2 and 3 of the table */

@@ -52,8 +52,21 @@ static size_t bytes_of(const td_tensor *t)
     return (size_t)td_tensor_elems(t) * td_tensor_elem_bytes(t);
 }
 
+/* Random numbers take far longer than packing them: a part of them is made, and comes again and again. */
+#define DRAWN ((size_t)1 << 18)
+
 static void fill(td_tensor *t, const struct row *row)
 {
+    const size_t elems = (size_t)td_tensor_elems(t), bytes = td_tensor_elem_bytes(t);
+    if (elems > DRAWN && elems % DRAWN == 0) {
+        td_tensor *part = NULL;
+        must(td_tensor_create(row->dtype, TD_SHAPE(DRAWN / 256, 256), &part));
+        fill(part, row);
+        for (size_t at = 0; at < elems; at += DRAWN)
+            memcpy((char *)td_tensor_data(t) + at * bytes, td_tensor_data(part), DRAWN * bytes);
+        td_tensor_destroy(&part);
+        return;
+    }
     if (strcmp(row->fill, "pruned") != 0) {
         must(td_tensor_fill(t, row->fill));
         return;
