@@ -936,9 +936,10 @@ TD_API td_status td_report_html(const td_report *report, const char *path);
  *
  *     2:4, any N:M    of every M neighbours along the last dimension N are kept. Parts: values; meta, words of groups
  *                     from the lowest bit on, a group N places from the lowest bit on (1:2 has the codes 4 and 0xe).
- *                     index=u16 or u32; a group with more values is refused, or loses its least with prune=magnitude,
- *                     or what torch.sparse forgets with prune=torch; one with fewer names spare places as torch.sparse
- *                     does (spare=torch), or its first or last free ones. order=ampere is CUTLASS's and torch's,
+ *                     index= is a word of whole groups, of up to 32 bits: u16, or where groups do not fill that u15
+ *                     for 1:8, u12 for 2:8, and so on; a group with more values is refused, or loses its least with
+ *                     prune=magnitude, or what torch.sparse forgets with prune=torch; one with fewer names spare places
+ *                     as torch.sparse does (spare=torch), or its first or last free ones. order=ampere is CUTLASS's and torch's,
  *                     order=marlin that of Marlin-24, order=hopper CUTLASS's for sm90, whose tiles have 64 rows of
  *                     tile=N elements (128; 64 for f32) and are padded with 0
  *     mask            values; mask, a u1 for every element, or with word=u8 its bits in words, each chunk from a new

@@ -61,8 +61,64 @@ TARGET static void amax_avx2(uint32_t *amax, const float *row, size_t blocks, si
         amax_rows(amax + j, row + j * block, blocks - j, block);
 }
 
+/* As range_of of block.inc, in its order of comparisons, which decides between the two zeros: 16 of each, then the
+ * upper half against the lower one until one is left; of eight blocks side by side. */
+INLINE __m256 better(__m256 a, __m256 b, const bool largest)
+{
+    return largest ? _mm256_max_ps(a, b) : _mm256_min_ps(a, b); /* b where a is NaN */
+}
+
+INLINE __m256 fold_block(const float *row, float first, const size_t block, const bool largest)
+{
+    __m256 low = _mm256_set1_ps(first), high = low;
+    for (size_t i = 0; i < block; i += 16) {
+        low = better(_mm256_loadu_ps(row + i), low, largest);
+        high = better(_mm256_loadu_ps(row + i + 8), high, largest);
+    }
+    return better(high, low, largest);
+}
+
+INLINE __m256 fold_four(const float *row, const float *first, const size_t block, const bool largest)
+{
+    __m256 pair[2];
+    for (size_t k = 0; k < 2; k++) {
+        const __m256 a = fold_block(row + 2 * k * block, first[2 * k], block, largest),
+                     b = fold_block(row + (2 * k + 1) * block, first[2 * k + 1], block, largest);
+        pair[k] = better(_mm256_permute2f128_ps(a, b, 0x31), _mm256_permute2f128_ps(a, b, 0x20), largest);
+    }
+    return better(_mm256_shuffle_ps(pair[0], pair[1], 0xee), _mm256_shuffle_ps(pair[0], pair[1], 0x44), largest);
+}
+
+INLINE void range_eight(float *dst, const float *row, const size_t block, const bool largest)
+{
+    const __m256 a = fold_four(row, dst, block, largest), b = fold_four(row + 4 * block, dst + 4, block, largest);
+    const __m256 all = better(_mm256_shuffle_ps(a, b, 0xdd), _mm256_shuffle_ps(a, b, 0x88), largest);
+    _mm256_storeu_ps(dst, _mm256_permutevar8x32_ps(all, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+}
+
+INLINE size_t range_eights(float *min, float *max, const float *row, size_t blocks, const size_t block)
+{
+    size_t j = 0;
+    for (; j + 8 <= blocks; j += 8) {
+        range_eight(min + j, row + j * block, block, false);
+        range_eight(max + j, row + j * block, block, true);
+    }
+    return j;
+}
+
+TARGET static void range_avx2(float *min, float *max, const float *row, size_t blocks, size_t block)
+{
+    const size_t done = block == 16    ? range_eights(min, max, row, blocks, 16)
+                        : block == 32  ? range_eights(min, max, row, blocks, 32)
+                        : block == 128 ? range_eights(min, max, row, blocks, 128)
+                                       : 0;
+    if (done < blocks)
+        range_rows(min + done, max + done, row + done * block, blocks - done, block);
+}
+
 void td_block_init_avx2(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
     kernels->amax = amax_avx2;
+    kernels->range = range_avx2;
 }

@@ -6,8 +6,8 @@
  *   count    the flags that are 1
  *   keep     the elements of src whose flag is 1, one after another to dst, until there are `room`; how many it was.
  *            What dst holds behind them, up to the room, may change
- *   spread   the inverse: dst[i] = the next of src, which has `room`, where flags[i] is 1, else 0; how many were taken.
- *            It may end behind the last one taken: dst is zero there already
+ *   spread   the inverse: dst[i] = the next of src, which has `room`, where flags[i] is 1, else 0, and 0 once
+ *            they are all taken; how many were taken
  *   most     the largest sum of four flags that follow each other from a multiple of four on; n is one */
 #ifndef TD_KERNELS_KEEP_H
 #define TD_KERNELS_KEEP_H

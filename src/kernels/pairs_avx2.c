@@ -78,14 +78,35 @@ TARGET static void close_avx2(void *dst, unsigned char *codes, const void *src, 
     close_rows(to, codes + i / 8, at, bits + i / 8, table, n - i, bytes);
 }
 
-/* Two groups of 2-byte elements by their codes: eight places, of which those that are in the set take the next of four
- * values; the others become 0. */
-INLINE __m128i open_eight(__m128i values, unsigned set)
+/* Four groups of 2-byte elements, whose codes are the quarters of a word: where a group's part of the word, the first
+ * place or the second, is that of an element, the element is its value. */
+INLINE __m256i open_16(__m128i values, uint16_t codes)
 {
-    const uint64_t places = 0x0706050403020100U, own = _pdep_u64(set, 0x0101010101010101U) * 0xff,
-                   at = _pdep_u64(places, own) | ~own;
-    const __m128i twice = _mm_cvtsi64_si128((long long)at), even = _mm_add_epi8(twice, twice);
-    return _mm_shuffle_epi8(values, _mm_unpacklo_epi8(even, _mm_or_si128(even, _mm_set1_epi8(1))));
+    const __m256i all = _mm256_set1_epi16((short)codes);
+    const __m256i first = _mm256_setr_epi64x(0x0003000200010000, 0x0030002000100000, 0x0300020001000000,
+                                             0x3000200010000000),
+                  in_first = _mm256_setr_epi64x(0x0003000300030003, 0x0030003000300030, 0x0300030003000300,
+                                                0x3000300030003000);
+    const __m256i at_first = _mm256_cmpeq_epi16(_mm256_and_si256(all, in_first), first),
+                  at_second = _mm256_cmpeq_epi16(_mm256_and_si256(all, _mm256_slli_epi16(in_first, 2)),
+                                                 _mm256_slli_epi16(first, 2));
+    const __m256i each = _mm256_permute4x64_epi64(_mm256_castsi128_si256(values), 0x50);
+    const __m256i even =
+        _mm256_setr_epi64x(0x0100010001000100, 0x0504050405040504, 0x0100010001000100, 0x0504050405040504);
+    const __m256i odd = _mm256_or_si256(even, _mm256_set1_epi8(2));
+    return _mm256_or_si256(_mm256_and_si256(_mm256_shuffle_epi8(each, even), at_first),
+                           _mm256_and_si256(_mm256_shuffle_epi8(each, odd), at_second));
+}
+
+/* Whether the places of some code do not ascend. */
+TARGET static bool has_wrong(const unsigned char *codes, size_t bytes)
+{
+    unsigned char wrong = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned char low = codes[i] & 0x33, high = codes[i] >> 2 & 0x33;
+        wrong |= (unsigned char)(((high & 3) <= (low & 3)) | ((high & 0x30) <= (low & 0x30)));
+    }
+    return wrong;
 }
 
 TARGET static bool open_avx2(void *dst, const void *src, const unsigned char *codes, size_t n, unsigned bytes)
@@ -93,14 +114,12 @@ TARGET static bool open_avx2(void *dst, const void *src, const unsigned char *co
     unsigned char *to = dst;
     const unsigned char *at = src;
     size_t i = 0;
-    unsigned wrong = 0;
-    for (; bytes == 2 && i + 8 <= n; i += 8, at += 8, to += 16) {
-        const unsigned code = codes[i / 8], a = code & 3, b = code >> 2 & 3, c = code >> 4 & 3, d = code >> 6;
-        wrong |= (unsigned)(b <= a) | (unsigned)(d <= c);
-        _mm_storeu_si128((__m128i *)(void *)to, open_eight(_mm_loadl_epi64((const __m128i *)(const void *)at),
-                                                           1U << a | 1U << b | 16U << c | 16U << d));
+    for (; bytes == 2 && i + 16 <= n; i += 16, at += 16, to += 32) {
+        uint16_t four;
+        memcpy(&four, codes + i / 8, sizeof four);
+        _mm256_storeu_si256((__m256i *)(void *)to, open_16(_mm_loadu_si128((const __m128i *)(const void *)at), four));
     }
-    return open_rows(to, at, codes + i / 8, n - i, bytes) && !wrong;
+    return open_rows(to, at, codes + i / 8, n - i, bytes) && !has_wrong(codes, i / 8);
 }
 
 void td_pairs_init_avx2(td_pairs_kernels *kernels)

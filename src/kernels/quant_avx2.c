@@ -13,6 +13,14 @@ INLINE __m256i in_order(__m256i bytes)
     return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
+#define AHEAD 2048 /* elements: the strip that comes next, whose first reader finds it in the cache */
+
+INLINE void prefetch_32(const float *row)
+{
+    _mm_prefetch((const char *)(row + AHEAD), _MM_HINT_T0);
+    _mm_prefetch((const char *)(row + AHEAD + 16), _MM_HINT_T0);
+}
+
 /* Groups of 32 elements have one scale, or one for each half. */
 INLINE bool is_even(size_t block)
 {
@@ -54,6 +62,7 @@ INLINE void floats_32(uint8_t *dst, const float *row, const float *by, const siz
                       const bool bounded, const bool divides)
 {
     __m256i code[4], value[4];
+    prefetch_32(row);
     for (size_t k = 0; k < 4; k++) {
         const __m256 in = _mm256_loadu_ps(row + 8 * k), scale = _mm256_set1_ps(by[k / 2 * step]);
         const __m256 x = divides ? _mm256_div_ps(in, scale) : _mm256_mul_ps(in, scale);
@@ -148,6 +157,7 @@ INLINE int ints_32(uint8_t *dst, const float *row, const float *inverse, const f
     const __m256 most = _mm256_set1_ps(CLAMP), least = _mm256_set1_ps(-CLAMP);
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
     __m256i code[4], close = _mm256_setzero_si256();
+    prefetch_32(row);
     for (size_t k = 0; k < 4; k++) {
         const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(row + 8 * k), _mm256_set1_ps(inverse[k / 2 * step]));
         const __m256 quotient = bounded ? product : _mm256_max_ps(_mm256_min_ps(product, most), least);
@@ -226,65 +236,71 @@ INLINE __m256 table_values(__m256i at, __m256 low, __m256 high)
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, at), _mm256_permutevar8x32_ps(high, at), sel);
 }
 
+/* What turns codes of floats and of integers into values, once for all of them. */
+typedef struct value_rule {
+    __m256i magnitude, base, normal_from, finite;
+    __m256 unit;
+    __m128i drop, up; /* of shifts: to the mantissa of an f32, and to its sign */
+    bool has_sign;
+} value_rule;
+
+INLINE value_rule value_rule_of(const td_quant *q)
+{
+    const float part = float_of(q->least_bits - (q->man_bits << 23));
+    return (value_rule){.magnitude = _mm256_set1_epi32((int)((1U << (q->bits - 1)) - 1)),
+                        .base = _mm256_set1_epi32((int)(q->least_bits - (1U << 23))),
+                        .normal_from = _mm256_set1_epi32(1 << q->man_bits),
+                        .finite = _mm256_set1_epi32((int)q->finite),
+                        .unit = _mm256_set1_ps(q->form == TD_QUANT_INT ? q->unit : part),
+                        .drop = _mm_cvtsi32_si128(23 - (int)q->man_bits),
+                        .up = _mm_cvtsi32_si128(32 - (int)q->bits),
+                        .has_sign = q->low < 0};
+}
+
 /* Eight codes of floats that are no infinity or NaN: the fields moved to their places in an f32, or, below the smallest
  * normal number, so many of its smallest part. */
-INLINE __m256 float_values(__m256i at, const td_quant *q)
+INLINE __m256 float_values(__m256i at, __m256i magnitude, const value_rule *r)
 {
-    const int drop = 23 - (int)q->man_bits;
-    const __m256i magnitude = _mm256_and_si256(at, _mm256_set1_epi32((int)((1U << (q->bits - 1)) - 1)));
-    const __m256i sign = _mm256_and_si256(_mm256_slli_epi32(at, 32 - (int)q->bits), _mm256_set1_epi32((int)SIGN));
-    const __m256i normal =
-        _mm256_add_epi32(_mm256_slli_epi32(magnitude, drop), _mm256_set1_epi32((int)(q->least_bits - (1U << 23))));
-    const __m256 unit = _mm256_set1_ps(float_of(q->least_bits - (q->man_bits << 23))),
-                 part = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), unit);
-    const __m256i is_part = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << q->man_bits), magnitude);
+    const __m256i sign = _mm256_and_si256(_mm256_sll_epi32(at, r->up), _mm256_set1_epi32((int)SIGN));
+    const __m256i normal = _mm256_add_epi32(_mm256_sll_epi32(magnitude, r->drop), r->base);
+    const __m256 part = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), r->unit);
+    const __m256i is_part = _mm256_cmpgt_epi32(r->normal_from, magnitude);
     const __m256 value = _mm256_blendv_ps(_mm256_castsi256_ps(normal), part, _mm256_castsi256_ps(is_part));
     return _mm256_or_ps(value, _mm256_castsi256_ps(sign));
 }
 
-INLINE __m256 int_values(__m256i at, const td_quant *q)
+INLINE __m256 int_values(__m256i at, const value_rule *r)
 {
-    const __m256i up = _mm256_slli_epi32(at, 32 - (int)q->bits);
-    const __m256i whole =
-        q->low < 0 ? _mm256_srai_epi32(up, 32 - (int)q->bits) : _mm256_srli_epi32(up, 32 - (int)q->bits);
-    return _mm256_mul_ps(_mm256_cvtepi32_ps(whole), _mm256_set1_ps(q->unit));
+    const __m256i up = _mm256_sll_epi32(at, r->up);
+    const __m256i whole = r->has_sign ? _mm256_sra_epi32(up, r->up) : _mm256_srl_epi32(up, r->up);
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(whole), r->unit);
 }
 
-/* Whether eight codes have an infinity or a NaN among them. */
-INLINE bool has_special(__m256i at, const td_quant *q)
-{
-    const __m256i magnitude = _mm256_and_si256(at, _mm256_set1_epi32((int)((1U << (q->bits - 1)) - 1)));
-    return _mm256_movemask_epi8(_mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32((int)q->finite))) != 0;
-}
+typedef enum value_form { BY_TABLE, AS_FLOAT, AS_INT } value_form;
 
-INLINE void put_values(float *dst, __m256 out, const bool stream)
-{
-    if (stream)
-        _mm256_stream_ps(dst, out);
-    else
-        _mm256_storeu_ps(dst, out);
-}
-
-typedef enum value_form { BY_TABLE, AS_FLOAT, AS_FLOAT_ALL, AS_INT } value_form;
-
-/* The kind of codes and whether there is more than one factor are constants. */
+/* The form, and whether stores go past the caches, are constants. */
 INLINE void values_8(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks, size_t block,
                      const td_quant *q, const value_form form, const bool stream)
 {
+    const value_rule r = value_rule_of(q);
     const __m256 low = _mm256_loadu_ps(q->table), high = _mm256_loadu_ps(q->table + 8),
                  extra = _mm256_set1_ps(q->extra);
     for (size_t j = 0; j < blocks; j++) {
         const __m256 less = _mm256_set1_ps(zero ? zero[j] : 0), scale = _mm256_set1_ps(by[j]);
         for (size_t i = 0; i < block; i += 8, codes += 8, dst += 8) {
-            const __m256i at = eight_codes(codes);
-            if (form == AS_FLOAT && has_special(at, q)) {
-                values_of(dst, codes, by + j, zero ? zero + j : NULL, 1, 8, q);
+            const __m256i at = eight_codes(codes), magnitude = _mm256_and_si256(at, r.magnitude);
+            if (form == AS_FLOAT && _mm256_movemask_epi8(_mm256_cmpgt_epi32(magnitude, r.finite))) {
+                values_of(dst, codes, by + j, zero ? zero + j : NULL, 1, 8, q); /* an infinity or a NaN */
                 continue;
             }
             const __m256 value = form == BY_TABLE ? table_values(at, low, high)
-                                 : form == AS_INT ? int_values(at, q)
-                                                  : float_values(at, q);
-            put_values(dst, _mm256_mul_ps(_mm256_mul_ps(_mm256_sub_ps(value, less), scale), extra), stream);
+                                 : form == AS_INT ? int_values(at, &r)
+                                                  : float_values(at, magnitude, &r);
+            const __m256 out = _mm256_mul_ps(_mm256_mul_ps(_mm256_sub_ps(value, less), scale), extra);
+            if (stream)
+                _mm256_stream_ps(dst, out);
+            else
+                _mm256_storeu_ps(dst, out);
         }
     }
 }
@@ -301,8 +317,6 @@ TARGET static void values_avx2(float *dst, const uint8_t *codes, const float *by
     const bool stream = q->stream && (uintptr_t)dst % 32 == 0;
     if (block % 8 == 0 && q->bits <= 4) {
         VALUES_8(BY_TABLE);
-    } else if (block % 8 == 0 && q->form == TD_QUANT_FLOAT && q->finite + 1 == 1U << (q->bits - 1)) {
-        VALUES_8(AS_FLOAT_ALL);
     } else if (block % 8 == 0 && q->form == TD_QUANT_FLOAT) {
         VALUES_8(AS_FLOAT);
     } else if (block % 8 == 0 && q->form == TD_QUANT_INT) {

@@ -13,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether packing writes all of a part: the values of 2:4, and everything of blocks. */
+/* Whether packing writes all of a part: everything of blocks, and some parts of sparse packings. */
 static bool is_written_whole(const td_parts *p, int kind)
 {
-    const bool is_2_of_4 = p->sparse.kind == TD_SPARSE_N_OF_M && p->sparse.n == 2 && p->sparse.m == 4;
-    return p->unset && (p->is_sparse ? is_2_of_4 && kind == 0 : true);
+    return p->unset && (!p->is_sparse || td_sparse_writes_part(&p->sparse, kind));
 }
 
 static td_status make_part(td_parts *p, int kind, const char *source)
@@ -339,7 +338,7 @@ td_status td_parts_take(td_parts *parts, const char *name, td_tensor **out)
     return TD_OK;
 }
 
-/* A sparse tensor in the dtype of its values, or converted to another. */
+/* A sparse tensor in the dtype of its values, or converted to another; `out` is new, and lost where it is refused. */
 static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
 {
     char name[TD_DTYPE_NAME_BYTES];
@@ -361,13 +360,10 @@ static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
     return status;
 }
 
-td_status td_parts_unpack_into(const td_parts *parts, td_tensor *out)
+static void unpack_blocks(const td_parts *parts, td_tensor *out)
 {
-    if (parts->is_sparse)
-        return unpack_sparse(parts, out);
     const td_block_parts blocks = blocks_of(parts);
     td_blocks_unpack(&parts->packing, &parts->block, &blocks, out);
-    return TD_OK;
 }
 
 /* What is missing, and the dtype that was asked for: f32, or that of the values of a sparse tensor, where none was. */
@@ -387,6 +383,36 @@ static td_status check_unpack(const td_parts *parts, const char *dtype, char *ty
     return status;
 }
 
+/* Into a new tensor. */
+static td_status unpack_new(const td_parts *parts, const char *dtype, td_tensor **out)
+{
+    const bool is_written = !parts->is_sparse || td_sparse_writes_tensor(&parts->sparse);
+    td_status status = (is_written ? td_tensor_create_unset : td_tensor_create)(dtype, parts->shape, out);
+    if (status)
+        return status;
+    if (parts->is_sparse)
+        status = unpack_sparse(parts, *out);
+    else
+        unpack_blocks(parts, *out);
+    if (status)
+        td_tensor_destroy(out);
+    return status;
+}
+
+td_status td_parts_unpack_into(const td_parts *parts, td_tensor *out)
+{
+    td_tensor *made = NULL;
+    if (!parts->is_sparse) {
+        unpack_blocks(parts, out);
+        return TD_OK;
+    }
+    const td_status status = unpack_new(parts, out->dtype_name, &made);
+    if (!status)
+        memcpy(out->data, made->data, (size_t)made->elems * made->dtype.bytes);
+    td_tensor_destroy(&made);
+    return status;
+}
+
 /* A part may have been reshaped since it was made; its elements and its dtype are those of the packing still. */
 td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **out)
 {
@@ -399,12 +425,8 @@ td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **
         td_fail_prefix("parts_unpack: ");
         return status;
     }
-    status = (parts->is_sparse ? td_tensor_create : td_tensor_create_unset)(type, parts->shape, &tensor);
-    if (status)
-        return status;
-    status = td_parts_unpack_into(parts, tensor);
+    status = unpack_new(parts, type, &tensor);
     if (status) {
-        td_tensor_destroy(&tensor);
         td_fail_prefix("parts_unpack: ");
         return status;
     }

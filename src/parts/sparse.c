@@ -493,6 +493,22 @@ td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t 
     return refuse_full(s, tensor);
 }
 
+static bool is_2_of_4(const td_sparse *s)
+{
+    return s->kind == TD_SPARSE_N_OF_M && s->n == 2 && s->m == 4;
+}
+
+bool td_sparse_writes_part(const td_sparse *s, int part)
+{
+    const bool is_mask = s->kind == TD_SPARSE_MASK;
+    return (part == 0 && (is_mask || is_2_of_4(s))) || (part == 1 && is_mask && s->word.bits == 1);
+}
+
+bool td_sparse_writes_tensor(const td_sparse *s)
+{
+    return s->kind == TD_SPARSE_MASK || (is_2_of_4(s) && s->index.bits == 8 * s->index.bytes);
+}
+
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts)
 {
     switch (s->kind) {

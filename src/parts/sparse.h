@@ -81,8 +81,13 @@ td_status td_sparse_forms(td_sparse *s, const td_shape *shape, td_dtype elem, ui
  * hold it without pruning. */
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
 
-/* Back into a tensor of zeros, whose dtype is that of the values. TD_RANGE for places that a tensor of this shape does
- * not have. */
+/* Whether packing writes every element of this part, and unpacking every one of the tensor, so that neither has to
+ * begin as zeros: 2:4, and masks without surfaces, which unpack so; of packing the values, and a mask of u1. */
+bool td_sparse_writes_part(const td_sparse *s, int part);
+bool td_sparse_writes_tensor(const td_sparse *s);
+
+/* Back into a tensor of zeros, unless td_sparse_writes_tensor, whose dtype is that of the values. TD_RANGE for places
+ * that a tensor of this shape does not have. */
 td_status td_sparse_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
 
 #endif

@@ -94,10 +94,11 @@ static void put_flags(const td_sparse *s, td_tensor *mask, uint64_t first, const
         memcpy(mask->data + first, flags, n);
         return;
     }
-    for (; in_bytes(s) && i + 8 <= n; i += 8) {
+    unsigned char *const dst = mask->data + first / 8; /* of strips, which begin with a byte */
+    for (const size_t whole = in_bytes(s) ? n / 8 * 8 : 0; i < whole; i += 8) {
         uint64_t eight = 0;
         memcpy(&eight, flags + i, sizeof eight);
-        mask->data[(first + i) / 8] = (unsigned char)(eight * factor >> 56);
+        dst[i / 8] = (unsigned char)(eight * factor >> 56);
     }
     for (; i < n; i++) {
         const bit_place p = place_of(s, first + i);
@@ -106,15 +107,28 @@ static void put_flags(const td_sparse *s, td_tensor *mask, uint64_t first, const
     }
 }
 
-static void get_flags(const td_sparse *s, const td_tensor *mask, uint64_t first, unsigned char *flags, size_t n)
+/* A byte's bits as eight flags: each in a byte of its own, then all that is not 0 to 1. */
+static uint64_t flags_of_byte(unsigned char bits, bool msb_first)
 {
+    const uint64_t own = msb_first ? 0x0102040810204080U : 0x8040201008040201U, low = 0x7f7f7f7f7f7f7f7fU;
+    const uint64_t apart = bits * 0x0101010101010101U & own;
+    return (apart + low) >> 7 & 0x0101010101010101U;
+}
+
+static void get_flags(const td_sparse *s, const td_tensor *mask, uint64_t first, unsigned char *restrict flags,
+                      size_t n)
+{
+    const unsigned char *const src = mask->data + first;
     size_t i = 0;
     if (s->word.bits == 1)
         for (; i < n; i++)
-            flags[i] = mask->data[first + i] & 1;
-    for (; in_bytes(s) && i + 8 <= n; i += 8)
-        for (unsigned bit = 0; bit < 8; bit++)
-            flags[i + bit] = mask->data[(first + i) / 8] >> (s->msb_first ? 7 - bit : bit) & 1;
+            flags[i] = src[i] & 1;
+    const unsigned char *const bits = mask->data + first / 8; /* of strips, which begin with a byte */
+    const bool msb_first = s->msb_first;
+    for (const size_t whole = in_bytes(s) ? n / 8 * 8 : 0; i < whole; i += 8) {
+        const uint64_t eight = flags_of_byte(bits[i / 8], msb_first);
+        memcpy(flags + i, &eight, sizeof eight);
+    }
     for (; i < n; i++)
         flags[i] = get_bit(s, mask, first + i);
 }

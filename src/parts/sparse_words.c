@@ -231,6 +231,23 @@ static bool is_unsigned(td_dtype t, unsigned most)
     return t.kind == TD_KIND_UINT && !t.fixed && t.bits <= most;
 }
 
+#define INDEX_MOST_BITS 32
+
+/* The bits of a word of meta, where nothing else is said: 16, as torch.sparse and CUTLASS have, or what groups that do
+ * not fill those do. */
+static unsigned whole_groups(unsigned group_bits)
+{
+    return group_bits > 16 ? group_bits : 16 / group_bits * group_bits;
+}
+
+static td_dtype index_of(unsigned group_bits)
+{
+    td_dtype index = u16;
+    index.bits = (uint8_t)(group_bits > INDEX_MOST_BITS ? 16 : whole_groups(group_bits)); /* check_ratio refuses more */
+    index.bytes = index.bits > 16 ? 4 : index.bits > 8 ? 2 : 1;
+    return index;
+}
+
 static td_status check_ratio(const char *text, const td_sparse *s)
 {
     char index[TD_DTYPE_NAME_BYTES];
@@ -239,10 +256,15 @@ static td_status check_ratio(const char *text, const td_sparse *s)
     if (s->n == 0 || s->n >= s->m || s->m > 16 || (s->m & (s->m - 1)))
         return td_fail(TD_OPTION, "packing \"%s\": of N:M, M is 2, 4, 8 or 16, and N is less; pass something like 2:4",
                        text);
-    if (s->index.bits % td_sparse_group_bits(s))
+    const unsigned bits = td_sparse_group_bits(s);
+    if (bits > INDEX_MOST_BITS)
         return td_fail(TD_OPTION,
-                       "index=%s in packing \"%s\": a word holds whole groups of %u bits; pass index=u16 or u32", index,
-                       text, td_sparse_group_bits(s));
+                       "packing \"%s\": the places of a group take %u bits, and a word of meta has at most %d; use a "
+                       "mask",
+                       text, bits, INDEX_MOST_BITS);
+    if (s->index.bits % bits)
+        return td_fail(TD_OPTION, "index=%s in packing \"%s\": a word holds whole groups of %u bits; pass index=u%u",
+                       index, text, bits, whole_groups(bits));
     if (s->spare == TD_SPARE_TORCH && !is_torch(s))
         return td_fail(TD_OPTION,
                        "spare=torch in packing \"%s\" is known for 2:4 and 1:2; pass spare=first or spare=last", text);
@@ -265,7 +287,7 @@ static td_status check(const char *text, const td_sparse *s)
     char index[TD_DTYPE_NAME_BYTES], word[TD_DTYPE_NAME_BYTES];
     td_dtype_print(s->index, index);
     td_dtype_print(s->word, word);
-    if (!is_unsigned(s->index, 32))
+    if (!is_unsigned(s->index, INDEX_MOST_BITS))
         return td_fail(TD_OPTION, "index=%s in packing \"%s\": numbers are unsigned, of up to 32 bits; pass index=u16",
                        index, text);
     if (!is_unsigned(s->word, 64))
@@ -308,6 +330,8 @@ td_status td_sparse_parse(const char *text, td_sparse *out)
         word[length] = 0;
         status = read_word(text, word, &seen, &s);
     }
+    if (!status && s.kind == TD_SPARSE_N_OF_M && s.n && !(seen >> INDEX & 1))
+        s.index = index_of(td_sparse_group_bits(&s));
     if (!status)
         status = check(text, &s);
     if (!status)

@@ -82,8 +82,9 @@ static void check_moves(const td_keep_kernels *k, const data *d)
     assert_memory_equal(got, want, kept * d->bytes);
     assert_memory_equal(got + d->room * d->bytes, want + d->room * d->bytes, 64);
     size_t taken = 0;
-    memset(got, 0, sizeof got);
+    memset(got, GUARD, sizeof got);
     memset(want, 0, sizeof want);
+    memset(want + d->n * d->bytes, GUARD, sizeof want - d->n * d->bytes);
     for (size_t i = 0; i < d->n && taken < d->room; i++)
         if (d->flags[i])
             memcpy(want + i * d->bytes, d->src + d->off + taken++ * d->bytes, d->bytes);

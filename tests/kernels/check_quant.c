@@ -175,17 +175,47 @@ static void check_ints(const td_quant_kernels *plain, const td_quant_kernels *k,
     }
 }
 
+/* Tables of anything, of floats, some of whose highest codes are no numbers, and of integers; bits above a code do not
+ * matter. */
+static td_quant draw_table(uint32_t seed)
+{
+    const format *f = &formats[seed / 7 % FORMATS];
+    const unsigned kind = seed % 4, bits = kind == 1 ? f->bits : kind == 2 ? 3 + seed / 7 % 6 : kind == 3 ? 4 : 8;
+    td_quant q = {.bits = bits, .extra = seed % 3 ? 1 : 0x1.234p-3F, .stream = seed % 5 == 0};
+    if (kind == 1) {
+        q = quant_of(f);
+        q.extra = seed % 3 ? 1 : 0x1.234p-3F;
+        q.stream = seed % 5 == 0;
+        q.form = TD_QUANT_FLOAT;
+        for (q.finite = 0; value_of(f, q.finite) < f->most;)
+            q.finite++;
+    } else if (kind == 2) {
+        q.form = TD_QUANT_INT;
+        q.unit = seed % 11 ? 1 : 0x1p-6F;
+        q.low = seed % 8 < 4 ? -(1 << (bits - 1)) : 0;
+    }
+    for (unsigned i = 0; i < 256; i++) {
+        const unsigned code = i & ((1U << bits) - 1), sign = code >> (bits - 1),
+                       magnitude = code - (sign << (bits - 1));
+        if (kind == 1)
+            q.table[i] = (float)(magnitude <= q.finite ? value_of(f, magnitude) : INFINITY) * (sign ? -1.0F : 1.0F);
+        else if (kind == 2)
+            q.table[i] = (float)((int)code - (q.low < 0 && sign ? 1 << bits : 0)) * q.unit;
+        else
+            q.table[i] = from_bits((uint32_t)((uint64_t)code * 2654435761U >> 16 << 16) & 0xbfff0000U);
+    }
+    return q;
+}
+
 static void check_values(const td_quant_kernels *plain, const td_quant_kernels *k, size_t blocks, size_t block,
                          uint32_t seed)
 {
     static data d;
     static td_quant q;
     uint32_t state = seed;
-    q = (td_quant){.bits = seed % 2 ? 4 : 8, .extra = seed % 3 ? 1 : 0x1.234p-3F, .stream = seed % 5 == 0};
+    q = draw_table(seed);
     for (size_t i = 0; i < 256; i++) {
-        const size_t same = q.bits == 4 ? i % 16 : i; /* bits above a code do not matter */
-        const uint32_t bits = (uint32_t)(same * 2654435761U >> 16 << 16) & 0xbfff0000U;
-        q.table[i] = from_bits(bits);
+        const uint32_t bits = to_bits(q.table[i]);
         q.half[0][i] = (uint8_t)(bits >> 16);
         q.half[1][i] = (uint8_t)(bits >> 24);
     }

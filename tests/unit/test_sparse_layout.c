@@ -1,0 +1,132 @@
+/* Sparse tensors in memories, all parts in one call: what a load writes comes back into a tensor that holds something
+ * else, and a dump that is refused leaves that tensor as it was. */
+#include "sparse.h"
+
+enum { ROWS = 6, COLUMNS = 32, ELEMS = ROWS * COLUMNS, MOST = 3 };
+
+/* A packing, what a dump has to know besides, and its parts. */
+static const struct packing {
+    const char *text, *dump, *part[MOST];
+} packings[] = {
+    {"2:4", "elem=i8", {"values", "meta"}},
+    {"1:4", "elem=i8", {"values", "meta"}},
+    {"2:4 index=u4", "elem=i8", {"values", "meta"}},
+    {"2:8", "elem=i8", {"values", "meta"}},
+    {"4:16", "elem=i8", {"values", "meta"}},
+    {"5:16", "elem=i8", {"values", "meta"}},
+    {"mask", "elem=i8 count=32", {"values", "mask"}},
+    {"mask word=u8 chunk=20 index=u16", "elem=i8 count=32", {"values", "mask", "pointers"}},
+    {"csr index=u16", "elem=i8 count=32", {"values", "columns", "rows"}},
+    {"csc index=u16", "elem=i8 count=32", {"values", "rows", "columns"}},
+    {"coo index=u16", "elem=i8 count=32", {"values", "rows", "columns"}},
+    {"runs index=u8", "elem=i8 count=33", {"values", "runs"}},
+};
+enum { PACKINGS = sizeof packings / sizeof packings[0] };
+
+typedef struct world {
+    td_memory *memory[MOST];
+    size_t memories;
+    td_parts_layout *load, *dump;
+} world;
+
+/* A value in every fifth place, but none in row 2. */
+static td_tensor *make_tensor(void)
+{
+    int8_t values[ELEMS] = {0};
+    for (int i = 0; i < ELEMS; i += 5)
+        values[i] = (int8_t)(i / COLUMNS == 2 ? 0 : i % 120 + 1);
+    values[1] = 0;
+    return i8_tensor(TD_SHAPE(ROWS, COLUMNS), values);
+}
+
+static void add_part(world *w, td_parts *parts, const char *name)
+{
+    td_tensor *part = NULL;
+    td_layout *layout = NULL;
+    ASSERT_OK(td_parts_part(parts, name, &part));
+    ASSERT_OK(
+        td_layout_create(td_tensor_shape(part).rank == 2 ? "a b -> (a b) 1" : "a -> a 1", "", "5 + index", &layout));
+    ASSERT_OK(td_memory_create(name, 24, 400, &w->memory[w->memories++]));
+    ASSERT_OK(td_parts_layout_add(w->load, name, name, layout));
+    ASSERT_OK(td_parts_layout_add(w->dump, name, name, layout));
+    td_layout_destroy(&layout);
+}
+
+static void open_world(world *w, const struct packing *p, const td_tensor *tensor)
+{
+    td_parts *parts = NULL;
+    char dump[100];
+    *w = (world){.memories = 0};
+    snprintf(dump, sizeof dump, "%s %s", p->text, p->dump);
+    ASSERT_OK(td_parts_pack(tensor, p->text, &parts));
+    ASSERT_OK(td_parts_layout_create(p->text, &w->load));
+    ASSERT_OK(td_parts_layout_create(dump, &w->dump));
+    for (int i = 0; i < MOST && p->part[i]; i++)
+        add_part(w, parts, p->part[i]);
+    td_parts_destroy(&parts);
+}
+
+static void close_world(world *w)
+{
+    for (size_t i = 0; i < w->memories; i++)
+        td_memory_destroy(&w->memory[i]);
+    td_parts_layout_destroy(&w->load);
+    td_parts_layout_destroy(&w->dump);
+}
+
+static void dumps_write_every_element(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PACKINGS; i++) {
+        world w;
+        td_tensor *tensor = make_tensor(), *back = make_tensor();
+        open_world(&w, &packings[i], tensor);
+        ASSERT_OK(td_backdoor_load_parts(w.memory, w.memories, tensor, w.load));
+        memset(td_tensor_data(back), 7, ELEMS);
+        ASSERT_OK(td_backdoor_dump_parts(w.memory, w.memories, back, w.dump));
+        if (memcmp(td_tensor_data(back), td_tensor_data(tensor), ELEMS) != 0)
+            fail_msg("%s: another tensor came back", packings[i].text);
+        close_world(&w);
+        td_tensor_destroy(&tensor);
+        td_tensor_destroy(&back);
+    }
+}
+
+/* Metadata, columns and masks that no tensor has, in the word of the part's element 1. */
+static void refused_dumps_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        int packing;
+        uint32_t word;
+        const char *message;
+    } wrong[] = {{0, 0,
+                  "backdoor_dump_parts: meta 1 has 0 for a group of 2:4, whose places do not ascend; it is no metadata "
+                  "of this order"},
+                 {6, 1, "backdoor_dump_parts: the mask has 33 bits that are 1, and there are 32 values"},
+                 {8, 99, "backdoor_dump_parts: column 1 is 99, and it is 0 to 31; another base=?"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        world w;
+        td_tensor *tensor = make_tensor(), *back = make_tensor();
+        const uint64_t address = 6;
+        open_world(&w, &packings[wrong[i].packing], tensor);
+        ASSERT_OK(td_backdoor_load_parts(w.memory, w.memories, tensor, w.load));
+        ASSERT_OK(td_backdoor_write(w.memory[1], &address, 1, &wrong[i].word, NULL));
+        memset(td_tensor_data(back), 7, ELEMS);
+        ASSERT_REFUSED(td_backdoor_dump_parts(w.memory, w.memories, back, w.dump), TD_RANGE, wrong[i].message);
+        for (int k = 0; k < ELEMS; k++)
+            assert_int_equal(((const int8_t *)td_tensor_data(back))[k], 7);
+        close_world(&w);
+        td_tensor_destroy(&tensor);
+        td_tensor_destroy(&back);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dumps_write_every_element),
+        cmocka_unit_test(refused_dumps_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
