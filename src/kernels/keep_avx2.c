@@ -21,7 +21,8 @@ INLINE uint64_t eight_at(const unsigned char *src)
 /* Places of 2-byte elements as those of their bytes; one from 0x80 on is none. */
 INLINE __m128i byte_places(uint64_t places)
 {
-    const __m128i twice = _mm_cvtsi64_si128((long long)(places + places));
+    const uint64_t doubled = places + places;
+    const __m128i twice = _mm_cvtsi64_si128((long long)doubled);
     return _mm_unpacklo_epi8(twice, _mm_or_si128(twice, _mm_set1_epi8(1)));
 }
 
@@ -57,13 +58,13 @@ INLINE size_t keep_eights(unsigned char *dst, size_t room, const unsigned char *
 /* The first elements of src to those of dst whose byte in `set` is ALL; the others become 0. Eight are read. */
 INLINE void spread_eight(unsigned char *dst, const unsigned char *src, uint64_t set, const unsigned bytes)
 {
-    const uint64_t places = _pdep_u64(PLACES, set);
+    const uint64_t places = _pdep_u64(PLACES, set), others = ~set;
     if (bytes == 1) {
         const uint64_t spread = _pdep_u64(eight_at(src), set);
         memcpy(dst, &spread, sizeof spread);
     } else if (bytes == 2) {
         const __m128i elems = _mm_loadu_si128((const __m128i *)(const void *)src),
-                      none = _mm_cvtsi64_si128((long long)~set), at = byte_places(places);
+                      none = _mm_cvtsi64_si128((long long)others), at = byte_places(places);
         _mm_storeu_si128((__m128i *)(void *)dst,
                          _mm_shuffle_epi8(elems, _mm_or_si128(at, _mm_unpacklo_epi8(none, none))));
     } else {
