@@ -768,6 +768,7 @@ TD_API td_status td_layout_spans(const td_layout *layout, const td_tensor *tenso
  *     max=N             how many mismatches the report keeps with their place, the first in row-major order; default:
  *                       16
  *     check_pad         padding must hold the layout's pad value too
+ *     stats             statistics over all pairs are computed, see td_report_statistics
  * No value is skipped: a NaN or an infinity on one side alone is a mismatch under every policy. TD_OPTION on any other
  * word. Every copy of a repeated element is compared. With `as`, memory values are converted as in a dump and compared
  * in the golden tensor's dtype. */
@@ -820,6 +821,16 @@ TD_API uint64_t td_report_outside_bits(const td_report *report);   /* changed si
 TD_API uint64_t td_report_worst_ulp(const td_report *report);
 TD_API double td_report_worst_error(const td_report *report);
 
+/* Statistics of a comparison whose policy has the word `stats`, over all compared pairs of finite numbers, in f64:
+ * the mean of |actual - expected| / |expected| over those whose expected value is not 0, the mean of (actual -
+ * expected)^2, and the cosine of the angle between the two as vectors (1 when all values are 0). They take a second
+ * pass where something differs, and nothing otherwise. Returns 0, and leaves *out, where the policy did not ask. */
+typedef struct td_statistics {
+    double mean_relative_error, mse, cosine;
+} td_statistics;
+
+TD_API int td_report_statistics(const td_report *report, td_statistics *out);
+
 /* One of the first mismatches. `expected` and `actual` are bits of the tensor's dtype. The place is that of the
  * element's lowest bit, and [msb:lsb] are its bits in that word; `lane` counts slots of the word. When two tensors are
  * compared, the place is all zero. */
@@ -869,6 +880,35 @@ TD_API const char *td_report_line(const td_report *report); /* lives as long as 
 TD_API td_status td_report_text(const td_report *report, char **text);
 TD_API td_status td_report_json(const td_report *report, char **json);
 TD_API td_status td_report_html(const td_report *report, const char *path);
+
+/* Checkpoints: the reports of many comparisons, by name and in the order of a test, as one. The first that differs is
+ * where the test went wrong; text and page show its whole report first, and a table with a line for each.
+ *
+ * `name` is that of the test, for headings and JUnit; it is copied. td_checkpoints_add appends a report and takes it
+ * over: *report is NULL afterwards; on failure it stays the caller's. Names may occur more than once. */
+typedef struct td_checkpoints td_checkpoints;
+
+TD_API td_status td_checkpoints_create(const char *name, td_checkpoints **out);
+TD_API void td_checkpoints_destroy(td_checkpoints **checkpoints); /* and its reports */
+TD_API td_status td_checkpoints_add(td_checkpoints *checkpoints, const char *name, td_report **report);
+
+/* Names and reports live as long as the list; NULL past the last. */
+TD_API size_t td_checkpoints_count(const td_checkpoints *checkpoints);
+TD_API const char *td_checkpoints_title(const td_checkpoints *checkpoints); /* the name of the test */
+TD_API const char *td_checkpoints_name(const td_checkpoints *checkpoints, size_t number);
+TD_API const td_report *td_checkpoints_report(const td_checkpoints *checkpoints, size_t number);
+
+TD_API int td_checkpoints_passed(const td_checkpoints *checkpoints); /* 1 when every report passed, or there is none */
+TD_API size_t td_checkpoints_failed(const td_checkpoints *checkpoints); /* how many did not */
+TD_API size_t td_checkpoints_first(const td_checkpoints *checkpoints);  /* the first that did not, or the count */
+
+/* In one line, which lives until the next is added; as text, as JSON and as JUnit XML for CI (free them with td_free);
+ * and as an HTML page that needs no other file, with the list at the left. */
+TD_API const char *td_checkpoints_line(const td_checkpoints *checkpoints);
+TD_API td_status td_checkpoints_text(const td_checkpoints *checkpoints, char **text);
+TD_API td_status td_checkpoints_json(const td_checkpoints *checkpoints, char **json);
+TD_API td_status td_checkpoints_junit(const td_checkpoints *checkpoints, char **xml);
+TD_API td_status td_checkpoints_html(const td_checkpoints *checkpoints, const char *path);
 
 /* -- 11. Parts -------------------------------------------------------------------------------------------------------
  *

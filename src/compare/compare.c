@@ -7,6 +7,7 @@
 #include "base/fp_mode.h"
 #include "compare/accept.h"
 #include "compare/padding.h"
+#include "compare/statistics.h"
 #include "compare/whole.h"
 #include "kernels/bits.h"
 #include "plan/copies.h"
@@ -370,6 +371,17 @@ static td_status close_report(comparison *c, td_status status, td_report **out)
     return status;
 }
 
+/* Where the policy asks for them. Values that are all equal need no sums. */
+static td_status sum_up(comparison *c)
+{
+    td_report *r = c->report;
+    r->statistics.cosine = 1;
+    if (!r->judge.policy.stats || r->failed || !(r->mismatches || r->worst_ulp || r->worst_error > 0))
+        return TD_OK;
+    return td_statistics_sum(
+        &(td_statistics_of){.accept = &c->accept, .unknown = c->unknown, .run = c->run, .actual = c->what->actual}, r);
+}
+
 /* The elements, then the padding and what lies outside. */
 static td_status compare_run(const td_call *call, const td_call_state *state, const td_comparison *what,
                              const td_policy *policy, td_report **out)
@@ -398,6 +410,8 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     status = accept_first(&c, run, &accepted);
     if (!status && !accepted)
         status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
+    if (!status)
+        status = sum_up(&c);
     if (!status && policy->check_pad)
         td_compare_padding(run, call->bank, r);
     for (size_t i = 0; what->snapshot && i < call->banks && !status; i++)
@@ -450,7 +464,7 @@ static td_status compare_actual(const td_comparison *what, const td_policy *poli
         return status;
     unsigned char *const data = actual->data;
     td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, &c);
-    return close_report(&c, TD_OK, out);
+    return close_report(&c, sum_up(&c), out);
 }
 
 static td_status compare_tensors(const td_call *call, const td_comparison *what, const td_policy *policy,

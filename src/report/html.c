@@ -1,5 +1,6 @@
-/* Writes the report as one HTML page without outside references, behind td_report_html: page/report.html, built into
- * the library, with the report's JSON, its grid and its histogram inside. Written like every file of the library:
+/* Writes a report, or a list of checkpoints, as one HTML page without outside references, behind td_report_html and
+ * td_checkpoints_html: page/report.html, built into the library, with the JSON of every report, its grid and its
+ * histogram inside. Written like every file of the library:
  * beside its place, then renamed. */
 #include "files/writer.h"
 #include "report/report.h"
@@ -46,40 +47,75 @@ static void add_grid(const td_report *r, td_text *out)
     td_text_add(out, "]");
 }
 
-static td_status write_page(const td_report *r, const char *path)
+/* "name": ..., "report": ..., "grid": ..., "bins": ... */
+static td_status add_report(const td_report *r, const char *name, td_text *out)
 {
-    td_writer writer;
-    td_text out = {0};
     char *json = NULL;
-    const char *place = strstr(td_report_page, PLACE);
-    td_status status = td_report_json(r, &json);
+    const td_status status = td_report_json(r, &json);
     if (status)
         return status;
-    td_text_add(&out, "{\"version\": \"%s\",\n\"report\": ", td_version());
-    td_text_add(&out, "%s,\n", json);
-    add_grid(r, &out);
-    td_text_add(&out, "}");
+    if (name) {
+        td_text_add(out, "\"name\": ");
+        td_report_json_string(out, name);
+        td_text_add(out, ", ");
+    }
+    td_text_add(out, "\"report\": %s,\n", json);
+    add_grid(r, out);
     td_free(json);
-    if (out.failed)
-        status = td_fail_alloc(out.used);
+    return TD_OK;
+}
+
+/* Takes the data over. */
+static td_status write_page(td_text *data, td_status status, const char *path)
+{
+    td_writer writer;
+    const char *place = strstr(td_report_page, PLACE);
+    if (!status && data->failed)
+        status = td_fail_alloc(data->used);
     if (!status)
         status = td_writer_open(path, &writer);
     if (!status) {
         td_writer_put(&writer, td_report_page, (size_t)(place - td_report_page));
-        td_writer_put(&writer, out.text, out.used);
+        td_writer_put(&writer, data->text, data->used);
         td_writer_put(&writer, place + strlen(PLACE), strlen(place + strlen(PLACE)));
         status = td_writer_close(&writer, TD_OK);
     }
-    free(out.text);
+    free(data->text);
     return status;
 }
 
 td_status td_report_html(const td_report *r, const char *path)
 {
+    td_text data = {0};
     if (!r || !path)
         return td_fail(TD_ARGUMENT, "report_html: the %s is NULL; pass one", r ? "path" : "report");
-    const td_status status = write_page(r, path);
+    td_text_add(&data, "{\"version\": \"%s\",\n", td_version());
+    td_status status = add_report(r, NULL, &data);
+    td_text_add(&data, "}");
+    status = write_page(&data, status, path);
     if (status)
         td_fail_prefix("report_html \"%s\": ", path);
+    return status;
+}
+
+td_status td_checkpoints_html(const td_checkpoints *c, const char *path)
+{
+    td_text data = {0};
+    if (!c || !path)
+        return td_fail(TD_ARGUMENT, "checkpoints_html: the %s is NULL; pass one", c ? "path" : "list");
+    td_text_add(&data, "{\"version\": \"%s\", \"name\": ", td_version());
+    td_report_json_string(&data, td_checkpoints_title(c));
+    td_text_add(&data, ", \"failed\": %zu, \"first\": %zu,\n\"checkpoints\": [", td_checkpoints_failed(c),
+                td_checkpoints_first(c));
+    td_status status = TD_OK;
+    for (size_t i = 0; i < td_checkpoints_count(c) && !status; i++) {
+        td_text_add(&data, "%s\n{", i ? "," : "");
+        status = add_report(td_checkpoints_report(c, i), td_checkpoints_name(c, i), &data);
+        td_text_add(&data, "}");
+    }
+    td_text_add(&data, "]}");
+    status = write_page(&data, status, path);
+    if (status)
+        td_fail_prefix("checkpoints_html \"%s\": ", path);
     return status;
 }

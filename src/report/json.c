@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_string(td_text *out, const char *text)
+void td_report_json_string(td_text *out, const char *text)
 {
     td_text_add(out, "\"");
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
@@ -101,7 +101,7 @@ static void add_bank_names(const td_report *r, td_text *out)
     td_text_add(out, ",\n \"bank_names\": [");
     for (uint64_t i = 0; i < r->geometry.banks; i++) {
         td_text_add(out, "%s", i ? ", " : "");
-        add_string(out, td_report_bank_name(r, i));
+        td_report_json_string(out, td_report_bank_name(r, i));
     }
     td_text_add(out, "]");
 }
@@ -111,7 +111,7 @@ static void add_macro_names(const td_report *r, td_text *out)
     td_text_add(out, ",\n \"macros\": [");
     for (size_t i = 0; i < td_macros_total(r); i++) {
         td_text_add(out, "%s", i ? ", " : "");
-        add_string(out, td_macros_name(r, i));
+        td_report_json_string(out, td_macros_name(r, i));
     }
     td_text_add(out, "]");
 }
@@ -119,7 +119,7 @@ static void add_macro_names(const td_report *r, td_text *out)
 static void add_tally(td_text *out, const td_tally *t)
 {
     td_text_add(out, "{\"name\": ");
-    add_string(out, t->name);
+    td_report_json_string(out, t->name);
     if (t->dim <= TD_TALLY_MACRO)
         td_text_add(out, ", \"counts\": \"wrong bits\"");
     td_text_add(out, ", \"size\": %" PRIu64 ", \"bucket\": %" PRIu64 ", \"mismatches\": [", t->size, t->bucket);
@@ -137,11 +137,11 @@ static void add_head(const td_report *r, td_text *out)
                 r->compared, r->mismatches, r->masked, r->nans);
     td_text_add(out, ",\n \"memory\": ");
     if (r->memory)
-        add_string(out, r->memory);
+        td_report_json_string(out, r->memory);
     else
         td_text_add(out, "null");
     td_text_add(out, ", \"policy\": ");
-    add_string(out, r->judge.policy.text);
+    td_report_json_string(out, r->judge.policy.text);
     td_dtype_print(r->dtype, dtype);
     td_text_add(out, ", \"dtype\": \"%s\", \"shape\": [", dtype);
     for (size_t d = 0; d < r->shape.rank; d++)
@@ -153,23 +153,31 @@ static void add_head(const td_report *r, td_text *out)
                     dtype, r->geometry.width_bits, r->geometry.depth_words, r->geometry.banks);
     if (r->pattern) {
         td_text_add(out, ",\n \"layout\": {\"pattern\": ");
-        add_string(out, r->pattern);
+        td_report_json_string(out, r->pattern);
         td_text_add(out, ", \"options\": ");
-        add_string(out, r->options);
+        td_report_json_string(out, r->options);
         td_text_add(out, ", \"address\": ");
-        add_string(out, r->address);
+        td_report_json_string(out, r->address);
         td_text_add(out, "}");
     }
     if (r->golden) {
         td_text_add(out, ",\n \"golden\": ");
-        add_string(out, r->golden);
+        td_report_json_string(out, r->golden);
     }
     if (r->time) {
         td_text_add(out, ",\n \"time\": ");
-        add_string(out, r->time);
+        td_report_json_string(out, r->time);
     }
     td_text_add(out, ",\n \"worst\": {\"ulp\": %" PRIu64 ", \"error\": ", r->worst_ulp);
     add_real(out, r->worst_error);
+    if (r->judge.policy.stats) {
+        td_text_add(out, "},\n \"statistics\": {\"mean_relative_error\": ");
+        add_real(out, r->statistics.mean_relative_error);
+        td_text_add(out, ", \"mse\": ");
+        add_real(out, r->statistics.mse);
+        td_text_add(out, ", \"cosine\": ");
+        add_real(out, r->statistics.cosine);
+    }
     td_text_add(out, "},\n \"padding\": {\"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", r->pads,
                 r->pad_mismatches);
     if (r->bank_name)
@@ -195,7 +203,7 @@ static void add_codes(td_text *out, const char *name, const uint64_t *code, cons
                 code[1]);
     if (place) {
         td_text_add(out, ", \"memory\": ");
-        add_string(out, place->memory);
+        td_report_json_string(out, place->memory);
         td_text_add(out, ", \"address\": %" PRIu64 ", \"bank\": %" PRIu64 ", \"msb\": %" PRIu64 ", \"lsb\": %" PRIu64,
                     place->at.address, place->at.bank, place->at.msb, place->at.lsb);
     }
@@ -219,12 +227,12 @@ static void add_note(td_text *out, const struct td_report_parts *p, const td_par
 static void add_parts(td_text *out, const struct td_report_parts *p)
 {
     td_text_add(out, ",\n \"parts\": {\"packing\": ");
-    add_string(out, p->packing);
+    td_report_json_string(out, p->packing);
     td_text_add(out, ", \"counts\": [");
     for (size_t i = 0; i < p->count; i++) {
         td_text_add(out, "%s{\"name\": \"%s\", \"dtype\": \"%s\", \"memory\": ", i ? ", " : "", p->part[i].name,
                     p->part[i].dtype);
-        add_string(out, p->part[i].memory);
+        td_report_json_string(out, p->part[i].memory);
         td_text_add(out, ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}", p->part[i].compared,
                     p->part[i].mismatches);
     }
@@ -247,7 +255,7 @@ td_status td_report_json(const td_report *r, char **json)
     td_text_add(&out, ",\n \"guesses\": [");
     for (size_t i = 0; i < r->guess_count; i++) {
         td_text_add(&out, "%s", i ? ", " : "");
-        add_string(&out, r->guess[i]);
+        td_report_json_string(&out, r->guess[i]);
     }
     td_text_add(&out, "],\n \"first\": [");
     for (size_t i = 0; i < r->first_count; i++) {

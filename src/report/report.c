@@ -448,6 +448,15 @@ td_status td_report_first(const td_report *r, size_t number, td_mismatch *out)
     return TD_OK;
 }
 
+int td_report_statistics(const td_report *r, td_statistics *out)
+{
+    if (!r || !r->judge.policy.stats)
+        return 0;
+    if (out)
+        *out = r->statistics;
+    return 1;
+}
+
 const char *td_report_guess(const td_report *r, size_t number)
 {
     return r && number < r->guess_count ? r->guess[number] : NULL;

@@ -72,6 +72,7 @@ struct td_report {
     uint64_t slot_bits, lsb_bits, lanes;
     bool lanes_msb;
 
+    td_statistics statistics; /* where the policy asks; zero errors and cosine 1 where nothing differs */
     uint64_t compared, masked, mismatches, nans; /* nans: mismatches with a NaN on either side */
     uint64_t worst_ulp;
     double worst_error;
@@ -153,6 +154,9 @@ void td_report_say(td_report *report, const char *fmt, ...) TD_PRINTF(2, 3);
 #define TD_VALUE_BYTES 40
 const char *td_report_value(const td_report *report, uint64_t bits, char *text);
 char *td_report_make_line(const td_report *report); /* NULL without memory */
+
+/* json.c: a text in quotes. */
+void td_report_json_string(td_text *out, const char *text);
 
 /* parts.c: what a report of parts has beside; nothing where it is none. */
 void td_report_parts_head(const td_report *report, td_text *out);

@@ -250,6 +250,9 @@ td_status td_report_text(const td_report *r, char **text)
         add_worst(r, &out);
         td_text_add(&out, "\n");
     }
+    if (r->judge.policy.stats)
+        td_text_add(&out, "  mean relative error %.6g, mean square error %.6g, cosine %.9g\n",
+                    r->statistics.mean_relative_error, r->statistics.mse, r->statistics.cosine);
     for (size_t i = 0; i < r->guess_count; i++)
         td_text_add(&out, "  %s\n", r->guess[i]);
     if (r->first_count)

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_TEXT "exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"
+#define WORDS_TEXT "exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N, check_pad and stats"
 
-enum { EXACT, ATOL, RTOL, ULP, NAN_RULE, INF_RULE, ZERO_RULE, FTZ, MAX, CHECK_PAD, WORDS };
+enum { EXACT, ATOL, RTOL, ULP, NAN_RULE, INF_RULE, ZERO_RULE, FTZ, MAX, CHECK_PAD, STATS, WORDS };
 
 static const char *const words[WORDS] = {
-    "exact", "atol=", "rtol=", "ulp=", "nan=", "inf=", "zero=", "ftz", "max=", "check_pad"};
+    "exact", "atol=", "rtol=", "ulp=", "nan=", "inf=", "zero=", "ftz", "max=", "check_pad", "stats"};
 
 typedef struct policy_parser {
     const char *text;
@@ -120,6 +120,9 @@ static td_status read_word(policy_parser *p, const char *word)
         return read_whole(p, which, value, 0, TD_POLICY_MAX_FIRST, &policy->max);
     case CHECK_PAD:
         policy->check_pad = true;
+        return TD_OK;
+    case STATS:
+        policy->stats = true;
         return TD_OK;
     default:
         return TD_OK;

@@ -10,7 +10,8 @@
  *     zero=differ         0 and -0 differ (default of exact); zero=equal: they are equal (default of the others)
  *     ftz                 subnormal numbers are zeros of their sign
  *     max=N               mismatches kept with their place; 16 without it
- *     check_pad           the padding must hold its value too */
+ *     check_pad           the padding must hold its value too
+ *     stats               statistics over all pairs are computed */
 #ifndef TD_POLICY_H
 #define TD_POLICY_H
 
@@ -27,7 +28,7 @@ typedef struct td_policy {
     double atol, rtol;
     uint64_t ulp;
     uint8_t nan; /* td_nan_rule */
-    bool inf_differ, zero_differ, ftz, check_pad;
+    bool inf_differ, zero_differ, ftz, check_pad, stats;
     uint64_t max;
     char text[TD_POLICY_TEXT_BYTES]; /* as it was given, or "exact" */
 } td_policy;

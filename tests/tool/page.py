@@ -1,12 +1,13 @@
 """The page of a report in a headless Chromium: it runs without an error, draws, and shows the counts. Speaks TAP; skips
 without a Chromium."""
+import ctypes
 import os
 import re
 import shutil
 import struct
 import subprocess
 
-from harness import main, run
+from harness import TOOL, main, run
 
 BROWSER = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 LAYOUT = ["--width", "64", "--pattern", "h w (ct cs) -> (h w ct) cs", "--options", "cs=4"]
@@ -114,5 +115,71 @@ def a_pass_is_short():
     return None
 
 
+def make_checkpoints():
+    """Four comparisons, of which the second and the fourth differ, by the library itself; False without it."""
+    try:
+        lib = ctypes.CDLL(os.path.join(os.path.dirname(TOOL), "libtensordoor.so"))
+    except OSError:
+        return False
+    lib.td_last_error.restype = ctypes.c_char_p
+
+    def call(name, *args):
+        assert getattr(lib, "td_" + name)(*args) == 0, lib.td_last_error()
+
+    npy("g.npy", "<i2", (6, 10, 24), values(False))
+    npy("a.npy", "<i2", (6, 10, 24), values(True))
+    tensors = [ctypes.c_void_p() for _ in range(2)]
+    call("tensor_open", b"g.npy", None, ctypes.byref(tensors[0]))
+    call("tensor_open", b"a.npy", None, ctypes.byref(tensors[1]))
+    checkpoints = ctypes.c_void_p()
+    call("checkpoints_create", b"infer <b>", ctypes.byref(checkpoints))
+    long = "a name that is so long that the list has to break it </script>"
+    for i, name in enumerate(["conv1", "conv2", long, "fc"]):
+        report = ctypes.c_void_p()
+        call("tensor_compare", tensors[0], tensors[i % 2], b"stats" if i < 3 else b"exact", ctypes.byref(report))
+        call("checkpoints_add", checkpoints, name.encode(), ctypes.byref(report))
+    call("checkpoints_html", checkpoints, b"r.html")
+    lib.td_checkpoints_destroy(ctypes.byref(checkpoints))
+    for tensor in tensors:
+        lib.td_tensor_destroy(ctypes.byref(tensor))
+    return True
+
+
+def a_list_of_checkpoints_opens_the_first_that_differs():
+    if not BROWSER or not make_checkpoints():
+        return "no chromium, or no library that Python can load"
+    text = dom().split("<script id")[0]
+    assert "<h2>infer &lt;b&gt;</h2><p>2 of 4 checkpoints differ</p>" in text, re.findall("<nav.*?</p>", text)
+    buttons = re.findall("<button[^>]*>.*?</button>", text)
+    assert len(buttons) == 4 and ["differs" in b for b in buttons] == [False, True, False, True], buttons
+    assert ["aria-current" in b for b in buttons] == [False, True, False, False]
+    assert ">conv2: two tensors<" in text and "360 of 1,440 elements differ (25.00 %)" in text
+    rows = re.findall("<tr>(.*?)</tr>", re.search('id="all">(.*?)</table>', text, re.S).group(1), re.S)
+    cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+    assert len(cells) == 5 and len(cells[0]) == 9, cells
+    assert cells[1][:4] == ["conv1", "match", "1,440", "0"] and cells[1][6:] == ["0", "0", "1"], cells
+    assert cells[2][1:4] == ["differs", "1,440", "360"] and 0.8 < float(cells[2][8]) < 0.9, cells
+    assert cells[4][6:] == ["", "", ""], cells
+    return None
+
+
+def another_checkpoint_replaces_the_one_that_is_shown():
+    if not BROWSER or not make_checkpoints():
+        return "no chromium, or no library that Python can load"
+    text = dom("const facts = byId('facts').children.length, press = (i) => "
+               "document.querySelectorAll('#list button')[i].onclick();"
+               "press(0); const hidden = byId('pictures').hidden && byId('firstcard').hidden && byId('guesses').hidden;"
+               "document.querySelectorAll('#all tbody tr')[1].onclick(); const same = byId('facts').children.length;"
+               "press(3); press(3);"
+               "document.body.dataset.found = [hidden, facts === same, byId('groups').children.length,"
+               "document.querySelectorAll('#first tbody tr').length,"
+               "document.querySelectorAll('#first thead tr').length,"
+               "byId('facts').textContent.includes('cosine'), byId('title').textContent].join(' ');")
+    found = re.search('data-found="([^"]*)"', text).group(1)
+    assert found == "true true 3 16 1 false fc: two tensors", found
+    return None
+
+
 main([one_is_singular, the_layout_and_the_golden_file_are_shown, a_stuck_lane_is_seen, sliders_and_choices_work,
-      a_pass_is_short])
+      a_pass_is_short, a_list_of_checkpoints_opens_the_first_that_differs,
+      another_checkpoint_replaces_the_one_that_is_shown])

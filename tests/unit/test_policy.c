@@ -10,16 +10,16 @@ static const struct {
 } refused[] = {
     {"ulpp=1",
      "unknown word \"ulpp=1\" in policy \"ulpp=1\"; did you mean \"ulp=\"? the words are exact, atol=X, rtol=X, ulp=N, "
-     "nan=, inf=, zero=, ftz, max=N and check_pad"},
+     "nan=, inf=, zero=, ftz, max=N, check_pad and stats"},
     {"exactly",
      "unknown word \"exactly\" in policy \"exactly\"; did you mean \"exact\"? the words are exact, atol=X, rtol=X, "
-     "ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
+     "ulp=N, nan=, inf=, zero=, ftz, max=N, check_pad and stats"},
     {"atoll=1e-3000",
      "unknown word \"atoll=1e-3000\" in policy \"atoll=1e-3000\"; did you mean \"atol=\"? the words are exact, "
-     "atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
+     "atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N, check_pad and stats"},
     {"quick",
      "unknown word \"quick\" in policy \"quick\"; the words are exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, "
-     "max=N and check_pad"},
+     "max=N, check_pad and stats"},
     {"atol=", "atol= in policy \"atol=\" is not a number of at least 0; pass one like atol=1e-3"},
     {"atol=-1", "atol=-1 in policy \"atol=-1\" is not a number of at least 0; pass one like atol=1e-3"},
     {"rtol=nan", "rtol=nan in policy \"rtol=nan\" is not a number of at least 0; pass one like rtol=1e-3"},
@@ -39,7 +39,7 @@ static const struct {
     {"atol=0.00000000000000000000000000000000000000000000000001",
      "a word of policy \"atol=0.000000000000000000000000000000000...\" has 57 letters, and the longest has 47; the "
      "words are "
-     "exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
+     "exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N, check_pad and stats"},
     {"ulp=1                                                                                                            "
      "          "
      "                 ",

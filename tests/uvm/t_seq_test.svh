@@ -123,7 +123,7 @@ class t_seq_test extends t_base;
     compare.start(null);
     said({"UVM_ERROR uvm_test_top.env.abuf [TD/OPTION] backdoor_compare_tensor \"abuf\": unknown word \"close\" in ",
           "policy ",
-          "\"close\"; the words are exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N and check_pad"},
+          "\"close\"; the words are exact, atol=X, rtol=X, ulp=N, nan=, inf=, zero=, ftz, max=N, check_pad and stats"},
          "a policy that is none");
   endtask
 endclass
