@@ -8,6 +8,7 @@
  *  10. Comparisons and reports                     11. Parts
  *  12. Speed                                       13. Codes and faults
  *  14. Places                                      15. Maps
+ *  16. Programs
  *
  * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
  * tensordoor_bridge.h.
@@ -1594,6 +1595,124 @@ TD_API td_status td_map_place(const td_map *map, uint64_t address, const td_layo
 
 /* The map in the order of its addresses, a line for each memory and each hole; free it with td_free. */
 TD_API td_status td_map_text(const td_map *map, char **text);
+
+/* -- 16. Programs ----------------------------------------------------------------------------------------------------
+ *
+ * A whole test's worth of operations: written once, checked whole, run in one call.
+ *
+ *     # infer.td: what the testbench does around one layer
+ *     arg seed = 7
+ *     use "chip.layouts"
+ *     tensor w = open "model.safetensors:layer.0.weight"
+ *     tensor x = fill f32 16x64 normal sigma=2 seed={seed}
+ *     label load:
+ *       load wbuf w tiles as "i8 scale=0.05"
+ *       for t in 0..16:
+ *         load abuf (clamp x[t] -1 1) rows at 64*t
+ *       fill obuf zero
+ *     label check:
+ *       checkpoint layer0 obuf "golden.npy" rows policy "ulp=1"
+ *
+ * A line is a step; `#` begins a comment; the steps of a block are indented by blanks, as in Python. Memories, banks,
+ * layouts and tensors come by the names that the caller binds.
+ *
+ *     arg NAME = VALUE            an argument: a number, or "text". The value is the default; td_program_run gives others
+ *     use "FILE"                  the layouts of a layout file, by their names
+ *     layout NAME = "PATTERN; OPTIONS; ADDRESS"
+ *                                 a layout; what is behind the pattern may be left out
+ *     tensor NAME = STEP          a tensor, see below
+ *     load MEMORY TENSOR LAYOUT [as "AS"] [at EXPR] [over]
+ *                                 as td_backdoor_load_tensor(_banks). `at` adds so many words to every address. LAYOUT is
+ *                                 a name, a text in quotes as in a line `layout`, or `matrix`: the rows of a matrix from
+ *                                 word `at` on, as td_backdoor_load_matrix
+ *     dump MEMORY TENSOR LAYOUT [as "AS"] [at EXPR]
+ *                                 into a tensor of the caller
+ *     fill MEMORY WHAT [from EXPR] [count EXPR]
+ *                                 as td_memory_fill; default: all words
+ *     write MEMORY ADDRESS WORD ...
+ *                                 words from an address on; decimal, or 0x of any width
+ *     save TENSOR "FILE"          as td_tensor_save
+ *     checkpoint NAME MEMORY GOLDEN LAYOUT [policy "POLICY"] [as "AS"] [at EXPR]
+ *     checkpoint NAME TENSOR GOLDEN [policy "POLICY"]
+ *                                 a comparison, as td_compare; GOLDEN is a tensor, or "FILE". A mismatch is no failure:
+ *                                 the reports of all checkpoints are what a run returns
+ *     for NAME in FIRST..END:     a block for FIRST, FIRST + 1, up to END - 1
+ *     label NAME:                 a block that td_program_run can run by itself. A name may stand at several blocks
+ *
+ * Steps that make tensors; the calls of section 3 (with `sat`, `wrap` and other words at the end) and of section 7:
+ *
+ *     open "FILE" [DTYPE]                         fill DTYPE 3x8x8 WHAT    WHAT as in td_tensor_fill, or zero, constant=X
+ *     convert TENSOR "AS"                         fill "DTYPE 3 8 8" WHAT
+ *     scale TENSOR NUMBER [WORDS]                 slice TENSOR "0:3, :"
+ *     add TENSOR TENSOR [WORDS]                   concat TENSOR .. axis N
+ *     mul TENSOR TENSOR [WORDS]                   transpose TENSOR ["0 2 1"]
+ *     clamp TENSOR LOW HIGH                       dump MEMORY DTYPE SHAPE LAYOUT [as "AS"] [at EXPR]
+ *     read MEMORY FIRST COUNT                     words as u<width>, or above 64 bits each as u32, the low ones first
+ *
+ * A TENSOR is a name, a slice x[t, 0:4] of one with whole numbers, or a step in parentheses. An EXPR has numbers,
+ * arguments, loop variables and + - * / % & | ^ << >> ( ) as in C. {NAME} in a text, and in the words of a filling, is
+ * an argument or a loop variable; {{ is a {. A name of an argument may stand where a text in quotes may.
+ *
+ * The meaning is that of the steps one by one, in the order of the text, each with a tensor of its own. Compiling keeps
+ * it, and refuses a program as a whole: names, texts, shapes, layouts, words past a memory, files that are not there,
+ * and a load over words that an earlier load of the same label has written and nothing has read since (TD_ALIAS), unless
+ * it ends with `over` or its layout keeps what it does not write (fill=keep, tail=clip, flat). Every message has the
+ * line, and a caret under the word.
+ *
+ * What depends on values can only be found by a run: numbers past the range with `error`, copies that differ, bits that
+ * are x, words that cannot be corrected, files that cannot be written. A run makes all tensors that depend on no memory
+ * before it writes; where a step that may be refused comes after one that writes, it keeps the words as they were. So a
+ * refused run changes nothing either, but for files that it has saved and for what the counters of codes counted.
+ *
+ * Files, scales (scale=@NAME) and layout files are read when a program is compiled, and not again until
+ * td_program_compile or other arguments: a constant is calculated once. Tensors of the caller may change from run to
+ * run. One thread at a time may use a program. */
+
+typedef struct td_program td_program;
+
+/* From a text (NULL: empty), or from a file, whose name messages have. TD_FORMAT for a text that is none, with its
+ * line. */
+TD_API td_status td_program_create(const char *text, td_program **out);
+TD_API td_status td_program_open(const char *path, td_program **out);
+TD_API void td_program_destroy(td_program **program);
+
+/* Adds lines at the end; a block that is open goes on. On failure none of them is added. */
+TD_API td_status td_program_add(td_program *program, const char *text);
+
+/* Binds names of the text: letters, digits and _. A name that is bound again changes. Memories and tensors have to live
+ * as long as the program; layouts are copied. td_program_use does what a line `use` does. */
+TD_API td_status td_program_bind_memory(td_program *program, const char *name, td_memory *memory);
+TD_API td_status td_program_bind_banks(td_program *program, const char *name, td_memory *const *banks, size_t count);
+TD_API td_status td_program_bind_layout(td_program *program, const char *name, const td_layout *layout);
+TD_API td_status td_program_bind_tensor(td_program *program, const char *name, td_tensor *tensor);
+TD_API td_status td_program_use(td_program *program, const char *path);
+
+/* Compiles and checks all of it. `arguments` are NAME=VALUE or NAME="VALUE", separated by blanks; NULL or "": the
+ * defaults. A run does this by itself when something was bound, or the arguments are others than those of the last. */
+TD_API td_status td_program_compile(td_program *program, const char *arguments);
+
+/* Runs a label with the tensors that it needs, or with NULL or "" all of the program. *out (may be NULL where there are
+ * no checkpoints) becomes the reports of the checkpoints in the order of the text; the caller destroys it. */
+TD_API td_status td_program_run(td_program *program, const char *label, const char *arguments, td_checkpoints **out);
+
+/* A tensor that the text names, as the last run has left it; one that the run did not need is calculated. It is the
+ * program's, until its next call. TD_ARGUMENT for a dump or read whose label did not run. */
+TD_API td_status td_program_tensor(const td_program *program, const char *name, const td_tensor **out);
+
+/* The lines of the program, which parse to the same; free them with td_free. */
+TD_API td_status td_program_text(const td_program *program, char **text);
+
+/* The name of the file without folder and suffix, or "program"; the names of memories that the text uses, and its
+ * labels, in the order of the text; NULL past the last. All live as long as the program. */
+TD_API const char *td_program_name(const td_program *program);
+TD_API const char *td_program_memory(const td_program *program, size_t number);
+TD_API const char *td_program_label(const td_program *program, size_t number);
+
+/* The words of a memory, one of those that are bound, that such a run reads, that it writes, or of which it writes a
+ * part (these are among the written): ascending and merged; free *spans with td_free. `effects` is a sum. */
+typedef enum td_program_effect { TD_PROGRAM_READS = 1, TD_PROGRAM_WRITES = 2, TD_PROGRAM_PARTLY = 4 } td_program_effect;
+TD_API td_status td_program_spans(td_program *program, const char *label, const char *arguments,
+                                  const td_memory *memory, int effects, td_span **spans, size_t *count);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,7 @@ BELOW["files/tensor"] = BELOW["files/image"] = ["files"] + BELOW["files"]
 BELOW["files/parts"] = ["files/tensor", "files", "parts", "layout"] + BELOW["files"]
 BELOW["design"] = ["files", "backdoor"] + BELOW["backdoor"]
 BELOW["map"] = ["over", "codes", "backdoor", "compare", "files/image", "design"] + BELOW["compare"]
+BELOW["program"] = ["design", "show"] + BELOW["compare"] + ["compare"]
 BELOW["tool"] = ["base"]
 PUBLIC = ["tensordoor.h", "tensordoor_bridge.h"]
 

@@ -1,0 +1,368 @@
+/* A program as the library sees it, from its text to the steps that run. parse.c reads lines into forms; elaborate.c
+ * unrolls forms into ops, each with its dtype and shape, or with the words that it touches; passes.c improves them;
+ * run.c runs them. The rooms above have only the public header. */
+#ifndef TD_PROGRAM_H
+#define TD_PROGRAM_H
+
+#include "base/text.h"
+#include "layout/layout.h"
+#include "memory/memory.h"
+#include "plan/layers.h"
+#include "plan/plan.h"
+#include "tensor/steps.h"
+#include "tensor/tensor.h"
+#include "values/convert.h"
+
+/* -- the text ------------------------------------------------------------------------------------------------------ */
+
+/* One line of the text. It lives in the program's arena, as everything that parse.c makes. */
+typedef struct td_line {
+    const char *text; /* without its end */
+    unsigned number;  /* from 1 */
+} td_line;
+
+/* A word of a line: where it stands, for messages, and its text without quotes; NULL where a form has none. */
+typedef struct td_token {
+    const char *text;
+    const td_line *line;
+    uint32_t column, length;
+    bool quoted;
+} td_token;
+
+typedef enum td_ex_kind {
+    TD_EX_NUMBER,
+    TD_EX_NAME,
+    TD_EX_NEGATE,
+    TD_EX_OR,
+    TD_EX_XOR,
+    TD_EX_AND,
+    TD_EX_LEFT,
+    TD_EX_RIGHT,
+    TD_EX_ADD,
+    TD_EX_SUB,
+    TD_EX_MUL,
+    TD_EX_DIV,
+    TD_EX_MOD
+} td_ex_kind;
+
+/* A whole number, calculated when the program is compiled. */
+typedef struct td_ex {
+    td_ex_kind kind;
+    int64_t value;
+    td_token name; /* of a name; of an operator, where it stands */
+    const struct td_ex *a, *b;
+} td_ex;
+
+/* One place between the brackets of x[..]: an index, or first:last:step; `dots` is "...". */
+typedef struct td_index {
+    const td_ex *first, *last, *step;
+    bool range, dots;
+} td_index;
+
+typedef enum td_form_kind {
+    /* values */
+    TD_FORM_NAME, /* a tensor by its name */
+    TD_FORM_OPEN,
+    TD_FORM_CONVERT,
+    TD_FORM_SCALE,
+    TD_FORM_ADD,
+    TD_FORM_MUL,
+    TD_FORM_CLAMP,
+    TD_FORM_SLICE,
+    TD_FORM_CONCAT,
+    TD_FORM_TRANSPOSE,
+    TD_FORM_MAKE, /* fill, as a tensor */
+    TD_FORM_TAKE, /* dump, as a tensor */
+    TD_FORM_READ,
+    /* statements */
+    TD_FORM_TENSOR,
+    TD_FORM_LOAD,
+    TD_FORM_DUMP,
+    TD_FORM_FILL,
+    TD_FORM_WRITE,
+    TD_FORM_SAVE,
+    TD_FORM_CHECKPOINT,
+    TD_FORM_FOR,
+    TD_FORM_LABEL,
+    TD_FORM_ARG,
+    TD_FORM_USE,
+    TD_FORM_LAYOUT,
+    TD_FORM_KINDS
+} td_form_kind;
+
+/* A statement, or a value inside one. Members that a kind has no use for are zero. */
+typedef struct td_form {
+    td_form_kind kind;
+    unsigned depth;  /* statements: how many blocks it stands in */
+    td_token word;   /* that begins it */
+    td_token name;   /* tensor, checkpoint, label, loop variable, argument, layout; the name of a value */
+    td_token memory; /* of load, dump, fill, write, read; of a checkpoint: or the tensor that is compared */
+    struct td_form **value; /* operands */
+    size_t values;
+    td_token layout, as, policy;
+    td_token text;         /* path, `as` of convert, options of a step, order, what of a fill */
+    td_token dtype, shape; /* of fill and dump as tensors; dtype of open */
+    td_token number[2];    /* factor; low and high; axis of concat */
+    const td_ex *at, *first, *count;
+    td_index *index;
+    size_t indices;
+    td_token *word_value; /* of write */
+    size_t word_values;
+    bool over;
+    struct td_form *next; /* statement */
+    const struct td_move *last_move; /* of the last elaboration, so that the steps of a loop share it */
+} td_form;
+
+/* -- names --------------------------------------------------------------------------------------------------------- */
+
+typedef enum td_name_kind { TD_NAME_MEMORY, TD_NAME_TENSOR, TD_NAME_LAYOUT } td_name_kind;
+
+/* A name that the caller has bound. */
+typedef struct td_binding {
+    char *name;
+    td_name_kind kind;
+    td_memory **bank;
+    size_t banks;
+    td_tensor *tensor;
+    bool owned; /* the tensor is the program's: recorded, and destroyed since */
+    td_layout *layout; /* the program's own copy */
+} td_binding;
+
+/* An argument and what it stands for: a number, or text. */
+typedef struct td_argument {
+    const char *name;
+    const char *value, *given; /* the default, of the text; of the run, or NULL */
+} td_argument;
+
+/* A layout that the text writes out, made once. */
+typedef struct td_made_layout {
+    char *text; /* "PATTERN; OPTIONS; ADDRESS", or the name in a file that `use` names */
+    td_layout *layout;
+    struct td_made_layout *next;
+} td_made_layout;
+
+/* -- steps --------------------------------------------------------------------------------------------------------- */
+
+/* How a tensor of one shape and dtype goes between a memory and a tensor: shared by the steps of a loop. */
+typedef struct td_move {
+    const td_binding *memory;
+    const td_layout *layout;
+    const char *as;
+    td_dtype dtype, memory_dtype; /* of the tensor and of the memory */
+    td_shape shape;
+    uint64_t elems;
+    bool to_tensor, compares, truncate;
+    td_plan *plan;
+    td_convert *convert; /* NULL: bits move unchanged */
+    bool partial;        /* a load leaves bits of its words as they were */
+    td_span *spans;      /* words of the plan, at 0 */
+    size_t span_count;
+    uint64_t end; /* one past the highest word */
+    struct td_move *next;
+} td_move;
+
+typedef enum td_op_kind {
+    TD_OP_OPEN,
+    TD_OP_BOUND, /* a tensor of the caller */
+    TD_OP_MAKE,
+    TD_OP_CONVERT,
+    TD_OP_STEP, /* add, mul, scale, clamp */
+    TD_OP_SLICE,
+    TD_OP_CONCAT,
+    TD_OP_TRANSPOSE,
+    TD_OP_TAKE,
+    TD_OP_READ,
+    TD_OP_LOAD,
+    TD_OP_DUMP,
+    TD_OP_FILL,
+    TD_OP_WRITE,
+    TD_OP_SAVE,
+    TD_OP_CHECKPOINT,
+    TD_OP_KINDS
+} td_op_kind;
+
+#define TD_NO_OP UINT32_MAX
+
+/* A step of an unrolled program: a tensor with its dtype and shape, or an effect with its words. */
+typedef struct td_op {
+    td_op_kind kind;
+    const td_form *form;      /* where it stands in the text */
+    const td_form *statement; /* the line that it is part of */
+    uint32_t label;           /* number of the label, or TD_NO_OP: outside of all */
+    uint32_t *arg;            /* ops whose tensors it takes */
+    uint32_t args;
+    bool is_value;
+    bool constant; /* the same in every run */
+    bool refuses;  /* may be refused while it runs */
+    const char *loop; /* "t=3" or "", for messages */
+
+    /* values */
+    td_tensor like;   /* dtype and shape; no data */
+    td_tensor *value; /* NULL: not there (yet) */
+    bool owned;
+    const char *text;  /* path, as, options, order, slice, what: with arguments filled in */
+    td_step *step;
+    td_step_op step_op;
+    double number[2];
+    size_t axis;
+
+    /* effects */
+    const td_binding *memory;
+    const td_move *move;
+    uint64_t at, first, count; /* words */
+    td_layout *moved;          /* the layout with `at` added, where a call needs it */
+    unsigned char **bank;      /* storage of the banks, from word `at` on */
+    unsigned char *words;      /* of write */
+    const char *policy, *name; /* of a checkpoint */
+    struct td_fused *fused;    /* of a load: the chain that is part of it; or NULL */
+    uint32_t joined;           /* ops that this load has taken in */
+    bool dead;                 /* no part of any run: fused, joined or never used */
+    const char *why;           /* not fused: the reason, for explain; or NULL */
+} td_op;
+
+/* The ops of one label, in the order in which they run. */
+typedef struct td_schedule {
+    uint32_t label; /* TD_NO_OP: everything */
+    uint32_t *op;
+    uint32_t *last_use; /* by op: the place of the last step that takes its tensor */
+    size_t count;
+    size_t pure;    /* so many at the front only make tensors, before any effect */
+    bool journal;   /* an effect comes before a step that may be refused: words are saved first */
+} td_schedule;
+
+/* Memory of many small things that are freed together. */
+typedef struct td_arena {
+    struct td_arena_block *block;
+    size_t used;
+} td_arena;
+
+void *td_arena_get(td_arena *arena, size_t bytes); /* zeros; NULL when the system refuses */
+char *td_arena_copy(td_arena *arena, const char *text, size_t length);
+void td_arena_free(td_arena *arena);
+
+typedef struct td_graph_tensor {
+    const char *text;
+    uint32_t op;
+} td_graph_tensor;
+
+/* The unrolled program for one set of arguments. */
+typedef struct td_graph {
+    td_arena arena;
+    td_op *op;
+    size_t count, room;
+    td_move *moves;
+    td_schedule *schedule; /* one for each label, then one for everything */
+    size_t schedules;
+    td_graph_tensor *name; /* the tensors that the text names */
+    size_t names;
+} td_graph;
+
+#define TD_MOST_DEPTH 16
+
+struct td_program {
+    char *name;
+    const char *path; /* of the file, for messages; NULL: text */
+    td_arena arena;   /* the text and its forms */
+    td_form *first, *last;
+    size_t forms;
+    td_text source;                 /* every line as it stands */
+    unsigned lines;                 /* of the text so far */
+    unsigned indent[TD_MOST_DEPTH]; /* of each block that is open */
+    unsigned depth;
+    bool opens; /* the last statement opens a block */
+
+    td_binding **binding;
+    size_t bindings;
+    td_argument *argument;
+    size_t arguments;
+    const char **label;
+    size_t labels;
+    const char **memory; /* names of memories, in the order of the text */
+    size_t memories;
+    const char **file; /* layout files */
+    size_t files;
+    td_made_layout *layouts;
+
+    td_graph *graph; /* NULL: to be compiled */
+    char *compiled_with; /* the arguments of the graph, */
+    char **given;        /* and their values, which td_argument.given points to */
+    size_t given_count;
+    unsigned passes; /* which run; for the tests: td_program_set_passes */
+};
+
+/* -- functions across files ---------------------------------------------------------------------------------------- */
+
+/* TD_FAIL with a place: "infer.td:5: what\n    the line\n    ^^^^". */
+td_status td_program_fail(const td_program *p, const td_token *at, td_status status, const char *fmt, ...)
+    TD_PRINTF(4, 5);
+
+/* Puts the place in front of a message that is there. */
+td_status td_program_place(const td_program *p, const td_token *at, td_status status);
+
+/* parse.c: lines at the end of the program. On failure the program is as it was. */
+td_status td_program_parse(td_program *p, const char *text);
+
+/* expr.c */
+typedef struct td_reader td_reader;
+const td_ex *td_ex_read(td_reader *r);
+
+/* Loop variables around a form. */
+typedef struct td_scope {
+    const char *name;
+    int64_t value;
+    const struct td_scope *up;
+} td_scope;
+
+td_status td_ex_value(const td_program *p, const td_scope *scope, const td_ex *ex, int64_t *out);
+
+/* {name} in the text of a token becomes the argument or the loop variable. */
+td_status td_token_fill(const td_program *p, const td_scope *scope, const td_token *token, td_arena *arena,
+                        const char **out);
+td_status td_token_real(const td_program *p, const td_scope *scope, const td_token *token, double *out);
+void td_ex_print(const td_ex *ex, td_text *out);
+
+const td_binding *td_program_find(const td_program *p, const char *name, td_name_kind kind);
+
+/* layouts.c: by the word of the text: a name or a text of its own. */
+td_status td_program_layout(td_program *p, const td_token *token, const char *text, const td_layout **out);
+/* The layout with so many words added to its address. */
+td_status td_layout_shift(const td_layout *layout, uint64_t words, uint64_t width_bits, td_layout **out);
+
+/* elaborate.c: the graph with the arguments that are set. */
+td_status td_graph_create(td_program *p, td_graph **out);
+void td_graph_destroy(td_graph **graph);
+td_status td_graph_name(td_graph *g, const char *name, uint32_t op);
+
+/* moves.c */
+td_status td_move_find(td_graph *g, const td_move *like, td_form *form, const td_move **out);
+void td_move_free(td_move *m);
+
+/* check.c: two steps that write one place without saying so. */
+td_status td_graph_check_overlaps(const td_program *p, const td_graph *g);
+
+/* passes.c */
+td_status td_graph_run_passes(td_program *p, td_graph *g, td_text *explain);
+td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out);
+
+/* words.c: the words of one memory that the ops of a schedule read, write, or write in part. */
+#define TD_PARTLY TD_PROGRAM_PARTLY
+td_status td_schedule_spans(const td_graph *g, const td_schedule *s, const td_memory *memory, int effects,
+                            td_span **spans, size_t *count);
+/* Calls fn for every run of words of an op in a bank. */
+typedef td_status td_op_words_fn(void *context, const td_memory *memory, uint64_t first, uint64_t count, int effects);
+td_status td_op_words(const td_op *op, td_op_words_fn *fn, void *context);
+
+/* program.c: compiled with these arguments, and the schedule of the label. */
+td_status td_program_prepare(td_program *p, const char *label, const char *arguments, td_schedule **out);
+
+/* The graph goes; the next call compiles anew. */
+void td_program_forget(td_program *p);
+
+/* TD_ARGUMENT: the text has no such tensor. */
+td_status td_program_fail_tensor(const td_program *p, const char *name);
+
+/* evaluate.c: what a dump puts into a tensor; and the tensor of an op, out of those of its arguments. */
+td_status td_op_dump(const td_op *op, td_tensor *into);
+td_status td_op_evaluate(const td_graph *g, td_op *op);
+
+#endif

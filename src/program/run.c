@@ -1,0 +1,275 @@
+/* Runs a compiled program, or a label of it. A load through a plan that the program holds goes to exec at once; what
+ * may be refused, and memories whose words are elsewhere or are x, go through the calls of the public header. A run
+ * that is refused has changed nothing: tensors are made before anything is written, and where a step that may be
+ * refused comes after one that writes, journal.c keeps the words. */
+#include "program/journal.h"
+
+#include "backdoor/call.h"
+#include "exec/exec.h"
+#include "exec/paths.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The words are in the storage of the library and all of their bits are known. */
+static bool is_plain(const td_op *op)
+{
+    for (size_t i = 0; i < op->memory->banks; i++)
+        if (op->memory->bank[i]->backing || op->memory->bank[i]->unknown_any)
+            return false;
+    return true;
+}
+
+/* The layout at the op's address, for the calls that take one. */
+static td_status move_layout(td_op *op)
+{
+    if (!op->at || op->moved || op->move->truncate)
+        return TD_OK;
+    return td_layout_shift(op->move->layout, op->at, op->memory->bank[0]->width_bits, &op->moved);
+}
+
+static td_status load_by_call(td_op *op, const td_tensor *tensor)
+{
+    const td_move *m = op->move;
+    if (m->truncate)
+        return td_backdoor_load_matrix(op->memory->bank[0], tensor, op->at,
+                                       op->at + (tensor->shape.rank == 2 ? tensor->shape.dim[0] : 1));
+    td_status status = move_layout(op);
+    const td_call call = {.operation = "load",
+                          .bank = (const td_memory *const *)op->memory->bank,
+                          .banks = op->memory->banks,
+                          .tensor = tensor,
+                          .layout = op->moved ? op->moved : m->layout,
+                          .as = td_layout_choose_as(m->layout, m->as)};
+    return status ? status : td_call_run(&call);
+}
+
+static td_status load(const td_graph *g, td_op *op)
+{
+    const td_tensor *tensor = g->op[op->arg[0]].value;
+    const td_move *m = op->move;
+    if (!is_plain(op) || (m->convert && m->convert->check))
+        return load_by_call(op, tensor);
+    const td_run run = {.plan = m->plan, .bank = op->bank, .tensor = tensor->data, .convert = m->convert};
+    td_exec_load(&run);
+    return TD_OK;
+}
+
+static td_status dump(const td_graph *g, td_op *op)
+{
+    const td_status status = move_layout(op);
+    return status ? status : td_op_dump(op, g->op[op->arg[0]].value);
+}
+
+static td_status write_words(const td_op *op)
+{
+    const td_memory *m = op->memory->bank[0];
+    td_status status = TD_OK;
+    for (uint64_t i = 0; i < op->count && !status; i++) {
+        const uint64_t address = op->first + i;
+        status = td_backdoor_write(op->memory->bank[0], &address, 1, op->words + i * m->word_bytes, NULL);
+    }
+    return status;
+}
+
+static td_status checkpoint(const td_graph *g, td_op *op, td_checkpoints *out)
+{
+    td_report *report = NULL;
+    td_comparison what = {.golden = g->op[op->arg[op->args - 1]].value, .policy = op->policy};
+    td_status status = TD_OK;
+    if (op->move && op->move->truncate) {
+        /* the rows of a matrix may be longer than a word: they are dumped as a matrix */
+        td_tensor *actual = NULL;
+        status = td_tensor_create(what.golden->dtype_name, what.golden->shape, &actual);
+        if (!status)
+            status = td_op_dump(op, actual);
+        what.actual = actual;
+        if (!status)
+            status = td_compare(&what, &report);
+        td_tensor_destroy(&actual);
+    } else if (op->move) {
+        status = move_layout(op);
+        what.banks = op->memory->bank;
+        what.bank_count = op->memory->banks;
+        what.layout = op->moved ? op->moved : op->move->layout;
+        what.as = td_layout_choose_as(op->move->layout, op->move->as);
+        if (!status)
+            status = td_compare(&what, &report);
+    } else {
+        what.actual = g->op[op->arg[0]].value;
+        status = td_compare(&what, &report);
+    }
+    if (!status)
+        status = td_checkpoints_add(out, op->name, &report);
+    td_report_destroy(&report);
+    return status;
+}
+
+static td_status run_op(const td_graph *g, td_op *op, td_checkpoints *checkpoints)
+{
+    switch (op->kind) {
+    case TD_OP_LOAD:
+        return load(g, op);
+    case TD_OP_DUMP:
+        return dump(g, op);
+    case TD_OP_FILL:
+        return td_memory_fill(op->memory->bank[0], op->text, op->first, op->count);
+    case TD_OP_WRITE:
+        return write_words(op);
+    case TD_OP_SAVE:
+        return td_tensor_save(g->op[op->arg[0]].value, op->text);
+    case TD_OP_CHECKPOINT:
+        return checkpoint(g, op, checkpoints);
+    case TD_OP_TAKE: {
+        const td_status status = move_layout(op);
+        return status ? status : td_op_evaluate(g, op);
+    }
+    default:
+        return op->constant && op->value ? TD_OK : td_op_evaluate(g, op);
+    }
+}
+
+static td_status fail_step(const td_program *p, const td_op *op, td_status status)
+{
+    if (*op->loop)
+        td_fail_prefix("with %s: ", op->loop);
+    return td_program_place(p, &op->statement->word, status);
+}
+
+/* Tensors that nothing takes any more make room for others. */
+static void drop_used(td_graph *g, const td_schedule *s, size_t place)
+{
+    const td_op *op = &g->op[s->op[place]];
+    for (uint32_t a = 0; a < op->args; a++) {
+        td_op *of = &g->op[op->arg[a]];
+        if (s->last_use[op->arg[a]] == place && of->owned && !of->constant) {
+            td_tensor_destroy(&of->value);
+            of->owned = false;
+        }
+    }
+}
+
+static td_status run_part(const td_program *p, const td_schedule *s, size_t begin, size_t end,
+                          td_checkpoints *checkpoints)
+{
+    td_graph *g = p->graph;
+    for (size_t i = begin; i < end; i++) {
+        td_op *op = &g->op[s->op[i]];
+        const td_status status = run_op(g, op, checkpoints);
+        if (status)
+            return fail_step(p, op, status);
+        drop_used(g, s, i);
+    }
+    return TD_OK;
+}
+
+static bool same_kind(const td_tensor *a, const td_tensor *b)
+{
+    return td_dtype_equal(a->dtype, b->dtype) && a->shape.rank == b->shape.rank &&
+           memcmp(a->shape.dim, b->shape.dim, a->shape.rank * sizeof *a->shape.dim) == 0;
+}
+
+/* What may have changed since the program was compiled: files that are shorter now, and tensors of the caller that have
+ * another shape. */
+static td_status check_sources(const td_program *p, const td_schedule *s, bool *changed)
+{
+    const td_graph *g = p->graph;
+    for (size_t i = 0; i < s->count; i++) {
+        const td_op *op = &g->op[s->op[i]];
+        if (op->kind != TD_OP_OPEN && op->kind != TD_OP_BOUND)
+            continue;
+        *changed |= !same_kind(op->value, &op->like);
+        const td_status status = op->value->origin ? td_file_check(op->value->origin) : TD_OK;
+        if (status)
+            return fail_step(p, op, status);
+    }
+    return TD_OK;
+}
+
+static bool has_checkpoints(const td_graph *g, const td_schedule *s)
+{
+    for (size_t i = s->pure; i < s->count; i++)
+        if (g->op[s->op[i]].kind == TD_OP_CHECKPOINT)
+            return true;
+    return false;
+}
+
+static td_status run(td_program *p, const td_schedule *s, td_checkpoints *checkpoints)
+{
+    td_journal *journal = NULL;
+    td_status status = run_part(p, s, 0, s->pure, checkpoints);
+    if (!status && s->journal)
+        status = td_journal_create(p, p->graph, s, &journal);
+    if (!status)
+        status = run_part(p, s, s->pure, s->count, checkpoints);
+    if (status && journal)
+        td_journal_restore(journal);
+    td_journal_destroy(&journal);
+    return status;
+}
+
+td_status td_program_run(td_program *program, const char *label, const char *arguments, td_checkpoints **out)
+{
+    td_schedule *s = NULL;
+    td_checkpoints *checkpoints = NULL;
+    bool changed = false;
+    td_status status = td_program_prepare(program, label, arguments, &s);
+    if (!status)
+        status = check_sources(program, s, &changed);
+    if (!status && changed) {
+        td_program_forget(program);
+        status = td_program_prepare(program, label, arguments, &s);
+    }
+    if (!status && !out && has_checkpoints(program->graph, s))
+        status = td_fail(TD_ARGUMENT, "the output is NULL, and the program has checkpoints; pass one");
+    if (!status && out)
+        status = td_checkpoints_create(program->name, &checkpoints);
+    if (!status)
+        status = run(program, s, checkpoints);
+    if (status) {
+        td_checkpoints_destroy(&checkpoints);
+        td_fail_prefix("program_run: ");
+        return status;
+    }
+    if (out)
+        *out = checkpoints;
+    return TD_OK;
+}
+
+/* -- tensors of the text ------------------------------------------------------------------------------------------- */
+
+/* The tensor of an op that a run has left out, or given up again. */
+static td_status value_of(const td_program *p, uint32_t number)
+{
+    td_op *op = &p->graph->op[number];
+    td_status status = TD_OK;
+    if (op->value)
+        return TD_OK;
+    if (op->kind == TD_OP_TAKE || op->kind == TD_OP_READ)
+        return td_program_fail(p, &op->statement->word, TD_ARGUMENT, "no run has made this tensor; run its label first");
+    for (uint32_t a = 0; a < op->args && !status; a++)
+        status = value_of(p, op->arg[a]);
+    return status ? status : td_op_evaluate(p->graph, op);
+}
+
+td_status td_program_tensor(const td_program *program, const char *name, const td_tensor **out)
+{
+    td_status status = TD_OK;
+    if (!program || !name || !out)
+        status = td_fail(TD_ARGUMENT, "the %s is NULL; pass one", !program ? "program" : !name ? "name" : "output");
+    else if (!program->graph)
+        status = td_fail(TD_ARGUMENT, "the program is not compiled; run it first");
+    for (size_t i = 0; !status && i < program->graph->names; i++)
+        if (strcmp(program->graph->name[i].text, name) == 0) {
+            status = value_of(program, program->graph->name[i].op);
+            if (status)
+                break;
+            *out = program->graph->op[program->graph->name[i].op].value;
+            return TD_OK;
+        }
+    if (!status)
+        status = td_program_fail_tensor(program, name);
+    td_fail_prefix("program_tensor: ");
+    return status;
+}
