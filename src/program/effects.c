@@ -36,11 +36,10 @@ td_status td_elab_words(td_elab *e, td_form *form, uint32_t op, const td_binding
                                "%s is %zu banks, and words are of one memory; bind each bank by a name of its own",
                                memory->name, memory->banks);
     if (first >= m->depth_words || count > m->depth_words - first || count == 0)
-        return td_program_fail(e->program, &form->word, TD_RANGE,
-                               "words [%" PRIu64 ", %" PRIu64 ")%s%s of \"%s\", which has %" PRIu64
-                               "; name words that are there",
-                               first, first + count, e->loop ? " with " : "", e->loop ? e->loop : "", memory->name,
-                               m->depth_words);
+        return td_program_fail(
+            e->program, &form->word, TD_RANGE,
+            "words [%" PRIu64 ", %" PRIu64 ")%s%s of \"%s\", which has %" PRIu64 "; name words that are there", first,
+            first + count, e->loop ? " with " : "", e->loop ? e->loop : "", memory->name, m->depth_words);
     e->graph->op[op].first = first;
     e->graph->op[op].count = count;
     return set_memory(e, op, memory);
@@ -49,8 +48,8 @@ td_status td_elab_words(td_elab *e, td_form *form, uint32_t op, const td_binding
 /* The layout of matrices, as in td_backdoor_load_matrix. */
 static td_status matrix_layout(td_elab *e, const td_form *form, const td_tensor *like, const td_layout **out)
 {
-    const td_token inline_text = {.quoted = true, .line = form->layout.line, .column = form->layout.column,
-                                  .length = form->layout.length};
+    const td_token inline_text = {
+        .quoted = true, .line = form->layout.line, .column = form->layout.column, .length = form->layout.length};
     if (like->shape.rank != 1 && like->shape.rank != 2)
         return td_program_fail(e->program, &form->layout, TD_SHAPE,
                                "a tensor of %zu dimensions as a matrix, which has 2 (or 1: one row); name a layout",
@@ -135,8 +134,9 @@ static td_status elab_load(td_elab *e, td_form *form)
                                "\"%s\" is no tensor of the caller; bind one, or write tensor NAME = dump ..",
                                form->value[0]->word.text);
     if (form->kind == TD_FORM_DUMP && of->value->read_only)
-        return td_program_fail(e->program, &form->value[0]->word, TD_ARGUMENT,
-                               "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
+        return td_program_fail(
+            e->program, &form->value[0]->word, TD_ARGUMENT,
+            "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
     status = set_args(e, op, &value, 1);
     if (!status)
         status = td_elab_move(e, form, op, &e->graph->op[value].like);
@@ -169,7 +169,10 @@ static td_status elab_fill(td_elab *e, td_form *form)
 
 static int digit_of(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* One word of the text: 0x of any width, or decimal. */
@@ -414,7 +417,8 @@ static td_status elab_block(td_elab *e, td_form *first, unsigned depth, td_form 
 static td_status check_twice(const td_program *p)
 {
     for (const td_form *a = p->first; a; a = a->next)
-        for (const td_form *b = p->first; (a->kind == TD_FORM_TENSOR || a->kind == TD_FORM_LAYOUT) && b != a; b = b->next)
+        for (const td_form *b = p->first; (a->kind == TD_FORM_TENSOR || a->kind == TD_FORM_LAYOUT) && b != a;
+             b = b->next)
             if (b->kind == a->kind && strcmp(a->name.text, b->name.text) == 0)
                 return td_program_fail(p, &a->name, TD_FORMAT, "%s %s stands in line %u already; give it another name",
                                        a->word.text, a->name.text, b->name.line->number);

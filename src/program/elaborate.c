@@ -334,11 +334,11 @@ static td_status elab_concat(td_elab *e, td_form *form, const uint32_t *arg, uin
         for (size_t d = 0; d < shape.rank && same; d++)
             same = d == (size_t)axis || b->shape.dim[d] == shape.dim[d];
         if (!same)
-            status = td_program_fail(e->program, &form->value[i]->word, TD_SHAPE,
-                                     "%s %s cannot follow %s %s along axis %zu; make dtype and other extents equal",
-                                     b->dtype_name, td_shape_print(&b->shape, b_text),
-                                     e->graph->op[arg[0]].like.dtype_name,
-                                     td_shape_print(&e->graph->op[arg[0]].like.shape, a_text), (size_t)axis);
+            status =
+                td_program_fail(e->program, &form->value[i]->word, TD_SHAPE,
+                                "%s %s cannot follow %s %s along axis %zu; make dtype and other extents equal",
+                                b->dtype_name, td_shape_print(&b->shape, b_text), e->graph->op[arg[0]].like.dtype_name,
+                                td_shape_print(&e->graph->op[arg[0]].like.shape, a_text), (size_t)axis);
         else if (!td_add_fits(shape.dim[(size_t)axis], b->shape.dim[(size_t)axis], &shape.dim[(size_t)axis]))
             status = td_fail(TD_OVERFLOW, "the extents along axis %zu pass 63 bits", (size_t)axis);
     }

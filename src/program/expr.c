@@ -76,8 +76,8 @@ static const td_ex *read_level(td_reader *r, int level, int nested)
     while (left) {
         size_t o = 0;
         td_read_peek(r);
-        while (o < OPERATORS && !(operators[o].level == level &&
-                                  strncmp(r->at, operators[o].text, strlen(operators[o].text)) == 0))
+        while (o < OPERATORS &&
+               !(operators[o].level == level && strncmp(r->at, operators[o].text, strlen(operators[o].text)) == 0))
             o++;
         if (o == OPERATORS)
             return left;

@@ -21,8 +21,7 @@ static td_status make_from_text(const char *text, td_layout **out)
         *options = 0;
     if (address)
         *address = 0;
-    const td_status status =
-        td_layout_create(copy, options ? options + 1 : NULL, address ? address + 1 : NULL, out);
+    const td_status status = td_layout_create(copy, options ? options + 1 : NULL, address ? address + 1 : NULL, out);
     free(copy);
     return status;
 }

@@ -23,8 +23,8 @@ static td_status make_convert(td_move *m, const char *text, const td_shape *shap
         return td_fail_alloc(sizeof *convert);
     status = td_scales_find(&as, m->layout, shape, &scales);
     if (!status)
-        status = td_convert_bind(&as, m->dtype, m->to_tensor || m->compares ? TD_TO_TENSOR : TD_TO_MEMORY,
-                                 &scales.axis, convert);
+        status = td_convert_bind(&as, m->dtype, m->to_tensor || m->compares ? TD_TO_TENSOR : TD_TO_MEMORY, &scales.axis,
+                                 convert);
     if (status) {
         td_scales_free(&scales);
         free(convert);

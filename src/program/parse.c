@@ -311,12 +311,18 @@ static const struct {
     td_form_kind kind;
     void (*read)(td_reader *, td_form *, int nested);
 } values[] = {
-    {"open", TD_FORM_OPEN, read_open},          {"convert", TD_FORM_CONVERT, read_convert},
-    {"scale", TD_FORM_SCALE, read_scale},       {"add", TD_FORM_ADD, read_pair},
-    {"mul", TD_FORM_MUL, read_pair},            {"clamp", TD_FORM_CLAMP, read_clamp},
-    {"slice", TD_FORM_SLICE, read_slice_step},  {"concat", TD_FORM_CONCAT, read_concat},
-    {"transpose", TD_FORM_TRANSPOSE, read_transpose}, {"fill", TD_FORM_MAKE, read_make},
-    {"dump", TD_FORM_TAKE, read_take},          {"read", TD_FORM_READ, read_read},
+    {"open", TD_FORM_OPEN, read_open},
+    {"convert", TD_FORM_CONVERT, read_convert},
+    {"scale", TD_FORM_SCALE, read_scale},
+    {"add", TD_FORM_ADD, read_pair},
+    {"mul", TD_FORM_MUL, read_pair},
+    {"clamp", TD_FORM_CLAMP, read_clamp},
+    {"slice", TD_FORM_SLICE, read_slice_step},
+    {"concat", TD_FORM_CONCAT, read_concat},
+    {"transpose", TD_FORM_TRANSPOSE, read_transpose},
+    {"fill", TD_FORM_MAKE, read_make},
+    {"dump", TD_FORM_TAKE, read_take},
+    {"read", TD_FORM_READ, read_read},
 };
 #define VALUES (sizeof values / sizeof *values)
 
@@ -347,10 +353,11 @@ static td_form *read_value(td_reader *r, int nested)
     if (near)
         td_read_fail_at(r, &word, TD_FORMAT, "no step \"%s\"; did you mean \"%s\"?", word.text, near);
     else
-        td_read_fail_at(r, &word, TD_FORMAT,
-                        "no step \"%s\"; use open, convert, scale, add, mul, clamp, slice, concat, transpose, fill, dump "
-                        "or read",
-                        word.text);
+        td_read_fail_at(
+            r, &word, TD_FORMAT,
+            "no step \"%s\"; use open, convert, scale, add, mul, clamp, slice, concat, transpose, fill, dump "
+            "or read",
+            word.text);
     return NULL;
 }
 
@@ -547,10 +554,11 @@ static td_form *read_statement(td_reader *r)
     if (near)
         td_read_fail_at(r, &word, TD_FORMAT, "no step \"%s\"; did you mean \"%s\"?", word.text, near);
     else
-        td_read_fail_at(r, &word, TD_FORMAT,
-                        "no step \"%s\"; use tensor, load, dump, fill, write, save, checkpoint, for, label, arg, use or "
-                        "layout",
-                        word.text);
+        td_read_fail_at(
+            r, &word, TD_FORMAT,
+            "no step \"%s\"; use tensor, load, dump, fill, write, save, checkpoint, for, label, arg, use or "
+            "layout",
+            word.text);
     return NULL;
 }
 

@@ -127,8 +127,7 @@ static td_status make(const char *name, const char *path, td_program **out)
 td_status td_program_create(const char *text, td_program **out)
 {
     td_program *p = NULL;
-    td_status status =
-        out ? make("program", NULL, &p) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
+    td_status status = out ? make("program", NULL, &p) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
     if (!status && text)
         status = add_text(p, text);
     if (status) {
@@ -207,7 +206,6 @@ void td_program_destroy(td_program **program)
     if (!program || !*program)
         return;
     td_program *p = *program;
-    td_program_stop(p);
     td_program_forget(p);
     for (size_t i = 0; i < p->bindings; i++)
         free_binding(p->binding[i]);

@@ -93,10 +93,10 @@ typedef enum td_form_kind {
 /* A statement, or a value inside one. Members that a kind has no use for are zero. */
 typedef struct td_form {
     td_form_kind kind;
-    unsigned depth;  /* statements: how many blocks it stands in */
-    td_token word;   /* that begins it */
-    td_token name;   /* tensor, checkpoint, label, loop variable, argument, layout; the name of a value */
-    td_token memory; /* of load, dump, fill, write, read; of a checkpoint: or the tensor that is compared */
+    unsigned depth;         /* statements: how many blocks it stands in */
+    td_token word;          /* that begins it */
+    td_token name;          /* tensor, checkpoint, label, loop variable, argument, layout; the name of a value */
+    td_token memory;        /* of load, dump, fill, write, read; of a checkpoint: or the tensor that is compared */
     struct td_form **value; /* operands */
     size_t values;
     td_token layout, as, policy;
@@ -109,7 +109,7 @@ typedef struct td_form {
     td_token *word_value; /* of write */
     size_t word_values;
     bool over;
-    struct td_form *next; /* statement */
+    struct td_form *next;            /* statement */
     const struct td_move *last_move; /* of the last elaboration, so that the steps of a loop share it */
 } td_form;
 
@@ -124,7 +124,7 @@ typedef struct td_binding {
     td_memory **bank;
     size_t banks;
     td_tensor *tensor;
-    bool owned; /* the tensor is the program's: recorded, and destroyed since */
+    bool owned;        /* the tensor is the program's: recorded, and destroyed since */
     td_layout *layout; /* the program's own copy */
 } td_binding;
 
@@ -192,15 +192,15 @@ typedef struct td_op {
     uint32_t *arg;            /* ops whose tensors it takes */
     uint32_t args;
     bool is_value;
-    bool constant; /* the same in every run */
-    bool refuses;  /* may be refused while it runs */
+    bool constant;    /* the same in every run */
+    bool refuses;     /* may be refused while it runs */
     const char *loop; /* "t=3" or "", for messages */
 
     /* values */
     td_tensor like;   /* dtype and shape; no data */
     td_tensor *value; /* NULL: not there (yet) */
     bool owned;
-    const char *text;  /* path, as, options, order, slice, what: with arguments filled in */
+    const char *text; /* path, as, options, order, slice, what: with arguments filled in */
     td_step *step;
     td_step_op step_op;
     double number[2];
@@ -226,8 +226,8 @@ typedef struct td_schedule {
     uint32_t *op;
     uint32_t *last_use; /* by op: the place of the last step that takes its tensor */
     size_t count;
-    size_t pure;    /* so many at the front only make tensors, before any effect */
-    bool journal;   /* an effect comes before a step that may be refused: words are saved first */
+    size_t pure;  /* so many at the front only make tensors, before any effect */
+    bool journal; /* an effect comes before a step that may be refused: words are saved first */
 } td_schedule;
 
 /* Memory of many small things that are freed together. */
@@ -283,7 +283,7 @@ struct td_program {
     size_t files;
     td_made_layout *layouts;
 
-    td_graph *graph; /* NULL: to be compiled */
+    td_graph *graph;     /* NULL: to be compiled */
     char *compiled_with; /* the arguments of the graph, */
     char **given;        /* and their values, which td_argument.given points to */
     size_t given_count;

@@ -247,7 +247,8 @@ static td_status value_of(const td_program *p, uint32_t number)
     if (op->value)
         return TD_OK;
     if (op->kind == TD_OP_TAKE || op->kind == TD_OP_READ)
-        return td_program_fail(p, &op->statement->word, TD_ARGUMENT, "no run has made this tensor; run its label first");
+        return td_program_fail(p, &op->statement->word, TD_ARGUMENT,
+                               "no run has made this tensor; run its label first");
     for (uint32_t a = 0; a < op->args && !status; a++)
         status = value_of(p, op->arg[a]);
     return status ? status : td_op_evaluate(p->graph, op);

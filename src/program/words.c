@@ -188,7 +188,8 @@ static td_status check_pair(const td_program *p, const td_graph *g, const touche
     if (a->op == b->op || early->kind != TD_OP_LOAD || early->label != late->label || says_so(late) ||
         read_between(t, from, a, b))
         return TD_OK;
-    td_fail(TD_ALIAS, "word %" PRIu64 " of \"%s\" is written%s%s by the load in line %u%s%s already, and nothing has read it; "
+    td_fail(TD_ALIAS,
+            "word %" PRIu64 " of \"%s\" is written%s%s by the load in line %u%s%s already, and nothing has read it; "
             "move one of them, or end this one with `over`",
             a->first > b->first ? a->first : b->first, late->memory->name, *late->loop ? " with " : "", late->loop,
             early->statement->word.line->number, *early->loop ? " with " : "", early->loop);
