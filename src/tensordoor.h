@@ -1702,6 +1702,21 @@ TD_API td_status td_program_tensor(const td_program *program, const char *name, 
 /* The lines of the program, which parse to the same; free them with td_free. */
 TD_API td_status td_program_text(const td_program *program, char **text);
 
+/* What the program becomes: its steps as written and after each pass, a line for each, and what was not made part of
+ * something else, and why; then what a run of the label does. The passes:
+ *     hoist    a step of a loop that is the same every time is made once
+ *     view     a slice that is a run of its tensor's elements is not copied
+ *     join     loads of neighbouring slices into neighbouring words, as a loop makes them, are one
+ *     fuse     a chain of convert, scale, add, mul and clamp that ends in a load is part of it: where the layout puts
+ *              the steps of the first dimension alike, slab by slab through the cache, in one pass over the tensor;
+ *              otherwise the chain makes one tensor. Steps that may refuse a value (`error`, the default of integers)
+ *              stay steps of their own, since nothing is written before all values are known
+ *     drop     what nothing needs
+ * td_program_svg draws the steps that are left, with a line from each tensor to the steps that take it. Free both with
+ * td_free. */
+TD_API td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text);
+TD_API td_status td_program_svg(td_program *program, const char *label, const char *arguments, char **svg);
+
 /* The name of the file without folder and suffix, or "program"; the names of memories that the text uses, and its
  * labels, in the order of the text; NULL past the last. All live as long as the program. */
 TD_API const char *td_program_name(const td_program *program);

@@ -1,5 +1,6 @@
 /* The statements of a program as ops, and the graph as a whole: the second half of elaborate.c. */
 #include "program/elaborate.h"
+#include "program/passes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -447,7 +448,18 @@ static td_status make_schedules(td_program *p, td_graph *g)
     return status;
 }
 
-td_status td_graph_create(td_program *p, td_graph **out)
+/* The tensors whose values depend on a dump into a tensor of the caller. */
+static void mark_written(td_graph *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (g->op[i].kind == TD_OP_DUMP)
+            g->op[g->op[i].arg[0]].written = true;
+    for (size_t i = 0; i < g->count; i++)
+        for (uint32_t a = 0; a < g->op[i].args && g->op[i].is_value; a++)
+            g->op[i].written |= g->op[g->op[i].arg[a]].written;
+}
+
+td_status td_graph_create(td_program *p, td_text *explain, td_graph **out)
 {
     td_form *end = NULL;
     td_elab e = {.program = p, .label = TD_NO_OP};
@@ -465,6 +477,9 @@ td_status td_graph_create(td_program *p, td_graph **out)
         status = td_graph_name(e.graph, e.name[i].text, e.name[i].op);
     if (!status)
         status = td_graph_check_overlaps(p, e.graph);
+    mark_written(e.graph);
+    if (!status)
+        status = td_graph_run_passes(p, e.graph, explain);
     if (!status)
         status = make_schedules(p, e.graph);
     free(e.name);
@@ -487,6 +502,8 @@ void td_graph_destroy(td_graph **graph)
         if (op->step)
             td_step_destroy(&op->step);
         td_layout_destroy(&op->moved);
+        if (op->fused)
+            td_fused_free(op->fused);
     }
     while (g->moves) {
         td_move *next = g->moves->next;

@@ -156,6 +156,8 @@ td_status td_program_open(const char *path, td_program **out)
     char *text = NULL, name[256];
     td_status status = !path || !out ? td_fail(TD_ARGUMENT, "the %s is NULL; pass one", path ? "output" : "path")
                                      : td_file_copy_open(path, &file);
+    if (status && path)
+        td_fail_prefix("\"%s\": ", path);
     if (!status) {
         text = malloc(file.size + 1);
         status = text ? TD_OK : td_fail_alloc(file.size + 1);
@@ -478,7 +480,7 @@ static void set_given(td_program *p, char **given)
         p->argument[i].given = given[i];
 }
 
-static td_status compile(td_program *p, const char *arguments)
+static td_status compile(td_program *p, const char *arguments, td_text *explain)
 {
     char **given = calloc(p->arguments + 1, sizeof *given), *with = strdup(arguments);
     td_graph *graph = NULL;
@@ -496,7 +498,7 @@ static td_status compile(td_program *p, const char *arguments)
         td_program_forget(p); /* its ops point into the values that go now */
         set_given(p, given);
         given = NULL;
-        status = td_graph_create(p, &graph);
+        status = td_graph_create(p, explain, &graph);
     }
     if (status) {
         for (size_t i = 0; given && i < p->arguments; i++)
@@ -508,6 +510,11 @@ static td_status compile(td_program *p, const char *arguments)
     p->graph = graph;
     p->compiled_with = with;
     return TD_OK;
+}
+
+td_status td_program_recompile(td_program *p, const char *arguments, td_text *explain)
+{
+    return p ? compile(p, arguments ? arguments : "", explain) : td_fail(TD_ARGUMENT, "the program is NULL; pass one");
 }
 
 static td_status fail_label(const td_program *p, const char *label)
@@ -526,7 +533,7 @@ td_status td_program_prepare(td_program *p, const char *label, const char *argum
     if (!arguments)
         arguments = "";
     if (!p->graph || strcmp(p->compiled_with, arguments) != 0) {
-        const td_status status = compile(p, arguments);
+        const td_status status = compile(p, arguments, NULL);
         if (status)
             return status;
     }

@@ -111,6 +111,7 @@ typedef struct td_form {
     bool over;
     struct td_form *next;            /* statement */
     const struct td_move *last_move; /* of the last elaboration, so that the steps of a loop share it */
+    uint32_t last_op;                /* passes.c: of this form */
 } td_form;
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
@@ -192,9 +193,13 @@ typedef struct td_op {
     uint32_t *arg;            /* ops whose tensors it takes */
     uint32_t args;
     bool is_value;
-    bool constant;    /* the same in every run */
-    bool refuses;     /* may be refused while it runs */
-    const char *loop; /* "t=3" or "", for messages */
+    bool constant;                /* the same in every run */
+    bool refuses;                 /* may be refused while it runs */
+    bool written;                 /* a tensor that a dump of the program writes, or one made of it */
+    bool is_view;                 /* of a slice: elements [first, ..) of its tensor, not copied */
+    bool used;                    /* passes.c */
+    bool fused_into, joined_into; /* a load has taken it in */
+    const char *loop;             /* "t=3" or "", for messages */
 
     /* values */
     td_tensor like;   /* dtype and shape; no data */
@@ -215,7 +220,7 @@ typedef struct td_op {
     unsigned char *words;      /* of write */
     const char *policy, *name; /* of a checkpoint */
     struct td_fused *fused;    /* of a load: the chain that is part of it; or NULL */
-    uint32_t joined;           /* ops that this load has taken in */
+    uint32_t joined;           /* loads that this one stands for, beside itself */
     bool dead;                 /* no part of any run: fused, joined or never used */
     const char *why;           /* not fused: the reason, for explain; or NULL */
 } td_op;
@@ -328,8 +333,8 @@ td_status td_program_layout(td_program *p, const td_token *token, const char *te
 /* The layout with so many words added to its address. */
 td_status td_layout_shift(const td_layout *layout, uint64_t words, uint64_t width_bits, td_layout **out);
 
-/* elaborate.c: the graph with the arguments that are set. */
-td_status td_graph_create(td_program *p, td_graph **out);
+/* effects.c: the graph with the arguments that are set; `explain` (or NULL) gets it after each pass. */
+td_status td_graph_create(td_program *p, td_text *explain, td_graph **out);
 void td_graph_destroy(td_graph **graph);
 td_status td_graph_name(td_graph *g, const char *name, uint32_t op);
 
@@ -342,6 +347,10 @@ td_status td_graph_check_overlaps(const td_program *p, const td_graph *g);
 
 /* passes.c */
 td_status td_graph_run_passes(td_program *p, td_graph *g, td_text *explain);
+bool td_op_is_root(const td_op *op); /* an effect, or a dump or read with a name */
+
+/* explain.c */
+void td_graph_print(const td_program *p, const td_graph *g, const char *title, td_text *out);
 td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out);
 
 /* words.c: the words of one memory that the ops of a schedule read, write, or write in part. */
@@ -354,6 +363,9 @@ td_status td_op_words(const td_op *op, td_op_words_fn *fn, void *context);
 
 /* program.c: compiled with these arguments, and the schedule of the label. */
 td_status td_program_prepare(td_program *p, const char *label, const char *arguments, td_schedule **out);
+
+/* Compiles anew, and prints the graph after each pass. */
+td_status td_program_recompile(td_program *p, const char *arguments, td_text *explain);
 
 /* The graph goes; the next call compiles anew. */
 void td_program_forget(td_program *p);

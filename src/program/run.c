@@ -3,6 +3,7 @@
  * that is refused has changed nothing: tensors are made before anything is written, and where a step that may be
  * refused comes after one that writes, journal.c keeps the words. */
 #include "program/journal.h"
+#include "program/passes.h"
 
 #include "backdoor/call.h"
 #include "exec/exec.h"
@@ -45,15 +46,28 @@ static td_status load_by_call(td_op *op, const td_tensor *tensor)
     return status ? status : td_call_run(&call);
 }
 
-static td_status load(const td_graph *g, td_op *op)
+static td_status load_tensor(td_op *op, const td_tensor *tensor, bool plain)
 {
-    const td_tensor *tensor = g->op[op->arg[0]].value;
     const td_move *m = op->move;
-    if (!is_plain(op) || (m->convert && m->convert->check))
+    if (!plain || (m->convert && m->convert->check))
         return load_by_call(op, tensor);
     const td_run run = {.plan = m->plan, .bank = op->bank, .tensor = tensor->data, .convert = m->convert};
     td_exec_load(&run);
     return TD_OK;
+}
+
+static td_status load(const td_graph *g, td_op *op)
+{
+    const bool plain = is_plain(op);
+    td_tensor *made = NULL;
+    bool done = false;
+    if (!op->fused)
+        return load_tensor(op, g->op[op->arg[0]].value, plain);
+    td_status status = td_fused_run(g, op, plain, &made, &done);
+    if (!status && !done)
+        status = load_tensor(op, made, plain);
+    td_tensor_destroy(&made);
+    return status;
 }
 
 static td_status dump(const td_graph *g, td_op *op)
@@ -141,13 +155,18 @@ static td_status fail_step(const td_program *p, const td_op *op, td_status statu
 static void drop_used(td_graph *g, const td_schedule *s, size_t place)
 {
     const td_op *op = &g->op[s->op[place]];
-    for (uint32_t a = 0; a < op->args; a++) {
-        td_op *of = &g->op[op->arg[a]];
-        if (s->last_use[op->arg[a]] == place && of->owned && !of->constant) {
-            td_tensor_destroy(&of->value);
-            of->owned = false;
+    for (uint32_t a = 0; a < op->args; a++)
+        for (uint32_t number = op->arg[a];; number = g->op[number].arg[0]) {
+            td_op *of = &g->op[number];
+            const bool view = of->is_view;
+            if (s->last_use[number] == place && !of->constant && of->owned) {
+                td_tensor_destroy(&of->value);
+                of->owned = false;
+            } else if (s->last_use[number] == place && !of->constant && view)
+                of->value = NULL;
+            if (!view)
+                break;
         }
-    }
 }
 
 static td_status run_part(const td_program *p, const td_schedule *s, size_t begin, size_t end,
@@ -195,11 +214,20 @@ static bool has_checkpoints(const td_graph *g, const td_schedule *s)
     return false;
 }
 
+/* Whether words have to be kept: calls on memories that lie elsewhere or have bits that are x may be refused, too. */
+static bool needs_journal(const td_graph *g, const td_schedule *s)
+{
+    bool needs = s->journal;
+    for (size_t i = s->pure; i < s->count && !needs; i++)
+        needs = g->op[s->op[i]].memory && !is_plain(&g->op[s->op[i]]);
+    return needs;
+}
+
 static td_status run(td_program *p, const td_schedule *s, td_checkpoints *checkpoints)
 {
     td_journal *journal = NULL;
     td_status status = run_part(p, s, 0, s->pure, checkpoints);
-    if (!status && s->journal)
+    if (!status && needs_journal(p->graph, s))
         status = td_journal_create(p, p->graph, s, &journal);
     if (!status)
         status = run_part(p, s, s->pure, s->count, checkpoints);

@@ -17,7 +17,7 @@ td_status td_graph_name(td_graph *g, const char *name, uint32_t op)
 }
 
 /* A dump or read that the text gives a name: it belongs to its place as an effect does. */
-static bool is_root(const td_op *op)
+bool td_op_is_root(const td_op *op)
 {
     if (!op->is_value)
         return true;
@@ -32,7 +32,7 @@ static void mark(const td_graph *g, uint32_t label, unsigned char *flag)
 {
     for (size_t i = g->count; i-- > 0;) {
         const td_op *op = &g->op[i];
-        if (!op->dead && is_root(op) && (label == TD_NO_OP || op->label == label))
+        if (!op->dead && td_op_is_root(op) && (label == TD_NO_OP || op->label == label))
             flag[i] |= NEEDED | ROOT;
         if (flag[i] & NEEDED)
             for (uint32_t a = 0; a < op->args; a++)
@@ -54,6 +54,17 @@ static void mark(const td_graph *g, uint32_t label, unsigned char *flag)
 static bool writes(const td_op *op)
 {
     return op->kind == TD_OP_LOAD || op->kind == TD_OP_FILL || op->kind == TD_OP_WRITE || op->kind == TD_OP_DUMP;
+}
+
+/* A view keeps the tensor that it is of. */
+static void keep_until(const td_graph *g, const td_schedule *s, uint32_t op, uint32_t place)
+{
+    for (;; op = g->op[op].arg[0]) {
+        if (s->last_use[op] != TD_NO_OP)
+            s->last_use[op] = place;
+        if (!g->op[op].is_view)
+            return;
+    }
 }
 
 td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out)
@@ -83,8 +94,7 @@ td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out)
         out->last_use[i] = flag[i] & ROOT ? TD_NO_OP : 0;
     for (size_t i = 0; i < out->count; i++)
         for (uint32_t a = 0; a < g->op[out->op[i]].args; a++)
-            if (out->last_use[g->op[out->op[i]].arg[a]] != TD_NO_OP)
-                out->last_use[g->op[out->op[i]].arg[a]] = (uint32_t)i;
+            keep_until(g, out, g->op[out->op[i]].arg[a], (uint32_t)i);
     free(flag);
     return TD_OK;
 }

@@ -292,7 +292,8 @@ static void test_places(void **state)
     ASSERT_REFUSED(td_program_open("p.td", &p), TD_FORMAT,
                    "program_open: p.td:2: no step \"laod\"; did you mean \"load\"?\n    laod a x rows\n    ^~~~");
     ASSERT_REFUSED(td_program_open("q.td", &p), TD_FILE,
-                   "program_open: \"q.td\" cannot be opened: No such file or directory");
+                   "program_open: \"q.td\": cannot open the file: No such file or directory; check the path and its "
+                   "permissions");
     write_file("z.td", "load\0a", 6);
     ASSERT_REFUSED(td_program_open("z.td", &p), TD_FORMAT,
                    "program_open: \"z.td\" has bytes that are 0; a program is text");
