@@ -459,12 +459,20 @@ static void mark_written(td_graph *g)
             g->op[i].written |= g->op[g->op[i].arg[a]].written;
 }
 
+/* Moves belong to the graph before. */
+static void forget_moves(td_form *form)
+{
+    form->last_move = NULL;
+    for (size_t i = 0; i < form->values; i++)
+        forget_moves(form->value[i]);
+}
+
 td_status td_graph_create(td_program *p, td_text *explain, td_graph **out)
 {
     td_form *end = NULL;
     td_elab e = {.program = p, .label = TD_NO_OP};
     for (td_form *f = p->first; f; f = f->next)
-        f->last_move = NULL;
+        forget_moves(f);
     e.graph = calloc(1, sizeof *e.graph);
     if (!e.graph)
         return td_fail_alloc(sizeof *e.graph);
@@ -477,9 +485,10 @@ td_status td_graph_create(td_program *p, td_text *explain, td_graph **out)
         status = td_graph_name(e.graph, e.name[i].text, e.name[i].op);
     if (!status)
         status = td_graph_check_overlaps(p, e.graph);
-    mark_written(e.graph);
-    if (!status)
+    if (!status) {
+        mark_written(e.graph);
         status = td_graph_run_passes(p, e.graph, explain);
+    }
     if (!status)
         status = make_schedules(p, e.graph);
     free(e.name);

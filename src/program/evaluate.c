@@ -103,6 +103,7 @@ td_status td_op_evaluate(const td_graph *g, td_op *op)
 {
     td_tensor *out = NULL;
     td_status status = TD_OK;
+    op->run = g->run;
     if (op->is_view) {
         const td_tensor *of = g->op[op->arg[0]].value;
         op->like.data = of->data + op->first * of->dtype.bytes;

@@ -204,6 +204,7 @@ typedef struct td_op {
     /* values */
     td_tensor like;   /* dtype and shape; no data */
     td_tensor *value; /* NULL: not there (yet) */
+    uint64_t run;     /* td_graph.run when it was made */
     bool owned;
     const char *text; /* path, as, options, order, slice, what: with arguments filled in */
     td_step *step;
@@ -256,6 +257,7 @@ typedef struct td_graph {
     td_op *op;
     size_t count, room;
     td_move *moves;
+    uint64_t run;          /* counts runs: what is not constant is of one run alone */
     td_schedule *schedule; /* one for each label, then one for everything */
     size_t schedules;
     td_graph_tensor *name; /* the tensors that the text names */

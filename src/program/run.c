@@ -226,6 +226,7 @@ static bool needs_journal(const td_graph *g, const td_schedule *s)
 static td_status run(td_program *p, const td_schedule *s, td_checkpoints *checkpoints)
 {
     td_journal *journal = NULL;
+    p->graph->run++;
     td_status status = run_part(p, s, 0, s->pure, checkpoints);
     if (!status && needs_journal(p->graph, s))
         status = td_journal_create(p, p->graph, s, &journal);
@@ -272,9 +273,10 @@ static td_status value_of(const td_program *p, uint32_t number)
 {
     td_op *op = &p->graph->op[number];
     td_status status = TD_OK;
-    if (op->value)
+    const bool memory = op->kind == TD_OP_TAKE || op->kind == TD_OP_READ;
+    if (op->value && (memory || op->constant || op->kind == TD_OP_BOUND || op->run == p->graph->run))
         return TD_OK;
-    if (op->kind == TD_OP_TAKE || op->kind == TD_OP_READ)
+    if (memory)
         return td_program_fail(p, &op->statement->word, TD_ARGUMENT,
                                "no run has made this tensor; run its label first");
     for (uint32_t a = 0; a < op->args && !status; a++)
