@@ -703,11 +703,74 @@ static void every_allocation_of_parts_refused(void **state)
     }
 }
 
+/* A program with every kind of step: read, compiled, explained, drawn and run. What it writes it has to give back. */
+static td_status run_program(world *w)
+{
+    static const char text[] = "arg n = 2\n"
+                               "layout rows = \"r c -> r c\"\n"
+                               "tensor a = convert x[0:32] \"f16\"\n"
+                               "tensor b = concat a a axis 0\n"
+                               "tensor c = fill f16 64x128 random seed={n}\n"
+                               "label all:\n"
+                               "  load m (clamp (scale (add b c) 0.5) -1 1) rows\n"
+                               "  for t in 0..n:\n"
+                               "    load m x[64 + 16*t : 80 + 16*t] rows as \"f16\" at 64 + 16*t\n"
+                               "  fill m random from 96 count 10\n"
+                               "  write m 110 0x1234 5\n"
+                               "  tensor d = dump m f16 96x128 rows\n"
+                               "  tensor r = read m 3 4\n"
+                               "  dump m y rows as \"f16\"\n"
+                               "  checkpoint \"c{n}\" m (transpose (transpose d)) rows at 0\n"
+                               "  checkpoint e d d policy \"atol=1\"\n";
+    td_program *p = NULL;
+    td_checkpoints *out = NULL;
+    char *explained = NULL, *svg = NULL, *lines = NULL;
+    const td_tensor *t = NULL;
+    td_status status = td_program_create(text, &p);
+    assert_true((status == TD_OK) == (p != NULL));
+    if (!status)
+        status = td_program_bind_memory(p, "m", w->memory);
+    if (!status)
+        status = td_program_bind_tensor(p, "x", w->golden);
+    if (!status)
+        status = td_program_bind_tensor(p, "y", w->dumped);
+    if (!status)
+        status = td_program_text(p, &lines);
+    if (!status)
+        status = td_program_explain(p, "all", NULL, &explained);
+    if (!status)
+        status = td_program_svg(p, "all", NULL, &svg);
+    if (!status)
+        status = td_program_run(p, "all", "n=2", &out);
+    assert_true((status == TD_OK) == (out != NULL));
+    if (!status)
+        status = td_program_tensor(p, "c", &t);
+    td_checkpoints_destroy(&out);
+    td_program_destroy(&p);
+    td_free(explained);
+    td_free(svg);
+    td_free(lines);
+    return status;
+}
+
+static void every_allocation_of_programs_refused(void **state)
+{
+    (void)state;
+    world w = {.pattern = "r c -> r c", .options = ""};
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(96, 128), &w.golden));
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(96, 128), &w.dumped));
+    ASSERT_OK(td_tensor_fill(w.golden, "normal seed=1"));
+    ASSERT_OK(td_memory_create("m", 2048, 128, &w.memory));
+    refuse_each(&(call){"program", run_program, NULL}, &w);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_allocation_refused, enter_folder, leave_folder),
         cmocka_unit_test(every_allocation_of_parts_refused),
+        cmocka_unit_test(every_allocation_of_programs_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
