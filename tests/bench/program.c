@@ -1,0 +1,291 @@
+/* Programs beside the same calls one by one, each in one run, as ratios: 60 small tensors, a chain of four elementwise
+ * steps into a tiled load, 16 loops of one load, the time to compile 60 steps, and what a step of a compiled program
+ * costs beside its move. Processor time of this thread alone would hide the pool, so the clock is the wall's; the median
+ * of many counts.
+ *
+ *     program-bench [--quick] */
+#include "tensordoor.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_RUNS = 401 };
+
+static bool quick;
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static void need(td_status status)
+{
+    if (status) {
+        fprintf(stderr, "%s\n", td_last_error());
+        exit(1);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Two ways in turn, so that both see the same machine; the medians of each. */
+static void time_both(int runs, void (*one)(void *), void (*two)(void *), void *context, double *a, double *b)
+{
+    static double first[MOST_RUNS], second[MOST_RUNS];
+    runs = quick ? 3 : runs;
+    for (int i = -1; i < runs; i++) {
+        const double t0 = now_ns();
+        one(context);
+        const double t1 = now_ns();
+        two(context);
+        const double t2 = now_ns();
+        if (i >= 0) {
+            first[i] = t1 - t0;
+            second[i] = t2 - t1;
+        }
+    }
+    qsort(first, (size_t)runs, sizeof *first, by_value);
+    qsort(second, (size_t)runs, sizeof *second, by_value);
+    *a = first[runs / 2];
+    *b = second[runs / 2];
+}
+
+/* -- 60 small tensors ---------------------------------------------------------------------------------------------- */
+
+enum { SMALL = 60 };
+
+typedef struct small {
+    td_memory *memory;
+    td_tensor *tensor[SMALL];
+    td_layout *layout[SMALL];
+    td_program *program;
+    char text[SMALL * 64];
+} small;
+
+static void load_each(void *context)
+{
+    small *s = context;
+    for (int i = 0; i < SMALL; i++)
+        need(td_backdoor_load_tensor(s->memory, s->tensor[i], s->layout[i], NULL));
+}
+
+static void load_program(void *context)
+{
+    small *s = context;
+    need(td_program_run(s->program, NULL, NULL, NULL));
+}
+
+static void compile_program(void *context)
+{
+    small *s = context;
+    need(td_program_compile(s->program, NULL));
+}
+
+static void do_nothing(void *context)
+{
+    (void)context;
+}
+
+static void bench_small(void)
+{
+    static small s;
+    double each = 0, program = 0, compile = 0, none = 0;
+    uint64_t at = 0;
+    size_t used = 0;
+    need(td_memory_create("m", 512, 1 << 16, &s.memory));
+    for (int i = 0; i < SMALL; i++) {
+        const uint64_t side = 8 + (uint64_t)i % 8 * 8;
+        char address[32];
+        need(td_tensor_create("i8", TD_SHAPE(3, side, side), &s.tensor[i]));
+        need(td_tensor_fill_random(s.tensor[i], (uint64_t)i));
+        snprintf(address, sizeof address, "%llu + index", (unsigned long long)at);
+        need(td_layout_create("c h w -> (c h) w", NULL, address, &s.layout[i]));
+        used += (size_t)snprintf(s.text + used, sizeof s.text - used, "load m t%d \"c h w -> (c h) w\" at %llu\n", i,
+                                 (unsigned long long)at);
+        at += 3 * side;
+    }
+    need(td_program_create(s.text, &s.program));
+    need(td_program_bind_memory(s.program, "m", s.memory));
+    for (int i = 0; i < SMALL; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "t%d", i);
+        need(td_program_bind_tensor(s.program, name, s.tensor[i]));
+    }
+    time_both(401, load_each, load_program, &s, &each, &program);
+    time_both(101, compile_program, do_nothing, &s, &compile, &none);
+    printf("60 small loads: one by one %.1f us, a program %.1f us, %.2f x\n", each / 1e3, program / 1e3,
+           each / program);
+    printf("compiling 60 steps: %.1f us, %.2f us a step\n", compile / 1e3, compile / 1e3 / SMALL);
+    td_program_destroy(&s.program);
+    for (int i = 0; i < SMALL; i++) {
+        td_tensor_destroy(&s.tensor[i]);
+        td_layout_destroy(&s.layout[i]);
+    }
+    td_memory_destroy(&s.memory);
+}
+
+/* -- what a step costs --------------------------------------------------------------------------------------------- */
+
+/* Steps whose move is 16 bytes, against one step: the difference is steps without the call. */
+static void bench_overhead(void)
+{
+    static small few, many;
+    small *both[2] = {&few, &many};
+    double one = 0, all = 0;
+    const int steps[2] = {1, 1001};
+    td_tensor *t = NULL;
+    char *text = malloc(1002 * 40);
+    need(td_tensor_create("i8", TD_SHAPE(16), &t));
+    for (int k = 0; k < 2 && text; k++) {
+        size_t used = 0;
+        for (int i = 0; i < steps[k]; i++)
+            used += (size_t)snprintf(text + used, 40, "load m t \"c -> 1 c\" at %d\n", 2 * i);
+        need(td_memory_create("m", 128, 4096, &both[k]->memory));
+        need(td_program_create(text, &both[k]->program));
+        need(td_program_bind_memory(both[k]->program, "m", both[k]->memory));
+        need(td_program_bind_tensor(both[k]->program, "t", t));
+    }
+    double ignored = 0;
+    time_both(401, load_program, do_nothing, &few, &one, &ignored);
+    time_both(401, load_program, do_nothing, &many, &all, &ignored);
+    printf("a step of 16 bytes: %.1f ns, with its move; the call itself %.0f ns\n", (all - one) / 1000, one);
+    for (int k = 0; k < 2; k++) {
+        td_program_destroy(&both[k]->program);
+        td_memory_destroy(&both[k]->memory);
+    }
+    td_tensor_destroy(&t);
+    free(text);
+}
+
+/* -- a chain ------------------------------------------------------------------------------------------------------- */
+
+typedef struct chain {
+    td_memory *memory;
+    td_tensor *x, *y;
+    td_layout *tiles;
+    td_program *program;
+} chain;
+
+static void chain_each(void *context)
+{
+    chain *c = context;
+    td_tensor *a = NULL, *b = NULL, *d = NULL, *e = NULL;
+    need(td_tensor_scale(c->x, 0.5, NULL, &a));
+    need(td_tensor_add(a, c->y, NULL, &b));
+    need(td_tensor_mul(b, c->y, NULL, &d));
+    need(td_tensor_clamp(d, -1, 1, &e));
+    need(td_backdoor_load_tensor(c->memory, e, c->tiles, NULL));
+    td_tensor_destroy(&a);
+    td_tensor_destroy(&b);
+    td_tensor_destroy(&d);
+    td_tensor_destroy(&e);
+}
+
+static void chain_program(void *context)
+{
+    chain *c = context;
+    need(td_program_run(c->program, NULL, NULL, NULL));
+}
+
+static void chain_move(void *context)
+{
+    chain *c = context;
+    need(td_backdoor_load_tensor(c->memory, c->x, c->tiles, NULL));
+}
+
+static void bench_chain(void)
+{
+    chain c = {0};
+    double each = 0, program = 0, move = 0, again = 0;
+    const uint64_t rows = quick ? 64 : 2048; /* 16 MiB of f32 */
+    need(td_tensor_create("f32", TD_SHAPE(rows, 2048), &c.x));
+    need(td_tensor_create("f32", TD_SHAPE(2048), &c.y));
+    need(td_tensor_fill(c.x, "normal seed=1"));
+    need(td_tensor_fill(c.y, "normal seed=2"));
+    need(td_memory_create("m", 512, rows * 128, &c.memory));
+    need(td_layout_create("(rt rs) (ct cs) -> (rt ct rs) cs", "rs=16 cs=16", NULL, &c.tiles));
+    need(td_program_create("load m (clamp (mul (add (scale x 0.5) y) y) -1 1) tiles", &c.program));
+    need(td_program_bind_memory(c.program, "m", c.memory));
+    need(td_program_bind_tensor(c.program, "x", c.x));
+    need(td_program_bind_tensor(c.program, "y", c.y));
+    need(td_program_bind_layout(c.program, "tiles", c.tiles));
+    time_both(31, chain_each, chain_program, &c, &each, &program);
+    time_both(31, chain_move, chain_program, &c, &move, &again);
+    printf("four steps and a tiled load of 16 MiB: one by one %.2f ms, a program %.2f ms, %.2f x; the load alone %.2f "
+           "ms\n",
+           each / 1e6, program / 1e6, each / program, move / 1e6);
+    td_program_destroy(&c.program);
+    td_layout_destroy(&c.tiles);
+    td_memory_destroy(&c.memory);
+    td_tensor_destroy(&c.x);
+    td_tensor_destroy(&c.y);
+}
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+
+typedef struct loop {
+    td_memory *memory;
+    td_tensor *x;
+    td_layout *whole;
+    td_program *program;
+} loop;
+
+static void loop_program(void *context)
+{
+    loop *l = context;
+    need(td_program_run(l->program, NULL, NULL, NULL));
+}
+
+static void loop_move(void *context)
+{
+    loop *l = context;
+    need(td_backdoor_load_tensor(l->memory, l->x, l->whole, NULL));
+}
+
+/* `joins`: the parts follow each other, and the loop becomes one load; otherwise each is a load of its own. */
+static void bench_loop(uint64_t rows, uint64_t columns, bool joins)
+{
+    loop l = {0};
+    double move = 0, program = 0;
+    char text[128], address[32];
+    const uint64_t step = joins ? rows : rows + 1;
+    snprintf(text, sizeof text, "for t in 0..16:\n  load m x[t] \"r c -> r c\" at %llu*t", (unsigned long long)step);
+    snprintf(address, sizeof address, "%llu*t + r", (unsigned long long)step);
+    need(td_tensor_create("i8", TD_SHAPE(16, rows, columns), &l.x));
+    need(td_memory_create("m", 8 * columns, 16 * step, &l.memory));
+    need(td_layout_create("t r c -> (t r) c", NULL, address, &l.whole));
+    need(td_program_create(text, &l.program));
+    need(td_program_bind_memory(l.program, "m", l.memory));
+    need(td_program_bind_tensor(l.program, "x", l.x));
+    time_both(201, loop_move, loop_program, &l, &move, &program);
+    printf(
+        "16 loops of %llu x %llu bytes%s: one load of all %.2f us, a program %.2f us; %.1f ns a step more, %.1f %%\n",
+        (unsigned long long)rows, (unsigned long long)columns, joins ? "" : " with gaps", move / 1e3, program / 1e3,
+        (program - move) / 16, 100 * (program - move) / move);
+    td_program_destroy(&l.program);
+    td_layout_destroy(&l.whole);
+    td_memory_destroy(&l.memory);
+    td_tensor_destroy(&l.x);
+}
+
+int main(int argc, char **argv)
+{
+    quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+    bench_small();
+    bench_overhead();
+    bench_chain();
+    bench_loop(8, 16, true);
+    bench_loop(8, 16, false);
+    bench_loop(256, 256, true);
+    bench_loop(256, 256, false);
+    return 0;
+}
