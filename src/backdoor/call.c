@@ -281,11 +281,16 @@ static td_status bring_spans(const td_call *c, td_call_state *s, const td_plan *
 }
 
 /* Bits that are x or z come in with the words, so that this is before anything looks for them. */
-static td_status bring_in(const td_call *c, td_call_state *s)
+static td_status bring_in(const td_call *c, td_call_state *s, bool blocks)
 {
     td_plan *plan = NULL;
-    td_status status = has_copies(c) ? td_call_plan(c, s->memory_dtype, &plan) : TD_OK;
-    if (!status && plan)
+    if (!has_copies(c))
+        return TD_OK;
+    const td_plan_request request = request_of(c, s->memory_dtype);
+    td_status status = td_cache_plan(&request, &plan);
+    if (!status && blocks)
+        status = td_blocks_find(c, &request, s);
+    if (!status && !s->blocks.cut.plan)
         status = bring_spans(c, s, plan);
     td_plan_release(&plan);
     return status;
@@ -312,7 +317,7 @@ static bool has_x(const td_call *c)
     return false;
 }
 
-td_status td_call_begin(const td_call *c, td_call_state *s)
+static td_status begin(const td_call *c, td_call_state *s, bool blocks)
 {
     s->run = (td_run){0};
     s->made = NULL;
@@ -322,6 +327,7 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     s->spans = NULL;
     s->saved = NULL;
     s->span_count = 0;
+    s->blocks.cut.plan = NULL;
     td_status status = td_call_check(c);
     if (status)
         return status;
@@ -329,7 +335,7 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     s->run.tensor = c->tensor->data;
     status = begin_conversion(c, s);
     if (!status)
-        status = bring_in(c, s);
+        status = bring_in(c, s, blocks);
     if (!status && has_x(c)) {
         s->has_x = true;
         status = td_x_begin(c, s->memory_dtype, &s->x);
@@ -340,6 +346,16 @@ td_status td_call_begin(const td_call *c, td_call_state *s)
     return status ? status : begin_data(c, s);
 }
 
+td_status td_call_begin(const td_call *c, td_call_state *s)
+{
+    return begin(c, s, false);
+}
+
+td_status td_call_begin_blocks(const td_call *c, td_call_state *s)
+{
+    return begin(c, s, true);
+}
+
 td_status td_call_end(const td_call *c, td_call_state *s, td_status status)
 {
     if (s->data != s->few)
@@ -348,6 +364,8 @@ td_status td_call_end(const td_call *c, td_call_state *s, td_status status)
         free(s->spans);
     if (s->saved)
         free(s->saved);
+    if (s->blocks.cut.plan)
+        td_layers_free(&s->blocks.cut);
     if (s->held)
         td_plan_release(&s->held);
     if (s->made) {

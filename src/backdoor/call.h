@@ -7,6 +7,7 @@
 #include "backdoor/x_elems.h"
 #include "exec/exec.h"
 #include "memory/memory.h"
+#include "plan/layers.h"
 #include "tensor/tensor.h"
 
 /* One call: the operation's name, its memories and the rest. */
@@ -26,6 +27,12 @@ typedef struct td_call {
 
 #define TD_CALL_FEW_BANKS 64
 
+/* A large call on a memory that lies over others, in blocks of words (blocks.c). */
+typedef struct td_blocks {
+    td_layers cut;                     /* without a plan: the call is none */
+    uint64_t first, words, last_words; /* of the first block; how many words a block and the last one have */
+} td_blocks;
+
 /* What td_call_begin found, until td_call_end. */
 typedef struct td_call_state {
     td_run run;
@@ -36,6 +43,7 @@ typedef struct td_call_state {
     td_x_elems x;
     td_span *spans; /* of memories that lie over others: the plan's words; or NULL */
     size_t span_count;
+    td_blocks blocks;     /* or those words, block by block */
     unsigned char *saved; /* words of the memories of the library, while another may refuse; or NULL */
     unsigned char **data, *few[TD_CALL_FEW_BANKS]; /* the storage of each bank */
 } td_call_state;
@@ -43,6 +51,7 @@ typedef struct td_call_state {
 /* Whatever it returns, the caller ends with td_call_end, which frees the state and puts the call's name in front of
  * a failure. Between the two the thread must not look up another plan, unless the call compares. */
 td_status td_call_begin(const td_call *c, td_call_state *state);
+td_status td_call_begin_blocks(const td_call *c, td_call_state *state); /* may find state->blocks, not the words */
 td_status td_call_end(const td_call *c, td_call_state *state, td_status status);
 
 /* The checks of td_call_begin, for callers that have to look at the arguments before it. */
@@ -59,6 +68,14 @@ td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);
 /* bad_elem.c: puts an element that lies in these bits of a word in front of this thread's message, where there is one.
  */
 void td_call_name_element(const td_call *c, const td_plan *plan, uint64_t bank, const td_word_bits *bits);
+
+/* blocks.c: finds blocks where the words of a call can pass, and moves them: what td_exec_load and td_call_put_back do,
+ * or a bring-in and td_exec_dump. td_blocks_find fails as td_backing.prepare does. */
+td_status td_blocks_find(const td_call *c, const td_plan_request *request, td_call_state *state);
+void td_blocks_run(const td_call *c, const td_call_state *state);
+
+/* Bytes of the tensor in a block. Tests make it small, so that small calls have blocks. */
+extern uint64_t td_blocks_bytes;
 
 /* The caller releases the plan. */
 td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out);

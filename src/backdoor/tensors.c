@@ -46,16 +46,21 @@ static td_status dump_sliding(const td_call *c, const td_run *run)
     return status;
 }
 
-static td_status load(const td_call *c, const td_run *run)
+static td_status load(const td_call *c, td_call_state *s)
 {
+    const td_run *run = &s->run;
     size_t bad = 0;
     if (run->convert && run->convert->check) {
         td_status status = td_convert_check(run->convert, run->tensor, c->tensor->elems, 0, 1, &bad);
         if (status)
             return status;
     }
+    if (s->blocks.cut.plan) {
+        td_blocks_run(c, s);
+        return TD_OK;
+    }
     td_exec_load(run);
-    return TD_OK;
+    return td_call_put_back(c, s);
 }
 
 /* Copies are held against each other first; then each element is dumped from one of its places. */
@@ -74,8 +79,13 @@ static td_status dump_copied(const td_call *c, const td_run *run)
     return TD_OK;
 }
 
-static td_status dump(const td_call *c, const td_run *run)
+static td_status dump(const td_call *c, const td_call_state *s)
 {
+    const td_run *run = &s->run;
+    if (s->blocks.cut.plan) {
+        td_blocks_run(c, s);
+        return TD_OK;
+    }
     td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
     if (status)
         return status;
@@ -90,15 +100,13 @@ static td_status dump(const td_call *c, const td_run *run)
 td_status td_call_run(const td_call *c)
 {
     td_call_state s;
-    td_status status = td_call_begin(c, &s);
+    td_status status = td_call_begin_blocks(c, &s);
     if (!status && s.run.plan->dense_words != c->staged_words)
         status =
             td_fail(TD_ARGUMENT, "%" PRIu64 " words for a transfer of %" PRIu64 "; pass what td_transfer_tensor got",
                     s.run.plan->dense_words, c->staged_words);
     if (!status)
-        status = c->writes_tensor ? dump(c, &s.run) : load(c, &s.run);
-    if (!status && !c->writes_tensor)
-        status = td_call_put_back(c, &s);
+        status = c->writes_tensor ? dump(c, &s) : load(c, &s);
     if (!status)
         td_paths_count(&s.run, c->writes_tensor);
     return td_call_end(c, &s, status);

@@ -32,6 +32,15 @@ typedef struct td_backing {
     td_status (*seal)(const td_memory *memory, uint64_t first, uint64_t count); /* only where it, or what is below, */
     bool refuses;                                                               /* may refuse what is written */
     void (*put_back)(const td_memory *memory, uint64_t first, uint64_t count);
+
+    /* Words that pass between the layers below and a scratch, `words`, which has them in the form of `data`: a large
+     * call takes them block by block, so that memory is gone over once (backdoor/blocks.c). Only where `passes`, asked
+     * by td_memory_passes, says that nothing can be refused on the way and no bit is x; NULL: never. `stream`: they are
+     * part of something large, which is stored past the caches. Calls for words
+     * that lie in different words below may run at the same time. */
+    bool (*passes)(const td_memory *memory, bool reads);
+    void (*read_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words);
+    void (*write_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream);
     void (*destroy)(struct td_backing *backing);
 
     /* Where words lie, for whoever has to fetch what is below (design/layers.c): the memories below, and with `reach` a
@@ -94,6 +103,16 @@ static inline void td_memory_put_back(const td_memory *memory, uint64_t first, u
 {
     if (memory->backing)
         memory->backing->put_back(memory, first, count);
+}
+
+/* What words that pass go through: such a block, its coded words and its places in the arrays stay in the second-level
+ * cache. */
+#define TD_PASS_BYTES ((uint64_t)32 << 10)
+
+static inline bool td_memory_passes(const td_memory *memory, bool reads)
+{
+    const td_backing *backing = memory->backing;
+    return backing && !memory->unknown_any && backing->passes && backing->passes(memory, reads);
 }
 
 /* Both for one run of words. */

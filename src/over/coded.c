@@ -7,6 +7,7 @@
 #include "codes/code.h"
 #include "memory/place.h"
 #include "memory/x_state.h"
+#include "plan/plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,14 +55,76 @@ static td_status fail_word(const td_memory *memory, coded *c, const td_code_erro
                    error->word, memory->name, error->subword, error->syndrome, c->code->text);
 }
 
-static void decode(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
+static void decode_from(const unsigned char *stored, const td_memory *memory, coded *c, uint64_t first, uint64_t count,
+                        first_bad *bad)
 {
     unsigned char *data = memory->data + first * memory->word_bytes;
-    const unsigned char *stored = c->raw->data + first * c->raw->word_bytes;
     if (c->check)
         td_code_check_words(c->code, data, stored, first, (size_t)count, &c->result, keep_first, bad);
     else
         td_code_decode_words(c->code, data, stored, (size_t)count);
+}
+
+static void decode(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
+{
+    decode_from(c->raw->data + first * c->raw->word_bytes, memory, c, first, count, bad);
+}
+
+/* -- words that pass ----------------------------------------------------------------------------------------------
+ *
+ * Coded words are only looked at between the layer below and this one: they lie in a scratch, block by block, and never
+ * in the copy below. Words that are too wide for that take their own place in it. */
+
+typedef struct scratch {
+    _Alignas(64) unsigned char bytes[TD_PASS_BYTES];
+} scratch;
+
+/* Of a block; whole blocks of the kernels. */
+static uint64_t block_words(const td_memory *raw)
+{
+    const uint64_t words = TD_PASS_BYTES / raw->word_bytes;
+    return words < TD_CODE_BLOCK ? TD_CODE_BLOCK : words / TD_CODE_BLOCK * TD_CODE_BLOCK;
+}
+
+static unsigned char *place_block(scratch *s, const td_memory *raw, uint64_t first)
+{
+    return TD_PASS_BYTES / raw->word_bytes < TD_CODE_BLOCK ? raw->data + first * raw->word_bytes : s->bytes;
+}
+
+static void bring_blocks(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
+{
+    scratch own;
+    const uint64_t block = block_words(c->raw);
+    for (uint64_t at = first; at < first + count; at += block) {
+        const uint64_t words = first + count - at < block ? first + count - at : block;
+        unsigned char *stored = place_block(&own, c->raw, at);
+        c->raw->backing->read_words(c->raw, at, words, stored);
+        decode_from(stored, memory, c, at, words, bad);
+    }
+}
+
+static void write_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream)
+{
+    const coded *c = (const coded *)memory->backing;
+    scratch own;
+    if (!c->raw->backing) {
+        td_code_encode_words(c->code, c->raw->data + first * c->raw->word_bytes, words, first, (size_t)count);
+        return;
+    }
+    const uint64_t block = block_words(c->raw);
+    for (uint64_t at = 0; at < count; at += block) {
+        const uint64_t most = count - at < block ? count - at : block;
+        unsigned char *stored = place_block(&own, c->raw, first + at);
+        td_code_encode_words(c->code, stored, words + at * memory->word_bytes, first + at, (size_t)most);
+        c->raw->backing->write_words(c->raw, first + at, most, stored, stream);
+    }
+}
+
+/* A dump may be refused at any word: it decodes all of them before it goes on. */
+static bool passes(const td_memory *memory, bool reads)
+{
+    const coded *c = (const coded *)memory->backing;
+    return !reads && !c->raw->unknown_any && (!c->raw->backing || td_memory_passes(c->raw, reads));
 }
 
 static bool has_bit(const unsigned char *word, uint64_t bit)
@@ -138,13 +201,16 @@ static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t coun
 {
     coded *c = (coded *)memory->backing;
     first_bad bad = {0};
+    const bool blocks = td_memory_passes(c->raw, true);
     c->backing.bad.bits = 0;
-    td_status status = td_memory_bring_in(c->raw, first, count);
+    td_status status = blocks ? TD_OK : td_memory_bring_in(c->raw, first, count);
     if (status == TD_UNCORRECTABLE)
         c->backing.bad = td_bad_above(memory, 0);
     if (!status)
         status = td_x_follow(c->backing.memory, c->raw->unknown_any);
-    if (!status && c->raw->unknown_any)
+    if (!status && blocks)
+        bring_blocks(memory, c, first, count, &bad);
+    else if (!status && c->raw->unknown_any)
         status = bring_words(memory, c, first, count, &bad);
     else if (!status)
         decode(memory, c, first, count, &bad);
@@ -198,6 +264,11 @@ static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
 
 static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
 {
+    if (!memory->unknown_any && td_memory_passes(memory->backing->coded, false)) {
+        write_words(memory, first, count, memory->data + first * memory->word_bytes,
+                    td_stream_copies(count * memory->word_bytes));
+        return;
+    }
     if (!memory->backing->refuses)
         encode(memory, first, count);
     td_memory_put_back(memory->backing->coded, first, count);
@@ -306,6 +377,8 @@ td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw,
                               .seal = seal,
                               .refuses = raw->backing && raw->backing->refuses,
                               .put_back = put_back,
+                              .passes = passes,
+                              .write_words = write_words,
                               .destroy = destroy,
                               .below = below,
                               .reach = reach,

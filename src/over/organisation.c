@@ -3,6 +3,7 @@
 #include "over/organisation.h"
 
 #include "exec/exec.h"
+#include "kernels/move.h"
 #include "over/parts.h"
 #include "plan/locate.h"
 #include "plan/walk.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 
 #define KEPT 8                          /* parts: a testbench moves the same words again */
+#define PASS_BOXES 16                   /* more take longer to look through than a block takes to move */
 #define DIRECT_BITS ((uint64_t)1 << 16) /* runs of so many move in less time than a part takes to make */
 
 struct td_organisation {
@@ -95,6 +97,7 @@ static td_bit_part *find_part(td_organisation *o, uint64_t first, uint64_t count
 /* A run that moves without a part, box by box. */
 typedef struct direct {
     const td_plan *plan;
+    const td_organisation *organisation;
     const td_organisation_run *run;
     bool back;
 } direct;
@@ -102,15 +105,34 @@ typedef struct direct {
 static void move_box(void *context, td_node *node, const td_box *box)
 {
     const direct *d = context;
-    td_bits_move(d->plan, node, box, d->run->words, d->run->array, d->back);
+    td_box wide = *box;
+    td_bit_widen(d->plan, d->organisation->width, d->organisation->pitch, node, &wide);
+    td_bits_move(d->plan, node, &wide, &(td_bits_sides){d->run->words, d->run->array, d->back, d->run->stream});
+}
+
+static void move_boxes(const td_organisation *o, const td_organisation_run *run, uint64_t copy, bool back)
+{
+    direct d = {o->plan, o, run, back};
+    td_bit_boxes(o->plan, o->pitch, run->first, run->count, copy, move_box, &d);
+}
+
+bool td_organisation_passes(const td_organisation *o, bool reads)
+{
+    return o->plan->data_count <= PASS_BOXES && (o->copies == 1 || !reads);
+}
+
+void td_organisation_pass(const td_organisation *o, const td_organisation_run *run, bool back)
+{
+    move_boxes(o, run, TD_ALL_COPIES, back);
+    if (run->stream)
+        td_move_fence();
 }
 
 static void move(td_organisation *o, const td_organisation_run *run, uint64_t copy, bool back)
 {
     td_bit_part *part = run->count * o->pitch > DIRECT_BITS ? find_part(o, run->first, run->count, copy) : NULL;
     if (!part) { /* few words, or no memory for a part */
-        direct d = {o->plan, run, back};
-        td_bit_boxes(o->plan, o->pitch, run->first, run->count, copy, move_box, &d);
+        move_boxes(o, run, copy, back);
         return;
     }
     const td_run bytes = {.plan = &part->bytes, .bank = run->array, .tensor = run->words};
@@ -119,8 +141,8 @@ static void move(td_organisation *o, const td_organisation_run *run, uint64_t co
     else if (part->bytes.data_count)
         td_exec_load(&bytes);
     for (size_t b = 0; b < part->bits.data_count; b++)
-        td_bits_move(o->plan, part->bits.node + part->bits.data[b].first_node, &part->bits.data[b], run->words,
-                     run->array, back);
+        td_bits_move(o->plan, part->bits.node + part->bits.data[b].first_node, &part->bits.data[b],
+                     &(td_bits_sides){run->words, run->array, back, false});
 }
 
 void td_organisation_write(td_organisation *o, const td_organisation_run *run)

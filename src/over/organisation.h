@@ -23,12 +23,18 @@ typedef struct td_organisation_run {
     uint64_t first, count; /* of the memory's words */
     unsigned char *words;  /* the first of them */
     unsigned char *const *array;
+    bool stream; /* a write is part of something large: it may store past the caches */
 } td_organisation_run;
 
 /* From the words into every copy of their bits, and from one copy into the words. Bits of a word's storage above its
  * width keep their value. */
 void td_organisation_write(td_organisation *organisation, const td_organisation_run *run);
 void td_organisation_read(td_organisation *organisation, const td_organisation_run *run, uint64_t copy);
+
+/* The same for blocks of a longer run, one after another or at the same time: nothing is kept of them. Only where
+ * `passes` says so: the organisation has few boxes, and a read finds one copy. */
+bool td_organisation_passes(const td_organisation *organisation, bool reads);
+void td_organisation_pass(const td_organisation *organisation, const td_organisation_run *run, bool back);
 
 /* The words of every array that a run of words reaches: [low, high], or low > high where it reaches none. Returns true
  * where all bits of all these words are bits of the run. */

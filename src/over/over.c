@@ -53,7 +53,7 @@ static td_status check_copies(const td_memory *memory, const over *o, uint64_t f
     td_status status = other ? TD_OK : td_fail_alloc(bytes);
     for (uint64_t copy = 1; copy < copies && !status; copy++) {
         memcpy(other, memory->data + first * memory->word_bytes, bytes); /* boxes that have fewer copies */
-        td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->data}, copy);
+        td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->data, false}, copy);
         for (size_t i = 0; i < bytes && known->unknown_any; i++) /* x is not held against anything */
             other[i] &= (unsigned char)~known->unknown->data[first * memory->word_bytes + i];
         if (memcmp(other, memory->data + first * memory->word_bytes, bytes) != 0)
@@ -94,7 +94,7 @@ static td_status follow_x(over *o)
 static td_organisation_run run_of_x(const over *o, uint64_t first, uint64_t count, unsigned char *const *planes)
 {
     const td_memory *memory = o->backing.memory;
-    return (td_organisation_run){first, count, memory->unknown->data + first * memory->word_bytes, planes};
+    return (td_organisation_run){first, count, memory->unknown->data + first * memory->word_bytes, planes, false};
 }
 
 /* A bit is x where one of its copies is. */
@@ -112,7 +112,7 @@ static td_status bring_x(over *o, uint64_t first, uint64_t count)
     td_organisation_read(o->organisation, &run, 0);
     for (uint64_t copy = 1; copy < copies; copy++) {
         memcpy(other, run.words, bytes);
-        td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->plane}, copy);
+        td_organisation_read(o->organisation, &(td_organisation_run){first, count, other, o->plane, false}, copy);
         for (size_t i = 0; i < bytes; i++)
             run.words[i] |= other[i];
     }
@@ -155,7 +155,7 @@ static td_status prepare(const td_memory *memory, uint64_t first, uint64_t count
 static td_status bring_in(const td_memory *memory, uint64_t first, uint64_t count)
 {
     over *o = (over *)memory->backing;
-    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
+    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data, false};
     td_status status = bring_arrays(memory, true, first, count);
     if (status)
         return status;
@@ -177,7 +177,7 @@ static void seal_x(const over *o, uint64_t first, uint64_t count)
 static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
 {
     const over *o = (const over *)memory->backing;
-    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->sealed};
+    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->sealed, false};
     td_status status = TD_OK;
     td_organisation_write(o->organisation, &run);
     if (o->backing.memory->unknown_any)
@@ -192,7 +192,7 @@ static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
 static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
 {
     const over *o = (const over *)memory->backing;
-    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data};
+    const td_organisation_run run = {first, count, memory->data + first * memory->word_bytes, o->data, false};
     td_organisation_write(o->organisation, &run);
     if (o->backing.memory->unknown_any) {
         const td_organisation_run x = run_of_x(o, first, count, o->plane);
@@ -203,6 +203,25 @@ static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
     for (size_t i = 0; o->nested && i < o->count; i++)
         if (o->reach[i].low <= o->reach[i].high)
             td_memory_put_back(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+}
+
+/* Arrays of the library whose bits have no copies, or are only written. */
+static bool passes(const td_memory *memory, bool reads)
+{
+    const over *o = (const over *)memory->backing;
+    return !o->nested && !any_x(o) && td_organisation_passes(o->organisation, reads);
+}
+
+static void write_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream)
+{
+    const over *o = (const over *)memory->backing;
+    td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, stream}, false);
+}
+
+static void read_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words)
+{
+    const over *o = (const over *)memory->backing;
+    td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, false}, true);
 }
 
 /* -- where they lie ------------------------------------------------------------------------------------------------ */
@@ -321,6 +340,9 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
                               .prepare = prepare,
                               .seal = seal,
                               .put_back = put_back,
+                              .passes = passes,
+                              .read_words = read_words,
+                              .write_words = write_words,
                               .destroy = destroy,
                               .below = below,
                               .reach = reach,

@@ -116,7 +116,8 @@ typedef struct growing {
 
 typedef struct maker {
     growing bytes, bits;
-    int64_t width, pitch; /* of words that are alike on both sides; a width of 0: they are not */
+    const td_plan *plan;
+    uint64_t width, pitch;
     bool failed;
 } maker;
 
@@ -164,21 +165,21 @@ static int find_bytes(const td_node *node, const td_box *box)
     return run >= 0 && node[run].extent <= FIELD_BITS && box->node_count > 1 ? -1 : run;
 }
 
-/* Whole words that are stored alike on both sides move with the zeros above them, so that they follow each other. */
-static void widen(const maker *m, td_node *node, td_box *box)
+void td_bit_widen(const td_plan *plan, uint64_t width, uint64_t pitch, td_node *node, td_box *box)
 {
+    const int64_t step = (int64_t)pitch;
     int run = -1;
-    if (!m->width || box->tensor % m->pitch || box->memory % m->pitch)
+    if (width != plan->geometry.width_bits || box->tensor % step || box->memory % step)
         return;
     for (size_t i = 0; i < box->node_count; i++) {
-        if (run < 0 && node[i].tensor == 1 && node[i].memory == 1 && (int64_t)node[i].extent == m->width)
+        if (run < 0 && node[i].tensor == 1 && node[i].memory == 1 && node[i].extent == width)
             run = (int)i;
-        else if (node[i].tensor % m->pitch || node[i].memory % m->pitch)
+        else if (node[i].tensor % step || node[i].memory % step)
             return;
     }
     if (run < 0)
         return;
-    node[run].extent = (uint64_t)m->pitch;
+    node[run].extent = pitch;
     td_box_fold(node, box, false);
 }
 
@@ -186,8 +187,8 @@ static void sort_box(void *context, td_node *node, const td_box *from)
 {
     maker *m = context;
     td_box bytes = *from, *box = &bytes;
-    widen(m, node, box);
-    const int run = find_bytes(node, box);
+    td_bit_widen(m->plan, m->width, m->pitch, node, box);
+    const int run = td_bits_slices(m->plan, node, box) ? -1 : find_bytes(node, box);
     if (run < 0) {
         add_box(m, &m->bits, node, box);
         return;
@@ -234,8 +235,7 @@ void td_bit_part_destroy(td_bit_part **part)
 td_status td_bit_part_create(const td_plan *plan, uint64_t width, uint64_t pitch, uint64_t first, uint64_t count,
                              uint64_t copy, td_bit_part **out)
 {
-    const bool alike = width == plan->geometry.width_bits;
-    maker m = {.width = alike ? (int64_t)width : 0, .pitch = (int64_t)pitch};
+    maker m = {.plan = plan, .width = width, .pitch = pitch};
     td_bit_part *part = calloc(1, sizeof *part);
     if (!part)
         return td_fail_alloc(sizeof *part);

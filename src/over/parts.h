@@ -25,8 +25,22 @@ typedef void td_bit_box_fn(void *context, td_node *node, const td_box *box);
 void td_bit_boxes(const td_plan *plan, uint64_t pitch, uint64_t first, uint64_t count, uint64_t copy, td_bit_box_fn *fn,
                   void *context);
 
-/* bits.c: moves a box of bits, whose nodes begin at `node`: from the words into the arrays, or back. */
-void td_bits_move(const td_plan *plan, const td_node *node, const td_box *box, unsigned char *words,
-                  unsigned char *const *array, bool back);
+/* A box of whole words, of `width` bits, that are stored alike on both sides: they move with the zeros above them, so
+ * that they follow each other. Other boxes stay as they are. */
+void td_bit_widen(const td_plan *plan, uint64_t width, uint64_t pitch, td_node *node, td_box *box);
+
+/* bits.c: its bits are fields of words that fill the words of arrays: kernels/slice.h. */
+bool td_bits_slices(const td_plan *plan, const td_node *node, const td_box *box);
+
+/* The two sides of a move of bits. */
+typedef struct td_bits_sides {
+    unsigned char *words;
+    unsigned char *const *array;
+    bool back;   /* from the arrays into the words */
+    bool stream; /* not back: store past the caches where that is possible; the caller calls td_move_fence */
+} td_bits_sides;
+
+/* bits.c: moves a box of bits, whose nodes begin at `node`. */
+void td_bits_move(const td_plan *plan, const td_node *node, const td_box *box, const td_bits_sides *sides);
 
 #endif

@@ -447,7 +447,7 @@ static void choose_move(const td_plan *plan, const td_box *box, const td_kernels
     if (!choose_picks(k, &n, m) && !choose_short(plan, k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
     m->lines = is_lines(m, &n);
-    m->stream = (m->lines || has_long_rows(m)) && td_stream_pays(k, m);
+    m->stream = (m->lines || has_long_rows(m)) && td_stream_pays(k, m, dump ? plan->part_of_bytes : 0);
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(k, m);

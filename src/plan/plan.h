@@ -99,7 +99,8 @@ typedef struct td_plan {
     bool permutes;  /* it is a step of a stage, and has none of its own: one that no move takes would nest for ever */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
-    uint64_t cell_bits; /* what a load may write from a lane's lowest bit on, the element included */
+    uint64_t part_of_bytes; /* of the request */
+    uint64_t cell_bits;     /* what a load may write from a lane's lowest bit on, the element included */
 
     td_node *node;
     td_piece *piece;
@@ -155,6 +156,9 @@ typedef struct td_plan_request {
      * plan says apart from them where each belongs in the memory. Addresses are checked as always. Only for layouts
      * of one bank that write every word once: no bank expression, tail=clip or alias=last. */
     bool dense;
+    /* A dump of this plan is a part of one that writes so many bytes, which decides whether it stores past the caches;
+     * 0: it is all of it. */
+    uint64_t part_of_bytes;
     /* The rows of the tensor's first dimension begin so many elements apart; 0: one after another. Not for plans of the
      * cache. */
     uint64_t pitch;
@@ -188,6 +192,9 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   converted ..               the two dtypes differ, so values are converted on the way
  *   walk                       the plain walker, element by element */
 td_status td_plan_paths(const td_plan *plan, bool dump, char **text);
+
+/* Whether contiguous bytes that are part of so many store past the caches (stream.c). */
+bool td_stream_copies(uint64_t bytes);
 
 /* Moves and bit rows (move.h) for a plan that has its boxes, as comparisons make them. Fails only with TD_NO_MEMORY. */
 td_status td_moves_create(td_plan *plan);

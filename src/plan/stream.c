@@ -62,21 +62,44 @@ static answer find_answer(td_move_fn copy, uint64_t second)
     return is;
 }
 
-bool td_stream_pays(const td_kernels *k, const td_move *m)
+/* The second and the last level, as far as they count here. */
+static td_caches find_caches(void)
 {
-    const td_caches caches = td_caches_find();
+    td_caches caches = td_caches_find();
     const uint64_t bounded = caches.second_bytes < MOST_BYTES ? caches.second_bytes : MOST_BYTES;
-    const uint64_t second = bounded > LEAST_BYTES ? bounded : LEAST_BYTES;
-    const uint64_t last = caches.last_bytes < MOST_LAST ? caches.last_bytes : MOST_LAST;
-    if (m->bytes < second || m->bytes < 2 * LEAST_BYTES)
+    caches.second_bytes = bounded > LEAST_BYTES ? bounded : LEAST_BYTES;
+    caches.last_bytes = caches.last_bytes < MOST_LAST ? caches.last_bytes : MOST_LAST;
+    return caches;
+}
+
+static bool is_large(uint64_t bytes, uint64_t second)
+{
+    return bytes >= second && bytes >= 2 * LEAST_BYTES;
+}
+
+bool td_stream_pays(const td_kernels *k, const td_move *m, uint64_t part_of_bytes)
+{
+    const td_caches caches = find_caches();
+    const uint64_t second = caches.second_bytes, bytes = part_of_bytes > m->bytes ? part_of_bytes : m->bytes;
+    if (!is_large(bytes, second))
         return false;
     /* Rows of a transpose that share lines are put together in a buffer first, which pays later. */
     if (find_answer(k->move.copy, second) == PAST_CACHES)
-        return m->lines || m->kind != TD_MOVE_TRANSPOSE || m->bytes >= 4 * second;
+        return m->lines || m->kind != TD_MOVE_TRANSPOSE || bytes >= 4 * second;
     /* Ordinary stores of a transpose come back to lines that were evicted meanwhile; lines that are not whole are never
      * worth it. */
     if (!m->lines)
         return false;
     const bool parts = (m->kind == TD_MOVE_TRANSPOSE && m->elem_bytes < WIDE_ELEM) || m->kind == TD_MOVE_PICKS;
-    return m->bytes >= (parts ? 4 * second : last / 8 * 3);
+    return bytes >= (parts ? 4 * second : caches.last_bytes / 8 * 3);
+}
+
+bool td_stream_copies(uint64_t bytes)
+{
+    const td_caches caches = find_caches();
+    td_move_kernels kernels;
+    if (!is_large(bytes, caches.second_bytes))
+        return false;
+    td_move_init(&kernels, td_cpu_flags());
+    return find_answer(kernels.copy, caches.second_bytes) == PAST_CACHES || bytes >= caches.last_bytes / 8 * 3;
 }

@@ -2,6 +2,7 @@
 #ifndef TD_PROP_CASES_H
 #define TD_PROP_CASES_H
 
+#include "backdoor/call.h"
 #include "random.h"
 
 #include <stdbool.h>
@@ -34,6 +35,12 @@ static inline int run_cases(const char *name, uint64_t cases, bool (*run_case)(u
     }
     printf("%llu cases; %llu failures\n", (unsigned long long)cases, (unsigned long long)failures);
     return failures != 0;
+}
+
+/* Some cases move tensors in blocks of a few bytes, as calls of many are moved otherwise. */
+static inline void draw_blocks(random_state *r)
+{
+    td_blocks_bytes = random_chance(r, 50) ? (uint64_t)1 << random_below(r, 8) : TD_PASS_BYTES;
 }
 
 #endif

@@ -365,6 +365,7 @@ static bool run_case(uint64_t seed)
     static oracle code;
     random_state r = {seed};
     world w = {.code = &code};
+    draw_blocks(&r);
     if (!layers_draw(&w, &r))
         return true;
     const bool good = layers_make(&w, &r) && mend(&w, &r) && layers_check_macros(&w) && run_operations(&w, &r);

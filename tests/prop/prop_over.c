@@ -446,6 +446,7 @@ static bool run_case(uint64_t seed)
 {
     random_state r = {seed};
     world w = {0};
+    draw_blocks(&r);
     draw(&r, &w.o);
     if (w.o.depth * w.o.width * w.o.size[M] > 20000)
         return true;

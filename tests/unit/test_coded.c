@@ -342,6 +342,60 @@ static void macros_with_codes(void **state)
     unmake(&s);
 }
 
+#define LARGE_WORDS 20016 /* 313 KiB of data, and no whole number of blocks */
+
+/* A large call moves the words in blocks: every one of them gets there and back, the errors of all are counted, and a
+ * word of the last block that cannot be corrected leaves the tensor as it was. */
+static void large_calls(void **state)
+{
+    (void)state;
+    sram s = {0};
+    td_memory *macro[8];
+    td_layout *organisation = NULL, *rows = NULL;
+    td_tensor *tensor = NULL, *back = NULL;
+    td_faults *faults = NULL;
+    ASSERT_OK(td_code_create("39_32", 128, &s.code));
+    for (int i = 0; i < 8; i++)
+        ASSERT_OK(td_memory_create("macro", 78, LARGE_WORDS / 4, &macro[i]));
+    ASSERT_OK(td_layout_create("(t r p) (s k) -> (t s) r (k p)", "t=2 s=4 p=2", NULL, &organisation));
+    ASSERT_OK(td_memory_over("raw", 156, LARGE_WORDS, organisation, macro, 8, &s.raw));
+    ASSERT_OK(td_memory_coded("wbuf", s.code, s.raw, NULL, &s.memory));
+    ASSERT_OK(td_layout_create("r c -> r c", NULL, NULL, &rows));
+    ASSERT_OK(td_tensor_create("u64", TD_SHAPE(LARGE_WORDS, 2), &tensor));
+    ASSERT_OK(td_tensor_create("u64", TD_SHAPE(LARGE_WORDS, 2), &back));
+    ASSERT_OK(td_tensor_fill_random(tensor, 5));
+    const uint64_t *data = td_tensor_data(tensor);
+    ASSERT_OK(td_backdoor_load_tensor(s.memory, tensor, rows, NULL));
+    for (uint64_t i = 0; i < LARGE_WORDS; i += 37)
+        assert_true(word(s.memory, i) == data[2 * i]);
+    (void)result_of(s.memory);
+    ASSERT_OK(td_memory_inject(s.memory, "word=9 bit=40", NULL, &faults));
+    td_faults_destroy(&faults);
+    ASSERT_OK(td_memory_inject(s.memory, "word=20001 bit=3", NULL, &faults));
+    td_faults_destroy(&faults);
+    ASSERT_OK(td_backdoor_dump_tensor(s.memory, back, rows, NULL));
+    assert_memory_equal(td_tensor_data(back), data, (size_t)LARGE_WORDS * 16);
+    const td_code_result result = result_of(s.memory);
+    assert_int_equal(result.words, LARGE_WORDS);
+    assert_int_equal(result.corrected, 2);
+    assert_int_equal(result.error[0].word, 9);
+    assert_int_equal(result.error[1].word, 20001);
+    ASSERT_OK(td_memory_inject(s.memory, "word=20001 bit=7", NULL, &faults));
+    td_faults_destroy(&faults);
+    ASSERT_OK(td_tensor_fill_random(back, 6));
+    ASSERT_OK(td_tensor_fill_random(tensor, 6));
+    assert_int_equal(td_backdoor_dump_tensor(s.memory, back, rows, NULL), TD_UNCORRECTABLE);
+    assert_non_null(strstr(td_last_error(), "element (20001, 0): word 0x4e21 of \"wbuf\", subword 0"));
+    assert_memory_equal(td_tensor_data(back), data, (size_t)LARGE_WORDS * 16);
+    td_tensor_destroy(&tensor);
+    td_tensor_destroy(&back);
+    td_layout_destroy(&rows);
+    td_layout_destroy(&organisation);
+    unmake(&s);
+    for (int i = 0; i < 8; i++)
+        td_memory_destroy(&macro[i]);
+}
+
 static void calls_that_are_refused(void **state)
 {
     (void)state;
@@ -387,10 +441,15 @@ static void calls_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_compute_the_code),      cmocka_unit_test(reads_correct_and_count),
-        cmocka_unit_test(all_single_and_double_errors), cmocka_unit_test(what_cannot_be_corrected_is_refused),
-        cmocka_unit_test(codes_of_other_kinds_refuse),  cmocka_unit_test(words_as_they_stand),
-        cmocka_unit_test(a_code_over_macros),           cmocka_unit_test(macros_with_codes),
+        cmocka_unit_test(writes_compute_the_code),
+        cmocka_unit_test(reads_correct_and_count),
+        cmocka_unit_test(all_single_and_double_errors),
+        cmocka_unit_test(what_cannot_be_corrected_is_refused),
+        cmocka_unit_test(codes_of_other_kinds_refuse),
+        cmocka_unit_test(words_as_they_stand),
+        cmocka_unit_test(a_code_over_macros),
+        cmocka_unit_test(macros_with_codes),
+        cmocka_unit_test(large_calls),
         cmocka_unit_test(calls_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
