@@ -9,6 +9,7 @@
  *  12. Speed                                       13. Codes and faults
  *  14. Places                                      15. Maps
  *  16. Programs
+ *  17. Profile
  *
  * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
  * tensordoor_bridge.h.
@@ -1728,6 +1729,66 @@ TD_API const char *td_program_label(const td_program *program, size_t number);
 typedef enum td_program_effect { TD_PROGRAM_READS = 1, TD_PROGRAM_WRITES = 2, TD_PROGRAM_PARTLY = 4 } td_program_effect;
 TD_API td_status td_program_spans(td_program *program, const char *label, const char *arguments,
                                   const td_memory *memory, int effects, td_span **spans, size_t *count);
+/* -- 17. Profile ---------------------------------------------------------------------------------------------------
+ *
+ * Where the time of a program goes inside of the library: for every operation (a call, by its name without td_), and
+ * for every step inside it, how often, how many bytes, and how long. Steps:
+ *
+ *     parse             patterns, addresses, `as` and policies
+ *     cache             finding the plan; inside it, where there is none yet:
+ *     plan              making it; inside it, where addresses are no sums of strides: address table
+ *     move PATH         elements, by the td_path of section 12: contiguous, transposed, packed, converted, ...
+ *     fill words        padding, and bits in no lane
+ *     check values      conversions that may refuse a value
+ *     compare, report   holding elements against each other; counting, sorting and guessing
+ *     pack, unpack      parts of section 11
+ *     threads           work that is shared with the pool: its own time is waking and waiting, "part" in it is the work
+ *                       of the caller; what the threads of the pool do has its own lines and no share, since their
+ *                       callers wait meanwhile
+ *     read file, write file
+ *     words from layers, words to layers, x and z    memories over others and in designs
+ *     DPI crossing      between two chunks of a transfer (tensordoor_bridge.h): the loop in the simulator and its calls
+ *
+ * *Total* is the time from begin to end, *self* is total without the steps inside: the self times of everything add up
+ * to the time inside of the library, and a share is self time of that. Calls and bytes are exact, failed calls count
+ * without bytes. Reading the clock takes as long as a small load, so an operation of less than about 20 us is timed in
+ * every call only 32 times, then in samples at random distances, which stand for the calls between them. Long steps,
+ * such as making a plan, are always timed.
+ *
+ * TD_PROFILE in the environment switches it on from the beginning, for programs that say nothing about it:
+ *
+ *     TD_PROFILE=1            the command `tensordoor` and td_profile::print of SystemVerilog print the table at the end
+ *     TD_PROFILE=FILE         the library writes it at the end of the process: the table, or JSON if it is called .json;
+ *                             /dev/stderr is a file like any other
+ *     TD_PROFILE=trace:FILE   every call as an event, for ui.perfetto.dev or chrome://tracing
+ *
+ * All of this may be called from any thread at any time. Threads that are inside a call when the profile is switched on
+ * are counted from their next one. */
+
+/* Begins, or goes on after a stop: what was counted before stays. `mode` is "steps" (or NULL), or "trace", which times
+ * every call and keeps up to a million of them for td_profile_trace. TD_ARGUMENT for another. */
+TD_API td_status td_profile_start(const char *mode);
+TD_API void td_profile_stop(void);
+
+/* 1 while it is on; 1 where TD_PROFILE is 1, which is a wish to see the table at the end. */
+TD_API int td_profile_running(void);
+TD_API int td_profile_wanted(void);
+
+/* Everything that was counted is gone. It stays on, or off. */
+TD_API void td_profile_reset(void);
+
+/* What was counted so far, by all threads; to be freed with td_free.
+ *
+ * The table has a line for each operation, below it its steps, the longest first; steps whose own time is over 30 % of
+ * the time inside of the library are marked. JSON has the same numbers (calls, timed_calls, bytes, total_ns, self_ns,
+ * share) in "operations", each with "steps" of the same form. The trace is in the Trace Event Format of Chrome, a
+ * complete event per call with its bytes; otherData.dropped says how many calls found no place in it. */
+TD_API td_status td_profile_text(char **text);
+TD_API td_status td_profile_json(char **text);
+TD_API td_status td_profile_trace(char **text);
+
+/* Writes one of them as TD_PROFILE does: "profile.txt", "profile.json" or "trace:FILE". */
+TD_API td_status td_profile_save(const char *file);
 
 #ifdef __cplusplus
 }

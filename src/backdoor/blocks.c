@@ -5,6 +5,7 @@
  * Calls that may be refused half way, that need words as they were, or whose elements have copies are not cut. */
 #include "backdoor/call.h"
 #include "base/pool.h"
+#include "base/profile.h"
 
 #include <stdlib.h>
 
@@ -150,6 +151,8 @@ static bool may_be_shared(const job *j)
 
 void td_blocks_run(const td_call *c, const td_call_state *s)
 {
+    TD_LIGHT_STEP(step, "move blocks");
+    td_step_bytes(step, c->tensor->elems * c->tensor->dtype.bytes);
     const td_blocks *b = &s->blocks;
     job j = {c, s, td_pool_parts(c->tensor->elems * c->tensor->dtype.bytes, b->cut.count),
              td_stream_copies(b->cut.count * b->words * c->bank[0]->word_bytes)};

@@ -5,6 +5,7 @@
 
 #include "backdoor/scales.h"
 #include "base/cpu.h"
+#include "base/profile.h"
 #include "plan/cache.h"
 #include "plan/walk.h"
 
@@ -134,6 +135,7 @@ static td_status find_conversion(const td_call *c, const char *text, td_call_sta
     const kept *k = find_kept(c, text);
     if (!k) {
         td_as as;
+        TD_STEP(step, "parse");
         td_status status = td_as_parse(text, c->tensor->dtype, &as);
         if (status)
             return status;
@@ -269,6 +271,7 @@ static td_status save_owned(const td_call *c, td_call_state *s)
  * td_call_put_back. */
 static td_status bring_spans(const td_call *c, td_call_state *s, const td_plan *plan)
 {
+    TD_STEP(step, "words from layers");
     const bool looks = c->writes_tensor || c->compares, partly = c->layout->keep || c->layout->clip;
     td_status status = td_plan_spans(plan, &s->spans, &s->span_count);
     for (size_t i = 0; i < s->span_count && !status; i++) {
@@ -298,7 +301,10 @@ static td_status bring_in(const td_call *c, td_call_state *s, bool blocks)
 
 td_status td_call_put_back(const td_call *c, td_call_state *s)
 {
-    td_status status = s->span_count && s->has_x ? td_x_make_known(c, s->memory_dtype, &s->x) : TD_OK;
+    if (!s->span_count)
+        return TD_OK;
+    TD_STEP(step, "words to layers");
+    td_status status = s->has_x ? td_x_make_known(c, s->memory_dtype, &s->x) : TD_OK;
     for (size_t i = 0; i < s->span_count && !status; i++)
         status = td_memory_seal(c->bank[s->spans[i].bank], s->spans[i].first, s->spans[i].count);
     for (size_t i = 0; i < s->span_count && !status; i++)
@@ -337,6 +343,7 @@ static td_status begin(const td_call *c, td_call_state *s, bool blocks)
     if (!status)
         status = bring_in(c, s, blocks);
     if (!status && has_x(c)) {
+        TD_STEP(step, "x and z");
         s->has_x = true;
         status = td_x_begin(c, s->memory_dtype, &s->x);
         s->run.loose = s->x.flags;

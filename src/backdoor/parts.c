@@ -4,6 +4,7 @@
 #include "backdoor/parts.h"
 
 #include "backdoor/parts_layers.h"
+#include "base/profile.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "exec/paths.h"
@@ -367,6 +368,7 @@ td_status td_placed_dump(td_placed *p)
 td_status td_backdoor_load_parts(td_memory *const *memories, size_t count, const td_tensor *tensor,
                                  const td_parts_layout *layout)
 {
+    TD_OPERATION(operation, "backdoor_load_parts");
     td_placed placed;
     td_status status = td_placed_open(&(td_parts_call){.operation = "backdoor_load_parts",
                                                        .memories = memories,
@@ -386,6 +388,7 @@ td_status td_backdoor_load_parts(td_memory *const *memories, size_t count, const
 td_status td_backdoor_dump_parts(td_memory *const *memories, size_t count, td_tensor *tensor,
                                  const td_parts_layout *layout)
 {
+    TD_OPERATION(operation, "backdoor_dump_parts");
     td_placed placed;
     td_status status = td_placed_open(&(td_parts_call){.operation = "backdoor_dump_parts",
                                                        .memories = memories,

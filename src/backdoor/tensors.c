@@ -2,6 +2,7 @@
  * the operation and the memory's name in front of a failure. Called by users, dpi/ and design/staging.c.
  * memory/words.c has the word operations. */
 #include "backdoor/call.h"
+#include "base/profile.h"
 #include "exec/paths.h"
 #include "plan/cache.h"
 #include "plan/copies.h"
@@ -51,6 +52,7 @@ static td_status load(const td_call *c, td_call_state *s)
     const td_run *run = &s->run;
     size_t bad = 0;
     if (run->convert && run->convert->check) {
+        TD_STEP(step, "check values");
         td_status status = td_convert_check(run->convert, run->tensor, c->tensor->elems, 0, 1, &bad);
         if (status)
             return status;
@@ -79,6 +81,14 @@ static td_status dump_copied(const td_call *c, const td_run *run)
     return TD_OK;
 }
 
+static td_status check_values(const td_run *run)
+{
+    if (!run->convert || !run->convert->check)
+        return TD_OK;
+    TD_STEP(step, "check values");
+    return td_exec_check(run);
+}
+
 static td_status dump(const td_call *c, const td_call_state *s)
 {
     const td_run *run = &s->run;
@@ -86,7 +96,7 @@ static td_status dump(const td_call *c, const td_call_state *s)
         td_blocks_run(c, s);
         return TD_OK;
     }
-    td_status status = run->convert && run->convert->check ? td_exec_check(run) : TD_OK;
+    td_status status = check_values(run);
     if (status)
         return status;
     if (run->plan->slides)
@@ -100,6 +110,7 @@ static td_status dump(const td_call *c, const td_call_state *s)
 td_status td_call_run(const td_call *c)
 {
     td_call_state s;
+    TD_OPERATION(operation, c->operation);
     td_status status = td_call_begin_blocks(c, &s);
     if (!status && s.run.plan->dense_words != c->staged_words)
         status =
@@ -109,6 +120,8 @@ td_status td_call_run(const td_call *c)
         status = c->writes_tensor ? dump(c, &s) : load(c, &s);
     if (!status)
         td_paths_count(&s.run, c->writes_tensor);
+    if (!status)
+        td_step_bytes(operation, c->tensor->elems * c->tensor->dtype.bytes);
     return td_call_end(c, &s, status);
 }
 

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 
 #include "base/clock.h"
+#include "base/profile.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -94,6 +95,12 @@ void td_pool_limit(unsigned threads)
     atomic_store_explicit(&limit, threads > 1 + MAX_WORKERS ? 1 + MAX_WORKERS : threads, memory_order_relaxed);
 }
 
+static void run_part(const job *j, unsigned part)
+{
+    TD_LIGHT_STEP(step, "part");
+    j->work(j->context, part, part + 1);
+}
+
 /* Thread `who` of the job begins at its own share and goes on round all parts. */
 static void claim_parts(const job *j, unsigned who)
 {
@@ -103,8 +110,14 @@ static void claim_parts(const job *j, unsigned who)
         const uint64_t bit = (uint64_t)1 << part;
         if (!(atomic_load_explicit(&pool.taken, memory_order_relaxed) & bit) &&
             !(atomic_fetch_or_explicit(&pool.taken, bit, memory_order_relaxed) & bit))
-            j->work(j->context, part, part + 1);
+            run_part(j, part);
     }
+}
+
+static void help(const job *j, unsigned who)
+{
+    TD_OPERATION(operation, "thread of the pool");
+    claim_parts(j, who);
 }
 
 static void *worker_main(void *argument)
@@ -121,7 +134,7 @@ static void *worker_main(void *argument)
         seen = pool.number;
         pool.busy++;
         pthread_mutex_unlock(&pool.lock);
-        claim_parts(&mine, who % mine.threads);
+        help(&mine, who % mine.threads);
         pthread_mutex_lock(&pool.lock);
         if (--pool.busy == 0)
             pthread_cond_signal(&pool.work_done);
@@ -249,6 +262,7 @@ static void share(td_pool_work *work, void *context, unsigned first, unsigned pa
     const unsigned allowed = threads_allowed(), threads = allowed < parts ? allowed : parts;
     const job j = {.work = work, .context = context, .parts = parts, .threads = threads};
     if (threads > 1 && pthread_mutex_trylock(&owner) == 0) {
+        TD_STEP(step, "threads");
         const bool shared = start_workers(threads - 1);
         if (shared)
             run_shared(&j, ((uint64_t)1 << first) - 1);

@@ -5,6 +5,7 @@
  * outside the layout. */
 #include "backdoor/call.h"
 #include "base/fp_mode.h"
+#include "base/profile.h"
 #include "compare/accept.h"
 #include "compare/padding.h"
 #include "compare/statistics.h"
@@ -349,6 +350,7 @@ static td_status open_report(const td_comparison *what, const td_policy *policy,
 /* The end of both kinds of comparison: sorts, guesses, and hands the report out or frees it. */
 static td_status close_report(comparison *c, td_status status, td_report **out)
 {
+    TD_LIGHT_STEP(step, "report");
     td_report *r = c->report;
     r->compared = c->done - r->masked;
     if (!status && !r->failed && !r->compared)
@@ -382,6 +384,15 @@ static td_status sum_up(comparison *c)
         &(td_statistics_of){.accept = &c->accept, .unknown = c->unknown, .run = c->run, .actual = c->what->actual}, r);
 }
 
+static td_status compare_elems(comparison *c, const td_run *run)
+{
+    TD_LIGHT_STEP(step, "compare");
+    bool accepted = false;
+    td_step_bytes(step, c->what->golden->elems * c->what->golden->dtype.bytes);
+    const td_status status = accept_first(c, run, &accepted);
+    return status || accepted ? status : td_slabs_walk(run, &c->accept.wish, compare_slabs, c);
+}
+
 /* The elements, then the padding and what lies outside. */
 static td_status compare_run(const td_call *call, const td_call_state *state, const td_comparison *what,
                              const td_policy *policy, td_report **out)
@@ -406,10 +417,7 @@ static td_status compare_run(const td_call *call, const td_call_state *state, co
     c.run = run;
     c.unknown = state->has_x && state->x.flags ? &state->x : NULL;
     c.accept.never = c.unknown != NULL;
-    bool accepted = false;
-    status = accept_first(&c, run, &accepted);
-    if (!status && !accepted)
-        status = td_slabs_walk(run, &c.accept.wish, compare_slabs, &c);
+    status = compare_elems(&c, run);
     if (!status)
         status = sum_up(&c);
     if (!status && policy->check_pad)
@@ -462,6 +470,8 @@ static td_status compare_actual(const td_comparison *what, const td_policy *poli
         status = open_report(what, policy, NULL, NULL, &c);
     if (status)
         return status;
+    TD_LIGHT_STEP(step, "compare");
+    td_step_bytes(step, golden->elems * golden->dtype.bytes);
     unsigned char *const data = actual->data;
     td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, &c);
     return close_report(&c, sum_up(&c), out);
@@ -472,6 +482,12 @@ static td_status compare_tensors(const td_call *call, const td_comparison *what,
 {
     const td_status status = compare_actual(what, policy, out);
     return status ? td_call_fail(call, status) : TD_OK;
+}
+
+static td_status read_policy(const char *text, td_policy *out)
+{
+    TD_LIGHT_STEP(step, "parse");
+    return td_policy_parse(text, out);
 }
 
 td_status td_compare(const td_comparison *what, td_report **out)
@@ -486,8 +502,9 @@ td_status td_compare(const td_comparison *what, td_report **out)
                           .layout = what->layout,
                           .as = what->as,
                           .compares = true};
+    TD_OPERATION(operation, call.operation);
     const unsigned mode = td_mode_enter();
-    td_status status = td_policy_parse(what->policy, &policy);
+    td_status status = read_policy(what->policy, &policy);
     if (!status && what->banks && what->actual)
         status = td_fail(TD_ARGUMENT, "a comparison with memories and with an actual tensor; pass one of them");
     if (status)
@@ -495,5 +512,7 @@ td_status td_compare(const td_comparison *what, td_report **out)
     else
         status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(&call, what, &policy, out);
     td_mode_leave(mode);
+    if (!status)
+        td_step_bytes(operation, what->golden->elems * what->golden->dtype.bytes);
     return status;
 }

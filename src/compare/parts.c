@@ -4,6 +4,7 @@
  * have made what the memories hold. */
 #include "backdoor/parts.h"
 #include "base/fp_mode.h"
+#include "base/profile.h"
 #include "report/parts.h"
 
 #include <math.h>
@@ -346,6 +347,7 @@ static td_status check_policy(const char *text, td_policy *policy)
 td_status td_backdoor_compare_parts(td_memory *const *memories, size_t count, const td_tensor *golden,
                                     const td_parts_layout *layout, const char *policy, td_report **out)
 {
+    TD_OPERATION(operation, "backdoor_compare_parts");
     td_policy parsed;
     td_placed placed = {0};
     if (!out)

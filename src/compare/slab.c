@@ -167,7 +167,7 @@ void td_slab_take(td_slab_taker *t, unsigned char *buffer, td_slab *slab)
     unsigned char *const taken = s->own_buffer ? s->own_buffer : buffer;
     t->box.memory = s->small_box.memory + slab->memory;
     t->box.select = s->small_box.select + slab->select;
-    td_exec_dump(&(td_run){.plan = &t->plan, .bank = s->bank, .tensor = taken});
+    td_exec_dump(&(td_run){.plan = &t->plan, .bank = s->bank, .tensor = taken, .inner = true});
     slab->stored = taken;
 }
 

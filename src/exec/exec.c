@@ -4,6 +4,7 @@
 #include "exec/exec.h"
 
 #include "base/pool.h"
+#include "base/profile.h"
 #include "exec/bit_rows.h"
 #include "exec/fill.h"
 #include "exec/gather.h"
@@ -12,6 +13,7 @@
 #include "kernels/bits.h"
 #include "kernels/gather.h"
 #include "plan/move.h"
+#include "plan/passes.h"
 
 #include <string.h>
 
@@ -135,19 +137,38 @@ static void move_box(const td_run *run, size_t b, bool dump)
         move_grounds(run, b, dump, false, node, box->selectors, td_box_at(box));
 }
 
+static void move_one(const td_run *run, size_t b, bool dump)
+{
+    const td_plan *plan = run->plan;
+    const td_stage *stage = run->loose ? NULL : td_stage_of(plan, b, dump);
+    if (stage)
+        td_stage_run(stage, run, &plan->data[b], dump);
+    else if (plan->rows[b].way == TD_ROWS_NONE)
+        td_plain_run(run, &plan->data[b], 1, dump ? td_dump_row : td_load_row);
+    else
+        move_box(run, b, dump);
+}
+
+/* The step of a box in the profile is called after its path. */
+static void move_profiled(const td_run *run, size_t b, bool dump)
+{
+    static const char *const name[TD_PATHS] = {"move contiguous", "move transposed", "move interleaved",
+                                               "move gathered",   "move packed",     "move converted",
+                                               "move plain",      "move staged"};
+    TD_LIGHT_STEP(step, name[td_path_of(run->plan, b, dump, run->convert != NULL)]);
+    td_step_bytes(step, td_path_bytes(run->plan, b));
+    move_one(run, b, dump);
+}
+
 /* The data boxes; boxes in pieces go through the plain walker. */
 static void move_all(const td_run *run, bool dump)
 {
-    const td_plan *plan = run->plan;
-    for (size_t b = 0; b < plan->data_count; b++) {
-        const td_stage *stage = run->loose ? NULL : td_stage_of(plan, b, dump);
-        if (stage)
-            td_stage_run(stage, run, &plan->data[b], dump);
-        else if (plan->rows[b].way == TD_ROWS_NONE)
-            td_plain_run(run, &plan->data[b], 1, dump ? td_dump_row : td_load_row);
+    const bool profiled = td_profile_runs() && !run->inner;
+    for (size_t b = 0; b < run->plan->data_count; b++)
+        if (profiled)
+            move_profiled(run, b, dump);
         else
-            move_box(run, b, dump);
-    }
+            move_one(run, b, dump);
 }
 
 /* Padding is a load of one element over and over. */
@@ -253,6 +274,22 @@ static void clear_all(const td_run *run)
     }
 }
 
+static void fill_or_pad(const td_run *run)
+{
+    const td_plan *plan = run->plan;
+    if (!plan->fills_pads && !plan->lane_mask && !plan->pads_count)
+        return;
+    TD_LIGHT_STEP(step, "fill words");
+    if (plan->fills_pads) {
+        fill_all(run);
+        return;
+    }
+    if (plan->lane_mask)
+        clear_all(run);
+    if (plan->pads_count)
+        pad_all(run);
+}
+
 void td_exec_load(const td_run *run)
 {
     const td_plan *plan = run->plan;
@@ -263,17 +300,13 @@ void td_exec_load(const td_run *run)
         return;
     }
     if (plan->in_order) {
+        TD_LIGHT_STEP(step, "move plain");
+        td_step_bytes(step, plan->elems * plan->tensor_dtype.bytes);
         load_in_order(run);
         return;
     }
-    if (plan->fills_pads && !plan->covered)
-        fill_all(run);
-    else if (!plan->covered) {
-        if (plan->lane_mask)
-            clear_all(run);
-        if (plan->pads_count)
-            pad_all(run);
-    }
+    if (!plan->covered)
+        fill_or_pad(run);
     move_all(run, false);
 }
 

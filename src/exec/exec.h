@@ -14,6 +14,7 @@ typedef struct td_run {
     const td_convert *convert; /* on the way of this run; NULL: bits move unchanged */
     /* Per element, in a container of the memory's dtype: not 0 where copies may differ; or NULL. */
     const unsigned char *loose;
+    bool inner; /* a small part of something larger, as a slab: no step of its own in the profile */
 } td_run;
 
 void td_exec_load(const td_run *run);

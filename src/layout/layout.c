@@ -3,6 +3,7 @@
  * layout_file.c and torchbit.c call it too. It knows no shape, so it refuses only what is wrong for every shape. */
 #include "layout/layout.h"
 
+#include "base/profile.h"
 #include "base/text.h"
 #include "layout/options.h"
 #include "layout/preset.h"
@@ -178,6 +179,7 @@ static td_status create(const char *pattern, const char *option_text, const char
 
 td_status td_layout_make(const char *pattern, const char *option_text, const char *address, td_layout **out)
 {
+    TD_STEP(step, "parse");
     const char *start = pattern + strspn(pattern, " \t\n");
     if (strncmp(start, TD_PRESET_PREFIX, strlen(TD_PRESET_PREFIX)) != 0)
         return create(pattern, option_text, address, out);
@@ -191,6 +193,7 @@ td_status td_layout_make(const char *pattern, const char *option_text, const cha
 
 td_status td_layout_create(const char *pattern, const char *option_text, const char *address, td_layout **out)
 {
+    TD_OPERATION(operation, "layout_create");
     if (!pattern || !out)
         return td_fail(TD_ARGUMENT, "layout_create: %s is NULL; pass one", pattern ? "out" : "the pattern");
     td_status status = td_layout_make(pattern, option_text ? option_text : "", address ? address : "", out);

@@ -4,6 +4,7 @@
 #include "layout/layout_file.h"
 
 #include "base/pages.h"
+#include "base/profile.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "layout/clauses.h"
@@ -386,11 +387,13 @@ static td_status open_entry(const char *call, const char *path, const char *name
 
 td_status td_layout_open(const char *path, const char *name, td_layout **out)
 {
+    TD_OPERATION(operation, "layout_open");
     return open_entry("layout_open", path, name, out, NULL);
 }
 
 td_status td_parts_layout_open(const char *path, const char *name, td_parts_layout **out)
 {
+    TD_OPERATION(operation, "parts_layout_open");
     return open_entry("parts_layout_open", path, name, NULL, out);
 }
 

@@ -1,6 +1,7 @@
 /* Bytes at system addresses: runs of them are cut where a memory ends, and go to its words in the order that its endian
  * says. td_map_read, td_map_write and td_map_load_file. A write is checked whole, and all words that it changes in part
  * are brought in, before the first byte is written. */
+#include "base/profile.h"
 #include "files/file_name.h"
 #include "files/image/image.h"
 #include "map/map.h"
@@ -85,6 +86,8 @@ static td_status check_call(const td_map *map, const void *bytes, size_t count)
 
 td_status td_map_read(const td_map *map, uint64_t address, void *bytes, size_t count)
 {
+    TD_OPERATION(operation, "map_read");
+    td_step_bytes(operation, count);
     td_status status = check_call(map, bytes, count);
     piece p;
     for (uint64_t at = 0; at < count && !status; at += p.count) {
@@ -210,6 +213,8 @@ static td_status visit_bytes(const td_map *map, pass what, uint64_t address, con
 
 td_status td_map_write(td_map *map, uint64_t address, const void *bytes, size_t count)
 {
+    TD_OPERATION(operation, "map_write");
+    td_step_bytes(operation, count);
     td_status status = check_call(map, bytes, count);
     if (!status && count > UINT64_MAX - address)
         status = td_fail(TD_RANGE, "%zu bytes from there pass 2^64; pass fewer", count);
@@ -247,6 +252,7 @@ static td_status load_bytes(void *context, uint64_t address, const unsigned char
 
 td_status td_map_load_file(td_map *map, const char *path, td_image_outside *outside)
 {
+    TD_OPERATION(operation, "map_load_file");
     loader l = {.map = map};
     if (!map || !path)
         return td_fail(TD_ARGUMENT, "map_load_file: the %s is NULL; pass one", map ? "path" : "map");

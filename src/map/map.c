@@ -3,6 +3,7 @@
 #include "map/map.h"
 
 #include "base/pages.h"
+#include "base/profile.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -71,6 +72,7 @@ static td_status make(const unsigned char *text, size_t size, td_memory *const *
 
 td_status td_map_open(const char *path, td_memory *const *arrays, size_t count, td_map **out)
 {
+    TD_OPERATION(operation, "map_open");
     size_t line = 0;
     td_file_map file;
     if (!path || !out)
@@ -89,6 +91,7 @@ td_status td_map_open(const char *path, td_memory *const *arrays, size_t count, 
 
 td_status td_map_create(const char *text, td_memory *const *arrays, size_t count, td_map **out)
 {
+    TD_OPERATION(operation, "map_create");
     size_t line = 0;
     if (!text || !out)
         return td_fail(TD_ARGUMENT, "map_create: the %s is NULL; pass one", text ? "output" : "text");

@@ -1,5 +1,6 @@
 /* Tensors at system addresses: the layout's address is counted from there, in the words of the memory that has it. The
  * memory's own calls do the rest. Refuses addresses inside a word, where only a flat layout can begin. */
+#include "base/profile.h"
 #include "layout/layout.h"
 #include "map/map.h"
 
@@ -77,6 +78,7 @@ static td_status finish(const char *call, uint64_t address, place *p, td_status 
 td_status td_map_load_tensor(td_map *map, uint64_t address, const td_tensor *tensor, const td_layout *layout,
                              const char *as)
 {
+    TD_OPERATION(operation, "map_load_tensor");
     place p = {0};
     td_status status = find_place(map, address, layout, &p);
     if (!status)
@@ -87,6 +89,7 @@ td_status td_map_load_tensor(td_map *map, uint64_t address, const td_tensor *ten
 td_status td_map_dump_tensor(const td_map *map, uint64_t address, td_tensor *tensor, const td_layout *layout,
                              const char *as)
 {
+    TD_OPERATION(operation, "map_dump_tensor");
     place p = {0};
     td_status status = find_place(map, address, layout, &p);
     if (!status)
@@ -97,6 +100,7 @@ td_status td_map_dump_tensor(const td_map *map, uint64_t address, td_tensor *ten
 td_status td_map_compare_tensor(const td_map *map, uint64_t address, const td_tensor *golden, const td_layout *layout,
                                 const char *policy, const char *as, td_report **out)
 {
+    TD_OPERATION(operation, "map_compare_tensor");
     place p = {0};
     td_status status = find_place(map, address, layout, &p);
     if (!status)

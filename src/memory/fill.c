@@ -1,5 +1,6 @@
 /* Fills words of a memory with a pattern that tells which word it is, or that nobody mistakes for data. Behind
  * td_memory_fill, which dpi/memory.c calls too. The text is parsed whole before a word is written. */
+#include "base/profile.h"
 #include "base/random.h"
 #include "memory/memory.h"
 
@@ -121,6 +122,7 @@ static void fill_word(const td_memory *memory, const filling *f, uint64_t addres
 
 td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, uint64_t count)
 {
+    TD_OPERATION(operation, "memory_fill");
     if (!memory || !what)
         return td_fail(TD_ARGUMENT, "memory_fill: the %s is NULL; pass one", memory ? "filling" : "memory");
     if (count == 0 || first >= memory->depth_words || count > memory->depth_words - first)
@@ -141,6 +143,7 @@ td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, ui
             memset(memory->unknown->data + w * memory->word_bytes, 0, memory->word_bytes);
     }
     free(f.constant);
+    td_step_bytes(operation, count * memory->word_bytes);
     if (!status)
         status = td_memory_finish_write(memory, first, count);
     if (status)

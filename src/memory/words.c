@@ -1,6 +1,7 @@
 /* The word operations: backdoor_read, backdoor_write and the byte-masked write. They take lists of addresses and words
  * in the memory's own form; the DPI layer and the public header call them. Every address, word and mask is checked
  * before the first word is written. */
+#include "base/profile.h"
 #include "memory/memory.h"
 #include "memory/x_state.h"
 
@@ -226,6 +227,7 @@ static td_status fail_call(const char *call, const td_memory *memory, td_status 
 
 td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words)
 {
+    TD_OPERATION(operation, "backdoor_read");
     td_status status = check_list(memory, addresses, count, words);
     if (!status)
         status = bring_in(memory, false, addresses, count);
@@ -235,12 +237,14 @@ td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, s
         return fail_call("backdoor_read", memory, status);
 #define READ(bytes) read_words(memory->data, addresses, count, words, bytes)
     FOR_EACH_WORD_SIZE(memory->word_bytes, READ)
+    td_step_bytes(operation, count * memory->word_bytes);
     return TD_OK;
 }
 
 td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                             const void *bit_mask)
 {
+    TD_OPERATION(operation, "backdoor_write");
     td_status status = check_list(memory, addresses, count, words);
     if (!status)
         status = check_width("word", memory, count, words);
@@ -258,6 +262,7 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE)
     if (memory->unknown_any)
         make_known(memory, addresses, count, bit_mask);
+    td_step_bytes(operation, count * memory->word_bytes);
     status = put_back(memory, addresses, count);
     return status ? fail_call("backdoor_write", memory, status) : TD_OK;
 }
@@ -265,6 +270,7 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
 td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
                                   const void *byte_mask)
 {
+    TD_OPERATION(operation, "backdoor_write_bytes");
     const unsigned char *masks = byte_mask;
     td_status status = check_list(memory, addresses, count, words);
     if (!status)
@@ -280,6 +286,7 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
     FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_BYTES)
     if (memory->unknown_any)
         make_known_bytes(memory, addresses, count, masks, mask_bytes);
+    td_step_bytes(operation, count * memory->word_bytes);
     status = put_back(memory, addresses, count);
     return status ? fail_call("backdoor_write_bytes", memory, status) : TD_OK;
 }

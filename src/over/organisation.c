@@ -135,7 +135,7 @@ static void move(td_organisation *o, const td_organisation_run *run, uint64_t co
         move_boxes(o, run, copy, back);
         return;
     }
-    const td_run bytes = {.plan = &part->bytes, .bank = run->array, .tensor = run->words};
+    const td_run bytes = {.plan = &part->bytes, .bank = run->array, .tensor = run->words, .inner = true};
     if (part->bytes.data_count && back)
         td_exec_dump(&bytes);
     else if (part->bytes.data_count)

@@ -3,6 +3,7 @@
  * sparse.c calculate. */
 #include "parts/blocks.h"
 
+#include "base/profile.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "parts/ggml_k.h"
@@ -163,6 +164,8 @@ static td_block_parts blocks_of(const td_parts *p)
 
 td_status td_parts_pack_into(td_parts *p, const td_tensor *tensor)
 {
+    TD_STEP(step, "pack");
+    td_step_bytes(step, tensor->elems * tensor->dtype.bytes);
     if (p->is_sparse)
         return td_sparse_pack(&p->sparse, tensor, p->tensor);
     if (p->packing.supers && !td_ggml_k_can(&p->packing))
@@ -177,6 +180,7 @@ td_status td_parts_pack_into(td_parts *p, const td_tensor *tensor)
 
 td_status td_parts_pack(const td_tensor *tensor, const char *packing, td_parts **out)
 {
+    TD_OPERATION(operation, "parts_pack");
     if (!tensor || !packing || !out)
         return td_fail(TD_ARGUMENT,
                        "parts_pack: %s is NULL; pass a tensor, a packing such as \"mxfp4\", and a td_parts",
@@ -341,6 +345,8 @@ td_status td_parts_take(td_parts *parts, const char *name, td_tensor **out)
 /* A sparse tensor in the dtype of its values, or converted to another; `out` is new, and lost where it is refused. */
 static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
 {
+    TD_STEP(step, "unpack");
+    td_step_bytes(step, out->elems * out->dtype.bytes);
     char name[TD_DTYPE_NAME_BYTES];
     td_tensor *dense = NULL;
     const td_dtype elem = parts->form[0].dtype;
@@ -362,6 +368,8 @@ static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
 
 static void unpack_blocks(const td_parts *parts, td_tensor *out)
 {
+    TD_STEP(step, "unpack");
+    td_step_bytes(step, out->elems * out->dtype.bytes);
     const td_block_parts blocks = blocks_of(parts);
     td_blocks_unpack(&parts->packing, &parts->block, &blocks, out);
 }
@@ -416,6 +424,7 @@ td_status td_parts_unpack_into(const td_parts *parts, td_tensor *out)
 /* A part may have been reshaped since it was made; its elements and its dtype are those of the packing still. */
 td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_tensor **out)
 {
+    TD_OPERATION(operation, "parts_unpack");
     char type[TD_DTYPE_NAME_BYTES];
     td_tensor *tensor = NULL;
     if (!parts || !out)

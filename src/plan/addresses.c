@@ -3,6 +3,8 @@
  * expressions refuse; check_words.c refuses places. */
 #include "plan/places.h"
 
+#include "base/profile.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -261,6 +263,7 @@ td_status td_words_fail(const td_bound *bound, const td_words *words, uint64_t n
 
 td_status td_words_table(const td_bound *bound, bool digits, td_words *words, td_plan *plan)
 {
+    TD_STEP(step, "address table");
     const td_layout *layout = bound->layout;
     const td_geometry *g = &plan->geometry;
     uint64_t room = 0;

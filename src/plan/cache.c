@@ -4,6 +4,7 @@
  * not there. */
 #include "plan/cache.h"
 
+#include "base/profile.h"
 #include "plan/copies.h"
 
 #include <pthread.h>
@@ -225,6 +226,7 @@ static td_status find_or_create(const td_plan_request *request, td_plan **out)
 
 td_status td_cache_borrow(const td_plan_request *request, const td_plan **out)
 {
+    TD_LIGHT_STEP(step, "cache");
     if (is_last(request))
         last.hits++;
     else {

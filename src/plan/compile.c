@@ -2,6 +2,7 @@
  * each takes and gives. cache.c calls td_plan_create for a plan that it does not have yet. Every refusal of a layout
  * for a shape and a memory comes from these passes. */
 #include "base/cpu.h"
+#include "base/profile.h"
 #include "plan/copies.h"
 #include "plan/passes.h"
 #include "plan/stage.h"
@@ -162,6 +163,7 @@ done:
 
 td_status td_plan_create(const td_plan_request *request, td_plan **out)
 {
+    TD_STEP(step, "plan");
     td_plan *last = NULL;
     if (!request->layout->alias_last || request->dense)
         return create(request, NULL, out);

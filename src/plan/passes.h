@@ -218,4 +218,8 @@ td_status td_stages_choose(td_plan *plan, const td_kernels *kernels);
 /* Gives plan->path_use. */
 void td_path_find(td_plan *plan);
 
+/* The path of one data box, and the bytes of its elements; exec names the steps of the profile by it. */
+td_path td_path_of(const td_plan *plan, size_t b, bool dump, bool converts);
+uint64_t td_path_bytes(const td_plan *plan, size_t b);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static td_path path_of(const td_plan *plan, size_t b, bool dump, bool converts)
+td_path td_path_of(const td_plan *plan, size_t b, bool dump, bool converts)
 {
     static const uint8_t of_kind[] = {[TD_MOVE_NONE] = TD_PATH_PACKED,
                                       [TD_MOVE_RUNS] = TD_PATH_CONTIGUOUS,
@@ -35,14 +35,19 @@ static uint64_t elems_of(const td_plan *plan, const td_box *box)
     return elems;
 }
 
+uint64_t td_path_bytes(const td_plan *plan, size_t b)
+{
+    return elems_of(plan, &plan->data[b]) * plan->tensor_dtype.bytes;
+}
+
 void td_path_find(td_plan *plan)
 {
     memset(plan->path_use, 0, sizeof plan->path_use);
     for (size_t b = 0; b < plan->data_count; b++) {
-        const uint64_t bytes = elems_of(plan, &plan->data[b]) * plan->tensor_dtype.bytes;
+        const uint64_t bytes = td_path_bytes(plan, b);
         for (int dump = 0; dump < 2; dump++)
             for (int converts = 0; converts < 2; converts++) {
-                const td_path path = path_of(plan, b, dump, converts);
+                const td_path path = td_path_of(plan, b, dump, converts);
                 plan->path_use[dump][converts].set |= 1u << path;
                 plan->path_use[dump][converts].bytes[path] += bytes;
             }

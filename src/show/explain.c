@@ -3,6 +3,7 @@
  * picture.c. */
 #include "show/view.h"
 
+#include "base/profile.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 
@@ -211,6 +212,7 @@ static td_status add_plan(const td_view *s, td_text *out)
 
 td_status td_layout_explain(const td_layout *layout, const td_scene *scene, char **text)
 {
+    TD_OPERATION(operation, "layout_explain");
     if (!layout || !scene || !text)
         return td_fail(TD_ARGUMENT, "layout_explain: the %s is NULL; pass one",
                        !layout  ? "layout"

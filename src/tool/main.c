@@ -70,9 +70,19 @@ static int run(int argc, char **argv)
     return fail_unknown(argv[1]);
 }
 
+/* With TD_PROFILE=1; behind the output, and on stderr, so that a pipe gets what it would get without. */
+static void print_profile(void)
+{
+    char *text = NULL;
+    if (td_profile_wanted() && td_profile_text(&text) == TD_OK)
+        fputs(text, stderr);
+    td_free(text);
+}
+
 int main(int argc, char **argv)
 {
     int code = run(argc, argv);
+    print_profile();
     if (fflush(stdout) != 0 && code == TOOL_OK)
         return tool_fail(NULL, "cannot write to stdout");
     return code;

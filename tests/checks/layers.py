@@ -28,6 +28,7 @@ BELOW["files/parts"] = ["files/tensor", "files", "parts", "layout"] + BELOW["fil
 BELOW["design"] = ["files", "backdoor"] + BELOW["backdoor"]
 BELOW["map"] = ["over", "codes", "backdoor", "compare", "files/image", "design"] + BELOW["compare"]
 BELOW["program"] = ["design", "show"] + BELOW["compare"] + ["compare"]
+BELOW["profile"] = ["files", "base"]
 BELOW["tool"] = ["base"]
 PUBLIC = ["tensordoor.h", "tensordoor_bridge.h"]
 

@@ -1,6 +1,7 @@
 /* The facade of memory images: reads a name, maps or creates the file, hands it to the format, and puts the call and
  * the name in front of every message. The formats live beside it; file_name.c says which there are. It refuses spans
  * that are not ascending words of the memory. */
+#include "base/profile.h"
 #include "files/image/formats.h"
 #include "memory/x_state.h"
 
@@ -64,6 +65,7 @@ static td_status put_back(const td_memory *memory, const td_span *spans, size_t 
 static td_status load_file(td_memory *memory, const char *path, td_image_outside *outside)
 {
     static const char call[] = "memory_load_file";
+    TD_OPERATION(operation, call);
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a memory and a path", call, memory ? "path" : "memory");
     source s;
@@ -71,6 +73,8 @@ static td_status load_file(td_memory *memory, const char *path, td_image_outside
     size_t count = 0;
     td_status status = open_image(path, &s);
     if (status == TD_OK) {
+        TD_STEP(step, "read file");
+        td_step_bytes(step, s.file.size);
         td_image check = td_image_make(memory->width_bits, memory->depth_words, NULL);
         td_image write = td_image_make(memory->width_bits, memory->depth_words, memory->data);
         check.want_spans = memory->backing != NULL; /* a file may cover words in part */
@@ -226,6 +230,7 @@ static td_status check_known(const td_memory *memory, const td_span *spans, size
 td_status td_memory_save_file(const td_memory *memory, const char *path, const td_span *spans, size_t count)
 {
     static const char call[] = "memory_save_file";
+    TD_OPERATION(operation, call);
     if (!memory || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a memory and a path", call, memory ? "path" : "memory");
     td_file_name name = {0};
@@ -243,6 +248,9 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
     if (status == TD_OK)
         status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
+        TD_STEP(step, "write file");
+        for (size_t i = 0; i < count; i++)
+            td_step_bytes(step, spans[i].count * memory->word_bytes);
         status = image_formats[name.format]->save(memory, &name.options, spans, count, &writer);
         status = td_writer_close(&writer, status);
     }

@@ -1,6 +1,7 @@
 /* Parts from files: a tensor of a .gguf whose type is a packing, a weight of a checkpoint, or tensors that are one by
  * the words of the caller or of a layout file. The facade of this
  * folder: it reads the name, and puts the call and the name in front of every message. */
+#include "base/profile.h"
 #include "files/elements.h"
 #include "files/parts/checkpoint.h"
 #include "files/tensor/gguf.h"
@@ -92,6 +93,7 @@ static td_status open_entry(const char *text, td_parts **out)
 
 td_status td_parts_open(const char *path, const char *packing, td_parts **out)
 {
+    TD_OPERATION(operation, "parts_open");
     static const char call[] = "parts_open";
     if (!path || !out)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a path and a td_parts pointer", call, path ? "out" : "path");

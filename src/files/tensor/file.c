@@ -2,6 +2,8 @@
  * name in front of every message. It refuses to save one tensor over a file that holds others. */
 #include "files/tensor/members.h"
 
+#include "base/profile.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +31,8 @@ static td_status choose_dtype(const char *dtype, const td_file_options *options,
 
 static td_status read_tensor(td_file_map *file, const td_file_name *name, const td_dtype *as, td_tensor **out)
 {
+    TD_STEP(step, "read file");
+    td_step_bytes(step, file->size);
     const td_container_format *container = container_of(name->format);
     if (container)
         return container->read(file, name->member, as, out);
@@ -38,6 +42,7 @@ static td_status read_tensor(td_file_map *file, const td_file_name *name, const 
 td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out)
 {
     static const char call[] = "tensor_open";
+    TD_OPERATION(operation, call);
     if (!path || !out)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a path and a td_tensor pointer", call, path ? "out" : "path");
     td_dtype as;
@@ -141,6 +146,7 @@ static td_status write_tensor(const td_tensor *tensor, const td_file_name *name,
 td_status td_tensor_save(const td_tensor *tensor, const char *path)
 {
     static const char call[] = "tensor_save";
+    TD_OPERATION(operation, call);
     if (!tensor || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass a tensor and a path", call, tensor ? "path" : "tensor");
     td_file_name name = {0};
@@ -156,6 +162,8 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
     if (status == TD_OK)
         status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
+        TD_STEP(step, "write file");
+        td_step_bytes(step, tensor->elems * tensor->dtype.bytes);
         status = write_tensor(tensor, &name, &writer);
         status = td_writer_close(&writer, status);
     }
@@ -197,6 +205,7 @@ static td_status check_names(const char *const *names, const td_tensor *const *t
 td_status td_tensor_save_all(const char *const *names, const td_tensor *const *tensors, size_t count, const char *path)
 {
     static const char call[] = "tensor_save_all";
+    TD_OPERATION(operation, call);
     if (!names || !tensors || !path)
         return td_fail(TD_ARGUMENT, "%s: %s is NULL; pass names, tensors and a path", call,
                        !names     ? "names"
@@ -216,6 +225,9 @@ td_status td_tensor_save_all(const char *const *names, const td_tensor *const *t
     if (status == TD_OK)
         status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
+        TD_STEP(step, "write file");
+        for (size_t i = 0; i < count; i++)
+            td_step_bytes(step, tensors[i]->elems * tensors[i]->dtype.bytes);
         status = container->write(names, tensors, count, &writer);
         status = td_writer_close(&writer, status);
     }
