@@ -1745,6 +1745,7 @@ TD_API td_status td_program_spans(td_program *program, const char *label, const 
  *     threads           work that is shared with the pool: its own time is waking and waiting, "part" in it is the work
  *                       of the caller; what the threads of the pool do has its own lines and no share, since their
  *                       callers wait meanwhile
+ *     measure wake-up, measure stores    once in a process: what threads cost, and stores past the caches
  *     read file, write file
  *     words from layers, words to layers, x and z    memories over others and in designs
  *     DPI crossing      between two chunks of a transfer (tensordoor_bridge.h): the loop in the simulator and its calls

@@ -302,6 +302,7 @@ static int compare(const void *a, const void *b)
  * waits for the worker to start. The caller holds `owner`. */
 static uint64_t time_wake_up(void)
 {
+    TD_STEP(step, "measure wake-up");
     uint64_t taken[TIMED_RUNS + 1];
     size_t runs = 0;
     if (!start_workers(1))

@@ -411,7 +411,7 @@ void td_profile_clear(void)
 static size_t line_of(td_profile_lines *out, size_t parent, const node *n)
 {
     for (size_t i = 1; i < out->count; i++)
-        if (out->line[i].parent == parent && strcmp(out->line[i].name, n->name) == 0)
+        if (out->line[i].parent == parent && out->line[i].name && strcmp(out->line[i].name, n->name) == 0)
             return i;
     out->line[out->count] = (td_profile_line){.name = n->name, .parent = parent, .kind = n->kind};
     return out->count++;

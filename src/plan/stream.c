@@ -6,6 +6,7 @@
 #include "base/caches.h"
 #include "base/clock.h"
 #include "base/pages.h"
+#include "base/profile.h"
 #include "plan/passes.h"
 
 #include <stdatomic.h>
@@ -32,6 +33,7 @@ static uint64_t time_copy(td_move_fn copy, unsigned char *dst, const unsigned ch
  * from memory, which is not what a caller who writes the same buffer again sees. */
 static answer ask_machine(td_move_fn copy, uint64_t bytes)
 {
+    TD_STEP(step, "measure stores");
     size_t mapped = (size_t)(2 * bytes);
     unsigned char *pages = td_pages_map(&mapped, false);
     uint64_t past = UINT64_MAX, into = UINT64_MAX;
