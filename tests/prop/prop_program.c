@@ -176,7 +176,7 @@ static void step_load(world *w)
     const size_t m = (size_t)random_below(&w->r, MEMORIES), l = (size_t)random_below(&w->r, LAYOUTS);
     const uint64_t at = random_below(&w->r, 40);
     const bool chain = random_chance(&w->r, 60);
-    char step[128], text[128], as[32] = "";
+    char step[128], text[160], as[32] = "";
     size_t t = pick(w);
     td_tensor *made = chain ? make_step(w, step, sizeof step) : NULL, *more = NULL;
     if (chain && !made)
