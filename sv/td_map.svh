@@ -26,15 +26,12 @@ class td_map;
   // td_map::open_over("chip.map", macros): the same over arrays that exist, as those of the design. Each is the array
   // of the file that has its name; the map makes all others.
   static function td_map open_over(input string path, input td_bank_set arrays);
-    // verilator lint_off UNUSEDSIGNAL
-    int         count;
-    // verilator lint_on UNUSEDSIGNAL
     td_map      chip;
     string      message;
     td_status_e status;
     status = try_open_over(path, arrays, chip, message);
-    if (status == TD_OK) count = arrays.size();  // for Verilator 5.006, as below
     if (status != TD_OK) td_reporter::report(status, message);
+    else if (arrays.size() == 0) message = "";  // for Verilator 5.006, as in find
     return chip;
   endfunction
 
@@ -68,15 +65,12 @@ class td_map;
 
   // And over arrays that exist.
   static function td_map create_over(input string text, input td_bank_set arrays);
-    // verilator lint_off UNUSEDSIGNAL
-    int         count;
-    // verilator lint_on UNUSEDSIGNAL
     td_map      chip;
     string      message;
     td_status_e status;
     status = try_create_over(text, arrays, chip, message);
-    if (status == TD_OK) count = arrays.size();  // for Verilator 5.006, as below
     if (status != TD_OK) td_reporter::report(status, message);
+    else if (arrays.size() == 0) message = "";  // for Verilator 5.006, as in find
     return chip;
   endfunction
 
@@ -219,20 +213,17 @@ class td_map;
     return name;
   endfunction
 
-  // In the functions that pass a td_memory on, a call of handle() stands only for Verilator 5.006: once it splits its
-  // C++, a class is complete where a method of it is called.
+  // In the functions that pass a td_memory on, a call of handle(), which is never 0 here, stands only for Verilator
+  // 5.006: once it splits its C++, a class is complete where a method of it is called.
 
   // The memory of that name, to be used in every call; null when the map has none. It belongs to the map.
   function td_memory find(input string name);
-    td_memory        memory;
-    // verilator lint_off UNUSEDSIGNAL
-    longint unsigned found;
-    // verilator lint_on UNUSEDSIGNAL
-    string           message;
-    td_status_e      status;
+    td_memory   memory;
+    string      message;
+    td_status_e status;
     status = try_find(name, memory, message);
     if (status != TD_OK) td_reporter::report(status, message);
-    else found = memory.handle();
+    else if (memory.handle() == 0) memory = null;
     return memory;
   endfunction
 
@@ -241,22 +232,20 @@ class td_map;
     td_status_e      status;
     memory = null;
     status = td_status_e'(td_dpi_pkg::td_dpi_map_find(m_handle, name, 0, found, message));
-    if (status == TD_OK) memory = td_memory::do_find_kept(found);
-    if (status == TD_OK) found = memory.handle();
+    if (status != TD_OK) return status;
+    memory = td_memory::do_find_kept(found);
+    if (memory.handle() == 0) memory = null;
     return status;
   endfunction
 
   // The memory of its words with their check bits, where it has a code; otherwise the memory itself.
   function td_memory find_raw(input string name);
-    td_memory        memory;
-    // verilator lint_off UNUSEDSIGNAL
-    longint unsigned found;
-    // verilator lint_on UNUSEDSIGNAL
-    string           message;
-    td_status_e      status;
+    td_memory   memory;
+    string      message;
+    td_status_e status;
     status = try_find_raw(name, memory, message);
     if (status != TD_OK) td_reporter::report(status, message);
-    else found = memory.handle();
+    else if (memory.handle() == 0) memory = null;
     return memory;
   endfunction
 
@@ -265,8 +254,9 @@ class td_map;
     td_status_e      status;
     memory = null;
     status = td_status_e'(td_dpi_pkg::td_dpi_map_find(m_handle, name, 1, found, message));
-    if (status == TD_OK) memory = td_memory::do_find_kept(found);
-    if (status == TD_OK) found = memory.handle();
+    if (status != TD_OK) return status;
+    memory = td_memory::do_find_kept(found);
+    if (memory.handle() == 0) memory = null;
     return status;
   endfunction
 
@@ -274,14 +264,11 @@ class td_map;
   // td_where::of_word asks for. The memory is null when the address lies in none.
   function void locate(input longint unsigned address, output td_memory memory, output longint unsigned word,
                        output longint unsigned lsb);
-    // verilator lint_off UNUSEDSIGNAL
-    longint unsigned found;
-    // verilator lint_on UNUSEDSIGNAL
-    string           message;
-    td_status_e      status;
+    string      message;
+    td_status_e status;
     status = try_locate(address, memory, word, lsb, message);
     if (status != TD_OK) td_reporter::report(status, message);
-    else found = memory.handle();
+    else if (memory.handle() == 0) memory = null;
   endfunction
 
   function td_status_e try_locate(input longint unsigned address, output td_memory memory, output longint unsigned word,
@@ -290,8 +277,9 @@ class td_map;
     td_status_e      status;
     memory = null;
     status = td_status_e'(td_dpi_pkg::td_dpi_map_locate(m_handle, address, found, word, lsb, message));
-    if (status == TD_OK) memory = td_memory::do_find_kept(found);
-    if (status == TD_OK) found = memory.handle();
+    if (status != TD_OK) return status;
+    memory = td_memory::do_find_kept(found);
+    if (memory.handle() == 0) memory = null;
     return status;
   endfunction
 

@@ -1,7 +1,7 @@
 /* The map of a chip: memories by name, each made of arrays, and system byte addresses over them. map.c is the facade,
  * build.c makes the memories out of the clauses of the file, interleave.c and dram.c say how a region lies over several
- * memories, bytes.c and tensors.c use the addresses, transfer.c for arrays inside a design. A region over several memories is a memory over them (over/), so
- * that nothing above knows how it is interleaved. */
+ * memories, bytes.c and tensors.c use the addresses, transfer.c for arrays inside a design. A region over several
+ * memories is a memory over them (over/), so that nothing above knows how it is interleaved. */
 #ifndef TD_MAP_H
 #define TD_MAP_H
 

@@ -1,5 +1,6 @@
 /* Maps over arrays that lie elsewhere, as in a design. The same calls go to a map that has its arrays itself; what the
- * design changes meanwhile is written into both. After every call the arrays are equal, and no other word has crossed. */
+ * design changes meanwhile is written into both. After every call the arrays are equal, and no other word has crossed.
+ */
 #include "support.h"
 
 #include <tensordoor_bridge.h>
