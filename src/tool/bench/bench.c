@@ -1,209 +1,206 @@
-/* The loop of the bench (tensordoor bench, td-bench): times every case whose name holds a text. Our call, memcpy and
- * the peers take turns in one run, so that a noisy neighbour hits them all. Figures are medians; the spread goes from
- * the 10th to the 90th percentile. It measures and prints; it judges nothing. */
-#include "tool/bench/bench.h"
+/* `tensordoor bench`: the flags, and what is done with a run: printed, stored, held against a baseline. Exit code 0; 1
+ * when --check finds what fails, or a case is broken; 2 for a command line or a file that is refused. */
+#include "tool/bench/baseline.h"
+#include "tool/bench/moves.h"
+#include "tool/bench/run.h"
+#include "tool/tool.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define ROUNDS 31
-#define SLOW_ROUNDS 5
-#define SAMPLE_NS 400e3
+enum {
+    LIST,
+    JSON,
+    CSV,
+    MARKDOWN,
+    NO_PEERS,
+    TUNE,
+    SAMPLE_SIZE,
+    MEASUREMENT,
+    WARM_UP,
+    SAVE,
+    BASELINE,
+    HISTORY,
+    COMMIT,
+    CHECK,
+    FLAGS
+};
 
-enum { OURS, MEMCPY, LOOPS, NUMPY, DNNL, RUNNERS };
-static const char *const peer_name[RUNNERS] = {[LOOPS] = "loops", [NUMPY] = "numpy", [DNNL] = "onednn"};
+static const tool_usage usage = {
+    .command = "bench",
+    .file = "TEXT",
+    .about =
+        "Times every case whose group/name contains TEXT: our call, the same work by memcpy, plain loops in C, and\n"
+        "NumPy and oneDNN where they are installed, in turns. `ratio` is the reference's time divided by ours, taken\n"
+        "round by round; more is faster. Every figure is a median with its interval; `spread` goes from the 10th to\n"
+        "the 90th percentile. Every result is checked before it is timed.\n"
+        "TD_CPU=c or avx2 in the environment limits the instructions, TD_THREADS and TD_PARALLEL_BYTES control the\n"
+        "threads, TD_BENCH_DIR is where baselines lie.",
+};
 
-typedef struct options {
-    bool json, no_peers, list, tune;
-    const char *filter;
-} options;
-
-static double time_runner(int who, bench_job *job, uint64_t repetitions)
+static int list_cases(const char *text)
 {
-    switch (who) {
-    case OURS:
-        return bench_time_ours(job, repetitions);
-    case MEMCPY:
-        return bench_time_memcpy(job, repetitions);
-    case LOOPS:
-        return bench_time_loops(job, repetitions);
-    case NUMPY:
-        return bench_numpy_time(repetitions);
-    default:
-        return bench_dnnl_time(repetitions);
-    }
-}
-
-/* Once before the clock starts: what the runner before left in the caches is not this one's doing. */
-static double time_one(int who, bench_job *job, uint64_t repetitions)
-{
-    const double warm = time_runner(who, job, 1);
-    return warm < 0 ? warm : time_runner(who, job, repetitions);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-typedef struct result {
-    double median[RUNNERS], spread;
-} result;
-
-static void measure(bench_job *job, const bool *runs, result *out)
-{
-    double sample[RUNNERS][ROUNDS];
-    uint64_t repetitions[RUNNERS];
-    int rounds[RUNNERS];
-    for (int who = 0; who < RUNNERS; who++) {
-        rounds[who] = 0;
-        if (!runs[who])
-            continue;
-        uint64_t n = 1;
-        double ns = time_one(who, job, n);
-        while (ns >= 0 && ns * (double)n < SAMPLE_NS / 4 && n < 1u << 20) {
-            n *= 4;
-            ns = time_one(who, job, n);
-        }
-        if (ns < 0)
-            continue;
-        repetitions[who] = (uint64_t)(SAMPLE_NS / (ns + 1)) + 1;
-        rounds[who] = who > MEMCPY && ns > 2e6 ? SLOW_ROUNDS : ROUNDS;
-    }
-    for (int round = 0; round < ROUNDS; round++)
-        for (int who = 0; who < RUNNERS; who++)
-            if (round < rounds[who])
-                sample[who][round] = time_one(who, job, repetitions[who]);
-    for (int who = 0; who < RUNNERS; who++) {
-        const int n = rounds[who];
-        out->median[who] = -1;
-        if (!n)
-            continue;
-        qsort(sample[who], (size_t)n, sizeof(double), compare);
-        out->median[who] = sample[who][n / 2];
-        if (who == OURS)
-            out->spread = (sample[who][n * 9 / 10] - sample[who][n / 10]) / sample[who][n / 2];
-    }
-}
-
-static void print_result(const options *o, const bench_job *job, unsigned threads, const result *r)
-{
-    const size_t bytes = (job->src_bytes + job->dst_bytes) / 2;
-    const double ratio = r->median[MEMCPY] / r->median[OURS];
-    if (o->json) {
-        printf("{\"case\": \"%s\", \"bytes\": %zu, \"threads\": %u, \"isa\": \"%s\", \"tune\": %s, \"ours_ns\": %.1f, "
-               "\"memcpy_ns\": %.1f, "
-               "\"ratio\": %.3f, \"spread\": %.3f, \"peers\": {",
-               job->of->name, bytes, threads, td_speed_isa(), o->tune ? "true" : "false", r->median[OURS],
-               r->median[MEMCPY], ratio, r->spread);
-        const char *comma = "";
-        for (int who = LOOPS; who < RUNNERS; who++)
-            if (r->median[who] >= 0) {
-                printf("%s\"%s\": %.1f", comma, peer_name[who], r->median[who]);
-                comma = ", ";
-            }
-        printf("}}\n");
-    } else {
-        printf("%-38s %9zu %2u %12.1f %12.1f %6.3f %6.3f ", job->of->name, bytes, threads, r->median[OURS],
-               r->median[MEMCPY], ratio, r->spread);
-        for (int who = LOOPS; who < RUNNERS; who++)
-            if (r->median[who] >= 0)
-                printf(" %s %.3f", peer_name[who], r->median[MEMCPY] / r->median[who]);
-        printf("\n");
-    }
-    fflush(stdout);
-}
-
-static int run_case(const options *o, const bench_case *c)
-{
-    bench_job job;
-    int code = bench_job_create(c, o->tune ? "tune=on" : NULL, &job);
-    if (!code) {
-        bool runs[RUNNERS] = {[OURS] = true, [MEMCPY] = true, [LOOPS] = !o->no_peers};
-        runs[NUMPY] = !o->no_peers && bench_numpy_case(&job);
-        for (unsigned threads = 1; threads <= (c->numbers ? 2u : 1u); threads++) {
-            result r = {0};
-            td_speed_threads(threads);
-            runs[DNNL] = !o->no_peers && bench_dnnl_case(&job, threads);
-            measure(&job, runs, &r);
-            print_result(o, &job, threads, &r);
-        }
-        bench_dnnl_stop();
-    }
-    bench_job_destroy(&job);
-    return code;
-}
-
-static int show_usage(void)
-{
-    printf("usage: tensordoor bench [--json] [--no-peers] [--tune] [--list] [TEXT]\n\n"
-           "Times every case whose name contains TEXT: a load (or, in cases that begin with dump_, a dump) through a "
-           "layout,\n"
-           "memcpy of the same bytes, plain loops in C, and NumPy and oneDNN where they are installed. `ratio` is "
-           "memcpy's\n"
-           "time divided by ours; `spread` is the distance from the 10th to the 90th percentile, divided by the "
-           "median.\n"
-           "TD_CPU=c or avx2 in the environment limits the instructions, TD_THREADS and TD_PARALLEL_BYTES control the\n"
-           "threads.\n\n"
-           "  --json      print one line of JSON per case\n"
-           "  --no-peers  time only our calls and memcpy\n"
-           "  --tune      use layouts with tune=on, which time the possible orders of their loops first\n"
-           "  --list      print the names of the cases\n");
-    return 0;
-}
-
-static int refuse(const char *word)
-{
-    fprintf(stderr, "td-bench: \"%s\" is one argument too many, or no flag; see --help\n", word);
-    return 2;
-}
-
-static int run_cases(const options *o)
-{
-    int code = 0;
     bool any = false;
-    for (size_t i = 0; i < bench_case_count; i++) {
-        if (o->filter && !strstr(bench_cases[i].name, o->filter))
-            continue;
-        any = true;
-        if (o->list)
-            printf("%s\n", bench_cases[i].name);
-        else
-            code |= run_case(o, &bench_cases[i]);
+    for (size_t g = 0; g < bench_group_count; g++) {
+        const bench_group *group = bench_groups[g];
+        for (size_t i = 0; i < group->count(group); i++) {
+            bench_spec spec = {.threads = 1};
+            char whole[112];
+            group->spec(group, i, &spec);
+            snprintf(whole, sizeof whole, "%s/%s", group->name, spec.name);
+            if (text && !strstr(whole, text))
+                continue;
+            if (!any || i == 0)
+                printf("# %s: %s%s\n", group->name, group->about, group->on_request ? " (only when named)" : "");
+            any = true;
+            printf("%s\n", whole);
+        }
     }
-    if (any)
-        return code;
-    fprintf(stderr, "td-bench: no case has \"%s\" in its name; --list shows them\n", o->filter);
-    return 2;
+    return any ? TOOL_OK : tool_fail(usage.command, "no case has \"%s\" in its name; --list shows them", text);
+}
+
+/* A time in seconds, as "0.5". */
+static bool read_seconds(const tool_flag *flag, double *ns)
+{
+    char *end = NULL;
+    if (!flag->value)
+        return true;
+    const double seconds = strtod(flag->value, &end);
+    if (end == flag->value || *end || !(seconds > 0 && seconds <= 3600)) {
+        tool_fail(usage.command, "--%s is \"%s\"; it needs seconds above 0, as 0.5", flag->name, flag->value);
+        return false;
+    }
+    *ns = seconds * 1e9;
+    return true;
+}
+
+static bool read_method(const tool_flag *flags, bench_method *method)
+{
+    uint64_t samples = method->samples;
+    if (flags[SAMPLE_SIZE].value && !tool_number(&usage, &flags[SAMPLE_SIZE], &samples))
+        return false;
+    if (samples < 5 || samples > BENCH_MAX_SAMPLES) {
+        tool_fail(usage.command, "--sample-size is \"%s\"; it needs 5 to %d, as intervals are made from them",
+                  flags[SAMPLE_SIZE].value, BENCH_MAX_SAMPLES);
+        return false;
+    }
+    method->samples = (unsigned)samples;
+    return read_seconds(&flags[MEASUREMENT], &method->measurement_ns) &&
+           read_seconds(&flags[WARM_UP], &method->warm_up_ns);
+}
+
+static int store(const tool_flag *flags, const bench_record *now)
+{
+    char message[1500];
+    if (flags[SAVE].value && !bench_baseline_save(flags[SAVE].value, now, message, sizeof message))
+        return tool_fail(usage.command, "%s", message);
+    if (flags[HISTORY].value && !bench_history_add(flags[HISTORY].value, now, message, sizeof message))
+        return tool_fail(usage.command, "%s", message);
+    return TOOL_OK;
+}
+
+static void print_run(const tool_flag *flags, const bench_out *what)
+{
+    if (flags[JSON].value) {
+        bench_record_write(stdout, what->now);
+        printf("\n");
+    } else if (flags[CSV].value) {
+        bench_out_csv(stdout, what);
+    } else if (flags[MARKDOWN].value) {
+        bench_out_markdown(stdout, what);
+    }
+    FILE *verdict = flags[JSON].value || flags[CSV].value ? stderr : stdout;
+    bench_out_verdict(verdict, what);
+}
+
+/* The host may have taken the processors away in the middle of the run. */
+static void look_again(bench_record *now, double total, double stolen)
+{
+    double total_after = 0, stolen_after = 0;
+    if (!bench_fitness_ticks(&total_after, &stolen_after) || total_after <= total)
+        return;
+    now->fitness.steal = (stolen_after - stolen) / (total_after - total);
+    bench_fitness_judge(&now->fitness, now->cores);
+}
+
+static int run(const tool_flag *flags, const char *text, const bench_method *method, const bench_record *then)
+{
+    const bool table = !flags[JSON].value && !flags[CSV].value && !flags[MARKDOWN].value;
+    bench_run_request request = {
+        .settings = {*method, flags[NO_PEERS].value != NULL, flags[TUNE].value != NULL},
+        .text = text,
+        .then = then,
+        .passes = flags[SAVE].value ? BENCH_BASELINE_PASSES : 1,
+        .table = table,
+    };
+    bench_record now = {.method = *method};
+    bench_judgement *judgements = NULL;
+    char commit[64];
+    double total = 0, stolen = 0;
+    if (!bench_run_count(&request))
+        return tool_fail(usage.command, "no case has \"%s\" in its name; --list shows them", text ? text : "");
+    if (flags[COMMIT].value)
+        snprintf(commit, sizeof commit, "%s", flags[COMMIT].value);
+    else
+        bench_commit(commit, sizeof commit);
+    bench_record_describe(&now, commit);
+    bench_fitness_look(&now.fitness);
+    bench_out_machine(table ? stdout : stderr, &now);
+    if (table)
+        bench_out_head(stdout);
+    (void)bench_fitness_ticks(&total, &stolen);
+    const size_t broken = bench_run_cases(&request, &now, &judgements);
+    look_again(&now, total, stolen);
+    bench_numpy_stop();
+    const bench_out what = {&now, then, judgements, flags[BASELINE].value};
+    print_run(flags, &what);
+    int code = store(flags, &now);
+    if (!code && (broken || (flags[CHECK].value && bench_worst(&what) == BENCH_FAILS)))
+        code = TOOL_DIFFERS;
+    free(judgements);
+    bench_record_clear(&now);
+    return code;
 }
 
 int bench_main(int argc, char **argv)
 {
-    options o = {0};
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return show_usage();
-        if (strcmp(argv[i], "--json") == 0)
-            o.json = true;
-        else if (strcmp(argv[i], "--no-peers") == 0)
-            o.no_peers = true;
-        else if (strcmp(argv[i], "--tune") == 0)
-            o.tune = true;
-        else if (strcmp(argv[i], "--list") == 0)
-            o.list = true;
-        else if (argv[i][0] == '-' || o.filter)
-            return refuse(argv[i]);
-        else
-            o.filter = argv[i];
-    }
-    if (!o.no_peers && !o.list)
-        bench_numpy_start();
-    if (!o.json && !o.list)
-        printf("%-38s %9s %2s %12s %12s %6s %6s  peers, as ratios\n", "case", "bytes", "th", "ours ns", "memcpy ns",
-               "ratio", "spread");
-    const int code = run_cases(&o);
-    bench_numpy_stop();
+    tool_flag flags[FLAGS] = {
+        [LIST] = {"list", 0, false, NULL, "print the groups and the names of the cases", NULL},
+        [JSON] = {"json", 0, false, NULL, "print the run as one line of JSON, as a baseline and a history have it",
+                  NULL},
+        [CSV] = {"csv", 0, false, NULL, "print the run as CSV", NULL},
+        [MARKDOWN] = {"markdown", 0, false, NULL, "print the run as a table of Markdown", NULL},
+        [NO_PEERS] = {"no-peers", 0, false, NULL, "time only our calls and the reference", NULL},
+        [TUNE] = {"tune", 0, false, NULL, "layouts with tune=on, which time the orders of their loops first", NULL},
+        [SAMPLE_SIZE] = {"sample-size", 0, false, "N", "samples of every case; default 31", NULL},
+        [MEASUREMENT] = {"measurement-time", 0, false, "S", "seconds for our samples of a case; default 0.015", NULL},
+        [WARM_UP] = {"warm-up", 0, false, "S", "seconds before the first sample; default 0.002", NULL},
+        [SAVE] = {"save-baseline", 0, false, "NAME", "keep this run, of three passes, under a name or in a file", NULL},
+        [BASELINE] = {"baseline", 0, false, "NAME", "hold this run against the one that was kept", NULL},
+        [HISTORY] = {"history", 0, false, "FILE", "add this run to a file, one line of JSON a run", NULL},
+        [COMMIT] = {"commit", 0, false, "ID", "of what is measured; default: what the CI or git says", NULL},
+        [CHECK] = {"check", 0, false, NULL, "exit with 1 when a case fails: over 10 % slower, 20 % more memory", NULL},
+    };
+    bench_method method = BENCH_DEFAULT_METHOD;
+    bench_record then = {0}, *runs = NULL;
+    size_t count = 0;
+    char message[1500];
+    const char *text = NULL;
+    tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, &text);
+    if (parsed != TOOL_GO_ON)
+        return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
+    if (!read_method(flags, &method))
+        return TOOL_FAILED;
+    if (flags[LIST].value)
+        return list_cases(text);
+    /* What cannot be read is refused before minutes are spent. */
+    if (flags[HISTORY].value && !bench_history_open(flags[HISTORY].value, &runs, &count, message, sizeof message))
+        return tool_fail(usage.command, "%s", message);
+    bench_history_clear(runs, count);
+    if (flags[BASELINE].value && !bench_baseline_open(flags[BASELINE].value, &then, message, sizeof message))
+        return tool_fail(usage.command, "%s", message);
+    const int code = run(flags, text, &method, flags[BASELINE].value ? &then : NULL);
+    bench_record_clear(&then);
     return code;
 }

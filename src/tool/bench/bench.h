@@ -1,74 +1,61 @@
-/* The bench: cases, and the peers that they are timed against. A case is a tensor of `dims` whose axes come out in the
- * order `perm`, the last `lanes` of them in one word. The layout, the plain loops, oneDNN's reorder and NumPy's call
- * are all made from that one line, and all do its whole work: a peer that cannot is left out of the case. */
+/* The bench, `tensordoor bench`: groups of cases, each timed beside memcpy and whoever else can do the same work. This
+ * header is what the files of the folder share; record.h is what a run comes to. */
 #ifndef TD_BENCH_H
 #define TD_BENCH_H
 
-#include "tensordoor.h"
+#include "tool/bench/record.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+typedef struct bench_settings {
+    bench_method method;
+    bool no_peers; /* only ours and the reference */
+    bool tune;     /* layouts with tune=on */
+} bench_settings;
 
-#define BENCH_MAX_DIMS 8
+/* One case made ready to be timed: the first runner is ours, the second the reference. */
+typedef struct bench_subject {
+    void *state;
+    size_t count;
+    bench_runner runner[BENCH_MAX_RUNNERS];
+    double bytes, elems;
+    /* Our result against another way to it; false with the reason. NULL: there is nothing to hold it against. Called
+     * once before the clock runs, and by --validate for every instruction set. */
+    bool (*check)(void *state, char *why, size_t size);
+    void (*finish)(void *state, bench_figure *figure); /* what the case says beside its time; may be NULL */
+    void (*close)(void *state);
+} bench_subject;
 
-typedef struct bench_case {
-    const char *name;
-    const char *dtype;
-    const char *dims;                 /* "8 256 3136" */
-    const char *perm;                 /* "021": output axis i is axis perm[i] */
-    long lanes;                       /* trailing output axes that form a word */
-    const char *as;                   /* NULL: bits move unchanged */
-    long numbers;                     /* also with two threads */
-    const char *address;              /* NULL: words in order */
-    uint64_t (*place)(uint64_t word); /* the same for the plain loops */
-    long dump;                        /* the other way: from the memory into a tensor */
-    size_t offset_bytes;              /* the tensor is mapped from a file, so many bytes behind a page */
-} bench_case;
+typedef enum bench_opened { BENCH_OPENED, BENCH_SKIPPED, BENCH_BROKEN } bench_opened;
 
-extern const bench_case bench_cases[];
-extern const size_t bench_case_count;
+typedef struct bench_spec {
+    char name[80], series[72]; /* as in bench_figure */
+    unsigned threads;
+} bench_spec;
 
-/* One case made ready: both sides, and what the peers need. A dump is for them a move from `src` to `other` like any
- * other: `dim` and `perm` are those of the side that is read. */
-typedef struct bench_job {
-    const bench_case *of;
-    int rank, perm[BENCH_MAX_DIMS];
-    uint64_t dim[BENCH_MAX_DIMS];
-    td_tensor *tensor;
-    td_memory *memory;
-    td_layout *layout;
-    const void *src; /* the elements of the tensor, or the words of the memory in a dump */
-    void *dst;       /* the other of the two */
-    size_t src_bytes, dst_bytes, elem_bytes;
-    uint64_t lanes;       /* elements in a word */
-    uint32_t *table;      /* where the words of a case with an address lie, for the loops; NULL: in order */
-    unsigned char *other; /* the destination of the peers: as big as the larger side */
-} bench_job;
+typedef struct bench_group {
+    const char *name, *about;
+    bool on_request; /* takes long: runs only when TEXT names the group, or a target needs it */
+    const void *of;  /* the group's own table */
+    size_t (*count)(const struct bench_group *group);
+    void (*spec)(const struct bench_group *group, size_t number, bench_spec *out);
+    /* `why`: what is missing here (skipped), or what went wrong (broken). */
+    bench_opened (*open)(const struct bench_group *group, size_t number, const bench_settings *settings,
+                         bench_subject *out, char *why, size_t size);
+} bench_group;
 
-/* 0, or the reason on stderr. `options` are those of the layout. */
-int bench_job_create(const bench_case *c, const char *options, bench_job *job);
-void bench_job_destroy(bench_job *job);
+extern const bench_group *const bench_groups[];
+extern const size_t bench_group_count;
 
-/* A peer's time for one repetition, in ns; negative where it cannot do the case. */
-double bench_time_loops(bench_job *job, uint64_t repetitions);
-double bench_time_memcpy(bench_job *job, uint64_t repetitions);
-double bench_time_ours(bench_job *job, uint64_t repetitions);
+void bench_add_runner(bench_subject *subject, const char *name, bench_run *run, void *state);
 
-/* NumPy in a process of its own, asked through pipes; false where there is none. */
-bool bench_numpy_start(void);
-bool bench_numpy_case(const bench_job *job);
-double bench_numpy_time(uint64_t repetitions);
-void bench_numpy_stop(void);
+/* Opens, checks, times and closes one case. False where it is broken: the reason is in `why`. A case that is skipped
+ * has the reason in its figure. */
+bool bench_measure(const bench_group *group, size_t number, const bench_settings *settings, bench_figure *out,
+                   char *why, size_t size);
 
-/* oneDNN, where it was there at build time, on as many threads as ours. */
-bool bench_dnnl_case(const bench_job *job, unsigned threads);
-double bench_dnnl_time(uint64_t repetitions);
-void bench_dnnl_stop(void);
+/* Is this case meant by the TEXT of the command line? NULL means all that are not on request. */
+bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text);
 
-double bench_now_ns(void);
-
-/* td-bench and `tensordoor bench`: argv[0] is the first argument. Returns an exit code. */
+/* `tensordoor bench` and td-bench: argv[0] is the first argument. Returns an exit code. */
 int bench_main(int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
-/* The cases, one line each. Names are those that engineers know the shapes by. An axis that a format splits is split in
+/* The cases that move a tensor through a layout, one line each, and the groups that they form. Names are those that engineers know the shapes by. An axis that a format splits is split in
  * `dims` already: the bytes are the same. The names of permutes are column-major (axis 0 is the fastest), as in the
  * literature on tensor transposition. */
-#include "tool/bench/bench.h"
+#include "tool/bench/moves.h"
 
 #define TRANSPOSE(dtype, rows, cols)                                                                                   \
     {                                                                                                                  \
@@ -74,7 +74,7 @@ static uint64_t swizzled(uint64_t word)
     return word ^ 21;
 }
 
-const bench_case bench_cases[] = {
+static const bench_case transposes[] = {
     SQUARES(u8),
     TRANSPOSE(u8, 4096, 1024),
     SQUARES(u16),
@@ -90,10 +90,6 @@ const bench_case bench_cases[] = {
     NCHW("nchw16c_nchw", i8, "0132", "1 4 3136 16", "8 16 3136 16"),
     {"oihw_oihw4i16o4i_i8_256x256x3x3", "i8", "16 16 16 4 4 9", "025314", 3, NULL, 0, NULL, NULL, 0, 0},
     {"bhsd_bshd_bf16_8x16x512x64", "bf16", "8 16 512 64", "0213", 1, NULL, 0, NULL, NULL, 0, 0},
-    TILE(16, i8, 128),
-    TILE(32, i8, 64),
-    TILE(16, bf16, 128),
-    TILE(32, bf16, 64),
     {"permute_210", "f32", "384 355 384", "210", 1, NULL, 0, NULL, NULL, 0, 0},
     {"permute_3210", "f32", "96 75 75 96", "3210", 1, NULL, 0, NULL, NULL, 0, 0},
     {"permute_04213", "f32", "48 28 28 48 32", "13204", 1, NULL, 0, NULL, NULL, 0, 0},
@@ -102,6 +98,18 @@ const bench_case bench_cases[] = {
     {"permute_032541", "f32", "15 15 32 15 32 16", "410325", 1, NULL, 0, NULL, NULL, 0, 0},
     {"permute_320514", "f32", "15 15 32 15 15 32", "140532", 1, NULL, 0, NULL, NULL, 0, 0},
     {"permute_543210", "f32", "32 15 15 15 15 32", "543210", 1, NULL, 0, NULL, NULL, 0, 0},
+    {"small_chw_hwc_f32_3x8x8", "f32", "3 64", "10", 1, NULL, 0, NULL, NULL, 0, 0},
+    {"small_rows_f32_1024x4", "f32", "1024 4", "01", 1, NULL, 0, NULL, NULL, 0, 0},
+};
+
+static const bench_case tiles[] = {
+    TILE(16, i8, 128),
+    TILE(32, i8, 64),
+    TILE(16, bf16, 128),
+    TILE(32, bf16, 64),
+};
+
+static const bench_case placed[] = {
     SCATTER(128, 4, "256K", 8, 16, 8, 16),
     SCATTER(128, 4, "1M", 16, 16, 16, 16),
     SCATTER(128, 4, "16M", 32, 32, 32, 32),
@@ -114,6 +122,9 @@ const bench_case bench_cases[] = {
     TABLE(32, 1),
     TABLE(128, 4),
     TABLE(1024, 32),
+};
+
+static const bench_case batches[] = {
     {"copy_f32_100", "f32", "25 4", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"copy_f32_1k", "f32", "250 4", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"copy_f32_10k", "f32", "2500 4", "01", 1, NULL, 1, NULL, NULL, 0, 0},
@@ -126,23 +137,27 @@ const bench_case bench_cases[] = {
     {"transpose_f32_100k", "f32", "250 400", "10", 1, NULL, 1, NULL, NULL, 0, 0},
     {"transpose_f32_1M", "f32", "1000 1000", "10", 1, NULL, 1, NULL, NULL, 0, 0},
     {"transpose_f32_16M", "f32", "4096 4096", "10", 1, NULL, 1, NULL, NULL, 0, 0},
-    {"tile4_i8_100", "i8", "5 4 1 5", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
-    {"tile5_i8_1k", "i8", "8 5 5 5", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
-    {"tile10_i8_10k", "i8", "10 10 10 10", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
-    {"tile16_i8_100k", "i8", "20 16 20 16", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
-    {"tile16_i8_1M", "i8", "64 16 64 16", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
-    {"tile16_i8_16M", "i8", "256 16 256 16", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
+    {"tiles_i8_100", "i8", "5 4 1 5", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
+    {"tiles_i8_1k", "i8", "10 5 5 4", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
+    {"tiles_i8_10k", "i8", "10 10 10 10", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
+    {"tiles_i8_100k", "i8", "20 16 20 16", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
+    {"tiles_i8_1M", "i8", "64 16 64 16", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
+    {"tiles_i8_16M", "i8", "256 16 256 16", "0213", 2, NULL, 1, NULL, NULL, 0, 0},
     {"pack_i4_100", "i4", "25 4", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"pack_i4_1k", "i4", "125 8", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"pack_i4_10k", "i4", "1250 8", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"pack_i4_100k", "i4", "12500 8", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"pack_i4_1M", "i4", "125000 8", "01", 1, NULL, 1, NULL, NULL, 0, 0},
     {"pack_i4_16M", "i4", "2097152 8", "01", 1, NULL, 1, NULL, NULL, 0, 0},
+};
+
+static const bench_case packing[] = {
     {"pack_u1_1M", "u1", "31250 32", "01", 1, NULL, 0, NULL, NULL, 0, 0},
     {"pack_i12_1M", "i12", "62500 16", "01", 1, NULL, 0, NULL, NULL, 0, 0},
     {"pack_u33_100k", "u33", "100000", "0", 0, NULL, 0, NULL, NULL, 0, 0},
-    {"small_chw_hwc_f32_3x8x8", "f32", "3 64", "10", 1, NULL, 0, NULL, NULL, 0, 0},
-    {"small_rows_f32_1024x4", "f32", "1024 4", "01", 1, NULL, 0, NULL, NULL, 0, 0},
+};
+
+static const bench_case convert[] = {
     CONVERTS("f32_bf16", "f32", "bf16"),
     CONVERTS("f32_f16", "f32", "f16"),
     CONVERTS("f32_i8", "f32", "i8 scale=0.05 round=even sat"),
@@ -155,6 +170,9 @@ const bench_case bench_cases[] = {
     FUSED_TILE(512, 32),
     FUSED_TILE(1024, 64),
     FUSED_TILE(2048, 128),
+};
+
+static const bench_case dumps[] = {
     DUMP("transpose_u8_2048x2048", "u8", "2048 2048", "10", 1, NULL),
     DUMP("transpose_f32_512x512", "f32", "512 512", "10", 1, NULL),
     DUMP("transpose_f32_1000x1000", "f32", "1000 1000", "10", 1, NULL),
@@ -170,6 +188,9 @@ const bench_case bench_cases[] = {
     DUMP("pack_u33_100k", "u33", "100000", "0", 0, NULL),
     DUMP("convert_f32_i8_1024x1024", "f32", "1024 1024", "01", 1, "i8 scale=0.05"),
     DUMP("convert_transpose_f32_i8_1024x1024", "f32", "1024 1024", "10", 1, "i8 scale=0.05"),
+};
+
+static const bench_case offsets[] = {
     OFFSET("copy_f32_1M", "f32", "250000 4", "01", 1, NULL),
     OFFSET("transpose_f32_1024x1024", "f32", "1024 1024", "10", 1, NULL),
     OFFSET("transpose_f32_2048x2048", "f32", "2048 2048", "10", 1, NULL),
@@ -178,4 +199,20 @@ const bench_case bench_cases[] = {
     OFFSET("pack_i4_4M", "i4", "524288 8", "01", 1, NULL),
     OFFSET("convert_f32_i8_1024x1024", "f32", "1024 1024", "01", 1, "i8 scale=0.05"),
 };
-const size_t bench_case_count = sizeof bench_cases / sizeof bench_cases[0];
+
+/* A group of moves (a name of an array cannot stand in parentheses; NOLINTBEGIN(bugprone-macro-parentheses)): the table, and the functions that all of them share. */
+#define MOVES(name, about)                                                                                             \
+    static const bench_moves name##_moves = {name, sizeof name / sizeof name[0]};                                      \
+    const bench_group bench_group_##name = {                                                                           \
+        #name, about, false, &name##_moves, bench_moves_count, bench_moves_spec, bench_moves_open,                     \
+    };
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+MOVES(transposes, "transposes and permutes beside oneDNN, NumPy and plain loops")
+MOVES(tiles, "square tiles of matrices, one tile a word or a row of words")
+MOVES(placed, "words scattered by nested loops and by address expressions")
+MOVES(batches, "100 to 16 M elements: copies, transposes, tiles and packed bits, with one thread and with two")
+MOVES(packing, "elements that are no whole bytes")
+MOVES(convert, "conversion and quantisation: speed, and the error against f64 beside it")
+MOVES(dumps, "the same moves the other way, from the memory into a tensor")
+MOVES(offsets, "tensors that begin 4 bytes behind a line, as mapped files do")

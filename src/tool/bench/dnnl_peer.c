@@ -1,6 +1,6 @@
 /* oneDNN as a peer, where the build found it: a reorder between two strided descriptions of the same axes, on as many
  * threads as ours. It refuses what a reorder cannot say: conversions with rounding rules, words by table, bits. */
-#include "tool/bench/bench.h"
+#include "tool/bench/moves.h"
 
 #ifdef BENCH_DNNL
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* NumPy as a peer: a script runs in a python3 that has numpy and gets its work line by line, so that its rounds
  * alternate with ours. Without such a python3 the bench goes on without this peer. The script is built into the
  * program. */
-#include "tool/bench/bench.h"
+#include "tool/bench/moves.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -54,15 +54,21 @@ static bool start_with(const char *python)
     return false;
 }
 
-bool bench_numpy_start(void)
+/* Tried once; the memory of NumPy's process is not ours. */
+static bool started(void)
 {
-    signal(SIGPIPE, SIG_IGN);
-    return start_with("python3") || start_with("/usr/bin/python3");
+    static bool tried;
+    if (!tried) {
+        tried = true;
+        signal(SIGPIPE, SIG_IGN);
+        (void)(start_with("python3") || start_with("/usr/bin/python3"));
+    }
+    return ask != NULL;
 }
 
 bool bench_numpy_case(const bench_job *job)
 {
-    if (!ask || (job->of->dump && (job->of->as || job->of->address || td_tensor_elem_bits(job->tensor) % 8)))
+    if (!started() || (job->of->dump && (job->of->as || job->of->address || td_tensor_elem_bits(job->tensor) % 8)))
         return false;
     if (job->of->address)
         fprintf(ask, "words %zu ", job->elem_bytes);

@@ -1,0 +1,94 @@
+/* What the system says about itself, and a loop of known work. The loop waits for its own results and touches no memory,
+ * so that its time can vary only by the clock of the processor and by who else runs on it. */
+#include "tool/bench/fitness.h"
+
+#include "base/clock.h"
+#include "tool/bench/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOPS 61
+#define LOOP_STEPS 300000
+
+bool bench_fitness_ticks(double *total, double *stolen)
+{
+    double tick[8] = {0};
+    FILE *file = fopen("/proc/stat", "r");
+    const int found = file ? fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &tick[0], &tick[1], &tick[2], &tick[3],
+                                    &tick[4], &tick[5], &tick[6], &tick[7])
+                           : 0;
+    if (file)
+        fclose(file);
+    *total = 0;
+    for (int i = 0; i < 8; i++)
+        *total += tick[i];
+    *stolen = tick[7];
+    return found == 8;
+}
+
+static double loop_spread(void)
+{
+    double sample[LOOPS];
+    bench_stat stat;
+    for (int i = 0; i < LOOPS; i++) {
+        uint64_t x = 1;
+        const uint64_t start = td_now_ns();
+        for (int step = 0; step < LOOP_STEPS; step++) {
+            x = x * 0x9e3779b97f4a7c15u + 1;
+            __asm__ volatile("" : "+r"(x));
+        }
+        sample[i] = (double)(td_now_ns() - start);
+    }
+    bench_stat_of(sample, LOOPS, &stat);
+    return stat.spread;
+}
+
+static void read_governor(char *out, int size)
+{
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "r");
+    out[0] = '\0';
+    if (file && fgets(out, size, file))
+        out[strcspn(out, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+static void because(bench_fitness *f, const char *fmt, double value)
+{
+    const size_t used = strlen(f->why);
+    snprintf(f->why + used, sizeof f->why - used, used ? ", " : "%s", "");
+    const size_t at = strlen(f->why);
+    snprintf(f->why + at, sizeof f->why - at, fmt, value);
+    f->fit = false;
+}
+
+void bench_fitness_judge(bench_fitness *f, unsigned cores)
+{
+    f->fit = true;
+    f->why[0] = '\0';
+    if (f->load > 0.75 * cores)
+        because(f, "load %.1f", f->load);
+    if (f->steal > 0.02)
+        because(f, "%.0f %% of the time stolen by the host", 100 * f->steal);
+    if (f->calibration > 0.05)
+        because(f, "a loop of fixed work spreads by %.0f %%", 100 * f->calibration);
+    if (strcmp(f->governor, "powersave") == 0 || strcmp(f->governor, "conservative") == 0)
+        because(f, "the processor saves power (set the governor to performance)", 0);
+}
+
+void bench_fitness_look(bench_fitness *out)
+{
+    double total = 0, stolen = 0, total_after = 0, stolen_after = 0;
+    *out = (bench_fitness){.load = -1, .steal = -1};
+    const bool ticks = bench_fitness_ticks(&total, &stolen);
+    if (getloadavg(&out->load, 1) != 1)
+        out->load = -1;
+    out->calibration = loop_spread();
+    read_governor(out->governor, (int)sizeof out->governor);
+    if (ticks && bench_fitness_ticks(&total_after, &stolen_after) && total_after > total)
+        out->steal = (stolen_after - stolen) / (total_after - total);
+    bench_fitness_judge(out, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+}

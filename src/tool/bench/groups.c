@@ -1,0 +1,11 @@
+/* The table of groups, in the order that they run and are listed in. */
+#include "tool/bench/bench.h"
+
+extern const bench_group bench_group_transposes, bench_group_tiles, bench_group_placed, bench_group_batches,
+    bench_group_packing, bench_group_convert, bench_group_dumps, bench_group_offsets;
+
+const bench_group *const bench_groups[] = {
+    &bench_group_transposes, &bench_group_tiles,  &bench_group_packing, &bench_group_convert,
+    &bench_group_batches,    &bench_group_placed, &bench_group_dumps,   &bench_group_offsets,
+};
+const size_t bench_group_count = sizeof bench_groups / sizeof bench_groups[0];

@@ -1,0 +1,71 @@
+/* A run of the bench as data: what was measured, on which machine, how. Everything that is printed, stored, compared or
+ * drawn is made from a record, and a record is the same after it was written as JSON and read again. */
+#ifndef TD_BENCH_RECORD_H
+#define TD_BENCH_RECORD_H
+
+#include "tool/bench/fitness.h"
+#include "tool/bench/sample.h"
+
+#include <stdio.h>
+
+#define BENCH_FORMAT "tensordoor-bench"
+#define BENCH_FORMAT_VERSION 1
+#define BENCH_MAX_EXTRAS 8
+
+typedef struct bench_extra { /* a figure that only this case has: an error, a count, a part of the time */
+    char name[24];
+    double value;
+} bench_extra;
+
+typedef struct bench_figure {
+    char group[24], name[80];
+    char series[72];     /* the curve that it is a point of; "": of none */
+    char skipped[120];   /* why there is no figure; "": there is one */
+    double elems, bytes; /* of one call; bytes are half of what is read and written */
+    unsigned threads;
+    bench_stat ns;
+    char reference[16]; /* the runner that `ratio` is against; "": there is none */
+    bench_stat ratio;   /* its time by ours: more is faster */
+    size_t peer_count;  /* the reference is the first */
+    struct {
+        char name[16];
+        bench_stat ns;
+    } peer[BENCH_MAX_RUNNERS];
+    double allocations, peak_bytes; /* of one call; negative: not counted */
+    double hits;                    /* plans found in the cache, of those asked for; negative: does not apply */
+    size_t extra_count;
+    bench_extra extra[BENCH_MAX_EXTRAS];
+} bench_figure;
+
+typedef struct bench_record {
+    char library[24]; /* version */
+    char commit[64], time[24];
+    char processor[80], system[80], isa[16];
+    unsigned cores;
+    bench_fitness fitness;
+    bench_method method;
+    size_t count;
+    bench_figure *figure; /* malloc'd */
+} bench_record;
+
+/* NULL where there is none. */
+const bench_figure *bench_record_find(const bench_record *record, const char *group, const char *name);
+/* A figure at the end, all zero; NULL without memory. It may move the others. */
+bench_figure *bench_record_add(bench_record *record);
+void bench_figure_extra(bench_figure *figure, const char *name, double value);
+/* Several measurements of one case as one figure: the one with the middle median, with intervals that reach over those
+ * of all. So a baseline knows how far apart two runs of the same build may lie. */
+void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out);
+void bench_record_clear(bench_record *record);
+
+/* Version, commit, time, machine. */
+void bench_record_describe(bench_record *record, const char *commit);
+
+/* One line of JSON, without its newline. */
+void bench_record_write(FILE *out, const bench_record *record);
+
+/* The record that `text` of so many bytes holds. False with the reason in `message`: no JSON, half written, another
+ * format or version, a member that is missing. */
+bool bench_record_read(const char *text, size_t length, bench_record *out, char *message, size_t size);
+
+#endif

@@ -1,0 +1,138 @@
+/* The loop over cases, with a line of progress on a terminal. A case that is broken is said and the others go on. */
+#include "tool/bench/run.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct progress {
+    bool shown;
+    size_t done, all;
+    uint64_t start_ns;
+} progress;
+
+static void show_progress(const progress *p, const char *group, const char *name)
+{
+    if (!p->shown)
+        return;
+    const double spent = (double)(td_now_ns() - p->start_ns) / 1e9;
+    const double left = p->done ? spent / (double)p->done * (double)(p->all - p->done) : 0;
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s/%s", p->done + 1, p->all, group, name);
+    if (p->done)
+        fprintf(stderr, ", %.0f s left", left);
+    fflush(stderr);
+}
+
+static void clear_progress(const progress *p)
+{
+    if (p->shown)
+        fprintf(stderr, "\r\033[K");
+}
+
+static bool wants(const bench_run_request *r, const bench_group *group, const bench_spec *spec)
+{
+    return r->wanted ? r->wanted(group, spec) : bench_chosen(group, spec, r->text);
+}
+
+size_t bench_run_count(const bench_run_request *r)
+{
+    size_t count = 0;
+    for (size_t g = 0; g < bench_group_count; g++)
+        for (size_t i = 0; i < bench_groups[g]->count(bench_groups[g]); i++) {
+            bench_spec spec = {.threads = 1};
+            bench_groups[g]->spec(bench_groups[g], i, &spec);
+            count += wants(r, bench_groups[g], &spec);
+        }
+    return count;
+}
+
+typedef struct again { /* what measuring a case once more takes */
+    const bench_group *group;
+    size_t number;
+    const bench_settings *settings;
+} again;
+
+static bool measure_again(void *context, bench_figure *now)
+{
+    const again *a = context;
+    char why[200] = "";
+    return bench_measure(a->group, a->number, a->settings, now, why, sizeof why);
+}
+
+static bool run_case(const bench_run_request *r, const bench_group *group, size_t number, bench_record *now,
+                     bench_judgement **judgements)
+{
+    char why[200] = "";
+    bench_judgement *more = realloc(*judgements, (now->count + 1) * sizeof *more);
+    if (more)
+        *judgements = more;
+    bench_figure *f = more ? bench_record_add(now) : NULL;
+    if (!f)
+        return false;
+    if (!bench_measure(group, number, &r->settings, f, why, sizeof why)) {
+        fprintf(stderr, "tensordoor bench: %s/%s: %s\n", f->group, f->name, why);
+        now->count--;
+        return false;
+    }
+    again once_more = {group, number, &r->settings};
+    bench_confirm(f, bench_record_find(r->then, f->group, f->name), measure_again, &once_more,
+                  &(*judgements)[now->count - 1]);
+    return true;
+}
+
+/* One pass over the cases, with lines to stdout in the last. */
+static size_t run_pass(const bench_run_request *r, progress *p, bool print, bench_record *now,
+                       bench_judgement **judgements)
+{
+    size_t broken = 0;
+    for (size_t g = 0; g < bench_group_count; g++)
+        for (size_t i = 0; i < bench_groups[g]->count(bench_groups[g]); i++) {
+            bench_spec spec = {.threads = 1};
+            bench_groups[g]->spec(bench_groups[g], i, &spec);
+            if (!wants(r, bench_groups[g], &spec))
+                continue;
+            show_progress(p, bench_groups[g]->name, spec.name);
+            const bool good = run_case(r, bench_groups[g], i, now, judgements);
+            clear_progress(p);
+            broken += !good;
+            if (good && print)
+                bench_out_line(stdout, &now->figure[now->count - 1], &(*judgements)[now->count - 1]);
+            p->done++;
+        }
+    return broken;
+}
+
+static void merge_passes(bench_record *pass, unsigned passes, bench_record *now)
+{
+    for (size_t i = 0; i < now->count; i++) {
+        bench_figure same[BENCH_BASELINE_PASSES];
+        size_t count = 0;
+        for (unsigned p = 0; p < passes; p++) {
+            const bench_figure *f = bench_record_find(&pass[p], now->figure[i].group, now->figure[i].name);
+            if (f)
+                same[count++] = *f;
+        }
+        same[count++] = now->figure[i];
+        bench_figure_merge(same, count, &now->figure[i]);
+    }
+}
+
+size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judgement **judgements)
+{
+    bench_record before[BENCH_BASELINE_PASSES - 1] = {0};
+    const unsigned passes = r->passes > 1 ? BENCH_BASELINE_PASSES : 1;
+    *judgements = NULL;
+    progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r) * passes, .start_ns = td_now_ns()};
+    for (unsigned pass = 0; pass + 1 < passes; pass++) {
+        bench_judgement *unused = NULL;
+        (void)run_pass(r, &p, false, &before[pass], &unused);
+        free(unused);
+    }
+    const size_t broken = run_pass(r, &p, r->table, now, judgements);
+    merge_passes(before, passes - 1, now);
+    for (unsigned pass = 0; pass + 1 < passes; pass++)
+        bench_record_clear(&before[pass]);
+    return broken;
+}

@@ -1,0 +1,29 @@
+/* A run: the cases that were chosen, one after the other. bench.c reads the command line and calls it. */
+#ifndef TD_BENCH_RUN_H
+#define TD_BENCH_RUN_H
+
+#include "tool/bench/bench.h"
+#include "tool/bench/out.h"
+
+#define BENCH_BASELINE_PASSES 3
+
+typedef struct bench_run_request {
+    bench_settings settings;
+    const char *text;         /* which cases; NULL: all */
+    const bench_record *then; /* a baseline: what looks changed is measured again */
+    unsigned passes;          /* over all cases, merged: a baseline takes BENCH_BASELINE_PASSES */
+    bool table;               /* lines to stdout as they come */
+    bool (*wanted)(const bench_group *group, const bench_spec *spec); /* in place of `text`; NULL: `text` */
+} bench_run_request;
+
+/* How many cases are meant. */
+size_t bench_run_count(const bench_run_request *request);
+
+/* Fills the record and one judgement for each of its figures (free them). Returns how many cases were broken, each with
+ * a line on stderr. */
+size_t bench_run_cases(const bench_run_request *request, bench_record *now, bench_judgement **judgements);
+
+/* What the environment or git calls the commit; "unknown" without both. */
+void bench_commit(char *out, size_t size);
+
+#endif

@@ -1,0 +1,96 @@
+/* Medians and their intervals. The interval is the bootstrap's: samples are drawn from the samples themselves, with
+ * replacement, and the middle of the medians that come out is where the true one lies. It needs no shape of the noise,
+ * which on a shared machine is one-sided and in bursts. The draws have a fixed seed, so that the same samples always
+ * give the same interval. */
+#include "tool/bench/stats.h"
+
+#include "base/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DRAWS 800
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void bench_sort(const double *number, size_t count, double *out)
+{
+    memmove(out, number, count * sizeof *number);
+    qsort(out, count, sizeof *out, compare);
+}
+
+double bench_quantile(const double *sorted, size_t count, double q)
+{
+    const double at = q * (double)(count - 1);
+    const size_t below = (size_t)at;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+static double spread_of(const double *sorted, size_t count)
+{
+    const double median = bench_quantile(sorted, count, 0.5);
+    return median > 0 ? (bench_quantile(sorted, count, 0.9) - bench_quantile(sorted, count, 0.1)) / median : 0;
+}
+
+static unsigned count_outliers(const double *sorted, size_t count)
+{
+    const double first = bench_quantile(sorted, count, 0.25), third = bench_quantile(sorted, count, 0.75);
+    const double fence = 1.5 * (third - first);
+    unsigned outside = 0;
+    for (size_t i = 0; i < count; i++)
+        outside += sorted[i] < first - fence || sorted[i] > third + fence;
+    return outside;
+}
+
+/* A drawn list is a list of ranks. Counting how often each rank was drawn sorts it without comparing. */
+static void draw(const double *sorted, size_t count, uint64_t number, double *out)
+{
+    unsigned short times[BENCH_MAX_SAMPLES] = {0};
+    for (size_t i = 0; i < count; i += 2) { /* two draws of 32 bits each */
+        const uint64_t bits = td_random_at(number, i);
+        times[((bits >> 32) * count) >> 32]++;
+        if (i + 1 < count)
+            times[((bits & 0xffffffff) * count) >> 32]++;
+    }
+    for (size_t rank = 0; rank < count; rank++)
+        for (unsigned t = 0; t < times[rank]; t++)
+            *out++ = sorted[rank];
+}
+
+static void find_intervals(const double *sorted, size_t count, bench_stat *out)
+{
+    double median[DRAWS], spread[DRAWS], drawn[BENCH_MAX_SAMPLES] = {0};
+    const double tail = (1 - BENCH_CONFIDENCE) / 2;
+    for (uint64_t d = 0; d < DRAWS; d++) {
+        draw(sorted, count, d, drawn);
+        median[d] = bench_quantile(drawn, count, 0.5);
+        spread[d] = spread_of(drawn, count);
+    }
+    bench_sort(median, DRAWS, median);
+    bench_sort(spread, DRAWS, spread);
+    out->low = bench_quantile(median, DRAWS, tail);
+    out->high = bench_quantile(median, DRAWS, 1 - tail);
+    out->spread_low = bench_quantile(spread, DRAWS, tail);
+    out->spread_high = bench_quantile(spread, DRAWS, 1 - tail);
+}
+
+void bench_stat_of(const double *sample, size_t count, bench_stat *out)
+{
+    double sorted[BENCH_MAX_SAMPLES] = {0};
+    *out = (bench_stat){0};
+    if (count == 0)
+        return;
+    count = count < BENCH_MAX_SAMPLES ? count : BENCH_MAX_SAMPLES;
+    bench_sort(sample, count, sorted);
+    out->samples = (unsigned)count;
+    out->median = bench_quantile(sorted, count, 0.5);
+    out->spread = spread_of(sorted, count);
+    out->outliers = count_outliers(sorted, count);
+    find_intervals(sorted, count, out);
+}

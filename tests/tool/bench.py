@@ -1,0 +1,102 @@
+"""`tensordoor bench`: its lists, formats, baselines and refusals, on cases that take milliseconds. Nothing here depends
+on how fast anything is. Speaks TAP."""
+import csv
+import io
+import json
+import os
+
+from harness import main, read, refuse, run, succeed, write
+
+from bench_schema import check
+
+QUICK = ["--sample-size", "5", "--measurement-time", "0.0005", "--warm-up", "0.0001"]
+CASE = "tiles_i8_1k"
+
+
+def measure(*arguments, expect=0):
+    code, out, err = run("bench", *arguments, *QUICK)
+    assert code == expect, (code, out, err)
+    return out
+
+
+def groups_are_listed():
+    lines = succeed("bench", "--list").splitlines()
+    cases = [line for line in lines if not line.startswith("#")]
+    assert len(set(cases)) == len(cases) > 100
+    assert "transposes/transpose_f32_1024x1024" in cases
+    assert [line for line in lines if line.startswith("# convert: ")]
+    few = succeed("bench", "--list", CASE).splitlines()
+    assert [line for line in few if line[0] != "#"] == ["batches/%s" % CASE, "batches/%s_2threads" % CASE], few
+
+
+def json_is_as_the_schema_says():
+    lines = measure("convert_f32_i8_1k", "--json").splitlines()
+    assert len(lines) == 1
+    document = json.loads(lines[0])
+    check(document)
+    one = document["figures"][0]
+    assert one["group"] == "convert" and one["elems"] == 1000 and one["bytes"] == 2500
+    assert one["reference"] == "memcpy" and one["hits"] == 1 and one["allocations"] == 0
+    # Steps of 0.05 round to half of one at most, and 12 / 2 stays within 127 steps.
+    assert 0.02 < one["extra"]["max_error"] <= 0.025001 and one["extra"]["saturated"] == 0
+
+
+def csv_and_markdown_have_the_same_cases():
+    rows = list(csv.DictReader(io.StringIO(measure(CASE, "--csv", "--no-peers", "--commit", "abc"))))
+    assert [row["case"] for row in rows] == [CASE, CASE + "_2threads"], rows
+    assert rows[0]["commit"] == "abc" and float(rows[0]["ns_low"]) <= float(rows[0]["ns"])
+    table = measure(CASE, "--markdown", "--no-peers")
+    assert "| batches/%s | " % CASE in table and "|---|" in table
+
+
+def a_baseline_is_kept_and_held_against():
+    os.environ["TD_BENCH_DIR"] = os.path.abspath("kept")
+    os.makedirs("kept", exist_ok=True)
+    measure(CASE, "--no-peers", "--save-baseline", "main")
+    check(json.load(open("kept/main.json")))
+    out = measure(CASE, "--no-peers", "--baseline", "main")
+    assert "against main: " in out, out
+    # A baseline of a machine a thousand times faster: what is measured now fails, by clock and by ratio.
+    kept = json.load(open("kept/main.json"))
+    for figure in kept["figures"]:
+        for name in "median", "low", "high":
+            figure["ns"][name] /= 1000
+            figure["ratio"][name] *= 1000
+    json.dump(kept, open("kept/fast.json", "w"))
+    out = measure(CASE, "--no-peers", "--baseline", "fast", "--check", expect=1)
+    assert "2 failed" in out and " % slower: " in out, out
+    measure(CASE, "--no-peers", "--baseline", "fast")
+    del os.environ["TD_BENCH_DIR"]
+
+
+def a_history_grows_by_lines():
+    for _ in range(2):
+        measure(CASE, "--no-peers", "--history", "h.jsonl", "--commit", "c1")
+    runs = [json.loads(line) for line in open("h.jsonl")]
+    assert len(runs) == 2
+    for one in runs:
+        check(one)
+        assert one["commit"] == "c1"
+
+
+def refusals():
+    refuse('tensordoor bench: no case has "no_such_case" in its name; --list shows them', "bench", "no_such_case")
+    refuse('tensordoor bench: --sample-size is "2"; it needs 5 to 1001, as intervals are made from them', "bench",
+           "--sample-size", "2")
+    refuse('tensordoor bench: --warm-up is "x"; it needs seconds above 0, as 0.5', "bench", "--warm-up", "x")
+    refuse('tensordoor bench: no baseline "./none.json": cannot read ./none.json; make it with --save-baseline '
+           "./none.json", "bench", CASE, "--baseline", "./none.json")
+    write("cut.json", '{"format": "tensordoor-bench", "version": 1, "fig')
+    refuse("tensordoor bench: the baseline cut.json ends early, after 49 bytes: it was half written; remove it, or "
+           "measure it anew", "bench", CASE, "--baseline", "cut.json")
+    write("other.json", '{"format": "tensordoor-bench", "version": 9}')
+    refuse("tensordoor bench: the baseline other.json has version 9 of the format, and this tensordoor reads version 1; "
+           "measure it anew", "bench", CASE, "--baseline", "other.json")
+    write("cut.jsonl", '{"format"')
+    refuse("tensordoor bench: the history cut.jsonl ends in the middle of line 1: it was half written; remove that line",
+           "bench", CASE, "--history", "cut.jsonl")
+    assert read("cut.jsonl") == '{"format"'
+
+
+main([groups_are_listed, json_is_as_the_schema_says, csv_and_markdown_have_the_same_cases,
+      a_baseline_is_kept_and_held_against, a_history_grows_by_lines, refusals])
