@@ -1,4 +1,5 @@
-"""What a run of `tensordoor bench` is, as JSON: `check(run)` raises AssertionError with the path of what is wrong. Every
+"""What a run of `tensordoor bench` is, as JSON: `check(run)` raises AssertionError with the path of what is wrong.
+Every
 member is listed; another one is an error too."""
 
 STAT = {"median": float, "low": float, "high": float, "spread": float, "spread_low": float, "spread_high": float,

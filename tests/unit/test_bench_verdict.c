@@ -1,7 +1,7 @@
-/* The bench's verdicts on made-up clocks: a planted slowdown is found, an equal build is not, and over two hundred pairs
- * of noisy runs the rates of false alarms and of misses are printed and held. The clock is a model of a shared machine:
- * every run has a speed of its own that ours and the reference share, and a small one that is ours alone (pages, lines);
- * bursts of a neighbour slow some rounds of both; every sample has some noise. */
+/* The bench's verdicts on made-up clocks: a planted slowdown is found, an equal build is not, and over two hundred
+ * pairs of noisy runs the rates of false alarms and of misses are printed and held. The clock is a model of a shared
+ * machine: every run has a speed of its own that ours and the reference share, and a small one that is ours alone
+ * (pages, lines); bursts of a neighbour slow some rounds of both; every sample has some noise. */
 #include "tool/bench/verdict.h"
 
 #include "base/random.h"

@@ -1,6 +1,6 @@
-/* The cases that move a tensor through a layout, one line each, and the groups that they form. Names are those that engineers know the shapes by. An axis that a format splits is split in
- * `dims` already: the bytes are the same. The names of permutes are column-major (axis 0 is the fastest), as in the
- * literature on tensor transposition. */
+/* The cases that move a tensor through a layout, one line each, and the groups that they form. Names are those that
+ * engineers know the shapes by. An axis that a format splits is split in `dims` already: the bytes are the same. The
+ * names of permutes are column-major (axis 0 is the fastest), as in the literature on tensor transposition. */
 #include "tool/bench/moves.h"
 
 #define TRANSPOSE(dtype, rows, cols)                                                                                   \
@@ -200,7 +200,8 @@ static const bench_case offsets[] = {
     OFFSET("convert_f32_i8_1024x1024", "f32", "1024 1024", "01", 1, "i8 scale=0.05"),
 };
 
-/* A group of moves (a name of an array cannot stand in parentheses; NOLINTBEGIN(bugprone-macro-parentheses)): the table, and the functions that all of them share. */
+/* A group of moves: the table, and the functions that all of them share. The name of an array stands without
+ * parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define MOVES(name, about)                                                                                             \
     static const bench_moves name##_moves = {name, sizeof name / sizeof name[0]};                                      \
     const bench_group bench_group_##name = {                                                                           \

@@ -1,5 +1,5 @@
-/* What the system says about itself, and a loop of known work. The loop waits for its own results and touches no memory,
- * so that its time can vary only by the clock of the processor and by who else runs on it. */
+/* What the system says about itself, and a loop of known work. The loop waits for its own results and touches no
+ * memory, so that its time can vary only by the clock of the processor and by who else runs on it. */
 #include "tool/bench/fitness.h"
 
 #include "base/clock.h"

@@ -1,6 +1,7 @@
-/* Cases that move a tensor through a layout, and the peers that can do the same. A case is a tensor of `dims` whose axes
- * come out in the order `perm`, the last `lanes` of them in one word. The layout, the plain loops, oneDNN's reorder and
- * NumPy's call are all made from that one line, and all do its whole work: a peer that cannot is left out of the case. */
+/* Cases that move a tensor through a layout, and the peers that can do the same. A case is a tensor of `dims` whose
+ * axes come out in the order `perm`, the last `lanes` of them in one word. The layout, the plain loops, oneDNN's
+ * reorder and NumPy's call are all made from that one line, and all do its whole work: a peer that cannot is left out
+ * of the case. */
 #ifndef TD_BENCH_MOVES_H
 #define TD_BENCH_MOVES_H
 
