@@ -1718,6 +1718,16 @@ TD_API td_status td_program_text(const td_program *program, char **text);
 TD_API td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text);
 TD_API td_status td_program_svg(td_program *program, const char *label, const char *arguments, char **svg);
 
+/* A program out of ordinary calls: from td_program_record to td_program_stop, the calls of this thread that succeed are
+ * also lines of the program: loads, dumps, matrices, fills and writes of memories (of whole words), comparisons as
+ * checkpoints c0, c1, .., td_tensor_open, td_tensor_convert, td_tensor_fill and the steps of section 3. Other calls
+ * are no lines. Memories are bound by their names; a tensor that no recorded step has made is kept as it was when a
+ * call saw it (t0, t1, ..), so the program moves the same bytes when the caller's tensors are gone; loads say `over`.
+ * td_program_stop gives the status of the first call that no line can say, as one with a mask. One program at a time is
+ * recorded on a thread, and no program runs there meanwhile: TD_ARGUMENT. */
+TD_API td_status td_program_record(td_program **out);
+TD_API td_status td_program_stop(td_program *program);
+
 /* The name of the file without folder and suffix, or "program"; the names of memories that the text uses, and its
  * labels, in the order of the text; NULL past the last. All live as long as the program. */
 TD_API const char *td_program_name(const td_program *program);

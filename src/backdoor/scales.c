@@ -3,6 +3,7 @@
  * td_tensor_convert is here because it needs scales and no memory. */
 #include "backdoor/scales.h"
 
+#include "base/record.h"
 #include "base/suggest.h"
 #include "layout/bind.h"
 #include "tensor/tensor.h"
@@ -351,5 +352,12 @@ td_status td_tensor_convert(const td_tensor *tensor, const char *as_text, td_ten
         status = convert_into(tensor, &as, out);
     if (status)
         td_fail_prefix("tensor_convert: ");
+    else
+        td_record(&(td_recorded){.kind = TD_RECORDED_TENSOR,
+                                 .text = "convert",
+                                 .operand = &tensor,
+                                 .operands = 1,
+                                 .as = as_text ? as_text : "",
+                                 .out = *out});
     return status;
 }

@@ -3,6 +3,7 @@
  * memory/words.c has the word operations. */
 #include "backdoor/call.h"
 #include "base/profile.h"
+#include "base/record.h"
 #include "exec/paths.h"
 #include "plan/cache.h"
 #include "plan/copies.h"
@@ -125,45 +126,59 @@ td_status td_call_run(const td_call *c)
     return td_call_end(c, &s, status);
 }
 
+/* Runs the call, and tells who records. */
+static td_status run_recorded(const td_call *c)
+{
+    const td_status status = td_call_run(c);
+    if (!status && td_record_heard())
+        td_record(&(td_recorded){.kind = c->writes_tensor ? TD_RECORDED_DUMP : TD_RECORDED_LOAD,
+                                 .banks = (td_memory *const *)c->bank,
+                                 .bank_count = c->banks,
+                                 .tensor = c->tensor,
+                                 .layout = c->layout,
+                                 .as = c->as});
+    return status;
+}
+
 td_status td_backdoor_load_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as)
 {
     const td_memory *const bank = memory;
-    return td_call_run(&(td_call){
+    return run_recorded(&(td_call){
         .operation = "backdoor_load_tensor", .bank = &bank, .banks = 1, .tensor = tensor, .layout = layout, .as = as});
 }
 
 td_status td_backdoor_dump_tensor(const td_memory *memory, td_tensor *tensor, const td_layout *layout, const char *as)
 {
-    return td_call_run(&(td_call){.operation = "backdoor_dump_tensor",
-                                  .bank = &memory,
-                                  .banks = 1,
-                                  .tensor = tensor,
-                                  .layout = layout,
-                                  .as = as,
-                                  .writes_tensor = true});
+    return run_recorded(&(td_call){.operation = "backdoor_dump_tensor",
+                                   .bank = &memory,
+                                   .banks = 1,
+                                   .tensor = tensor,
+                                   .layout = layout,
+                                   .as = as,
+                                   .writes_tensor = true});
 }
 
 td_status td_backdoor_load_tensor_banks(td_memory *const *banks, size_t count, const td_tensor *tensor,
                                         const td_layout *layout, const char *as)
 {
-    return td_call_run(&(td_call){.operation = "backdoor_load_tensor",
-                                  .bank = (const td_memory *const *)banks,
-                                  .banks = count,
-                                  .tensor = tensor,
-                                  .layout = layout,
-                                  .as = as});
+    return run_recorded(&(td_call){.operation = "backdoor_load_tensor",
+                                   .bank = (const td_memory *const *)banks,
+                                   .banks = count,
+                                   .tensor = tensor,
+                                   .layout = layout,
+                                   .as = as});
 }
 
 td_status td_backdoor_dump_tensor_banks(td_memory *const *banks, size_t count, td_tensor *tensor,
                                         const td_layout *layout, const char *as)
 {
-    return td_call_run(&(td_call){.operation = "backdoor_dump_tensor",
-                                  .bank = (const td_memory *const *)banks,
-                                  .banks = count,
-                                  .tensor = tensor,
-                                  .layout = layout,
-                                  .as = as,
-                                  .writes_tensor = true});
+    return run_recorded(&(td_call){.operation = "backdoor_dump_tensor",
+                                   .bank = (const td_memory *const *)banks,
+                                   .banks = count,
+                                   .tensor = tensor,
+                                   .layout = layout,
+                                   .as = as,
+                                   .writes_tensor = true});
 }
 
 /* -- matrices ------------------------------------------------------------------------------------------------------ */
@@ -257,16 +272,28 @@ static td_status run_matrix(const td_call *c, uint64_t first, uint64_t last)
     return rows.layout ? td_call_run(&rows) : td_call_fail(c, td_fail_alloc(sizeof(td_layout)));
 }
 
+static td_status run_recorded_matrix(const td_call *c, uint64_t first, uint64_t last)
+{
+    const td_status status = run_matrix(c, first, last);
+    if (!status && td_record_heard())
+        td_record(&(td_recorded){.kind = c->writes_tensor ? TD_RECORDED_DUMP_MATRIX : TD_RECORDED_LOAD_MATRIX,
+                                 .banks = (td_memory *const *)c->bank,
+                                 .bank_count = 1,
+                                 .tensor = c->tensor,
+                                 .first = first});
+    return status;
+}
+
 td_status td_backdoor_load_matrix(td_memory *memory, const td_tensor *tensor, uint64_t first, uint64_t last)
 {
     const td_memory *const bank = memory;
-    return run_matrix(&(td_call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor},
-                      first, last);
+    return run_recorded_matrix(
+        &(td_call){.operation = "backdoor_load_matrix", .bank = &bank, .banks = 1, .tensor = tensor}, first, last);
 }
 
 td_status td_backdoor_dump_matrix(const td_memory *memory, td_tensor *tensor, uint64_t first, uint64_t last)
 {
-    return run_matrix(
+    return run_recorded_matrix(
         &(td_call){
             .operation = "backdoor_dump_matrix", .bank = &memory, .banks = 1, .tensor = tensor, .writes_tensor = true},
         first, last);

@@ -6,6 +6,7 @@
 #include "backdoor/call.h"
 #include "base/fp_mode.h"
 #include "base/profile.h"
+#include "base/record.h"
 #include "compare/accept.h"
 #include "compare/padding.h"
 #include "compare/statistics.h"
@@ -512,7 +513,9 @@ td_status td_compare(const td_comparison *what, td_report **out)
     else
         status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(&call, what, &policy, out);
     td_mode_leave(mode);
-    if (!status)
+    if (!status) {
         td_step_bytes(operation, what->golden->elems * what->golden->dtype.bytes);
+        td_record(&(td_recorded){.kind = TD_RECORDED_COMPARE, .comparison = what});
+    }
     return status;
 }

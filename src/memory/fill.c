@@ -2,6 +2,7 @@
  * td_memory_fill, which dpi/memory.c calls too. The text is parsed whole before a word is written. */
 #include "base/profile.h"
 #include "base/random.h"
+#include "base/record.h"
 #include "memory/memory.h"
 
 #include <inttypes.h>
@@ -148,5 +149,8 @@ td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, ui
         status = td_memory_finish_write(memory, first, count);
     if (status)
         td_fail_prefix("memory_fill \"%s\": ", memory->name);
+    else
+        td_record(&(td_recorded){
+            .kind = TD_RECORDED_FILL, .banks = &memory, .bank_count = 1, .text = what, .first = first, .count = count});
     return status;
 }

@@ -2,6 +2,7 @@
  * in the memory's own form; the DPI layer and the public header call them. Every address, word and mask is checked
  * before the first word is written. */
 #include "base/profile.h"
+#include "base/record.h"
 #include "memory/memory.h"
 #include "memory/x_state.h"
 
@@ -264,7 +265,16 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         make_known(memory, addresses, count, bit_mask);
     td_step_bytes(operation, count * memory->word_bytes);
     status = put_back(memory, addresses, count);
-    return status ? fail_call("backdoor_write", memory, status) : TD_OK;
+    if (status)
+        return fail_call("backdoor_write", memory, status);
+    td_record(&(td_recorded){.kind = TD_RECORDED_WRITE,
+                             .banks = &memory,
+                             .bank_count = 1,
+                             .addresses = addresses,
+                             .count = count,
+                             .words = words,
+                             .mask = bit_mask});
+    return TD_OK;
 }
 
 td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, size_t count, const void *words,
@@ -288,5 +298,8 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
         make_known_bytes(memory, addresses, count, masks, mask_bytes);
     td_step_bytes(operation, count * memory->word_bytes);
     status = put_back(memory, addresses, count);
-    return status ? fail_call("backdoor_write_bytes", memory, status) : TD_OK;
+    if (status)
+        return fail_call("backdoor_write_bytes", memory, status);
+    td_record(&(td_recorded){.kind = TD_RECORDED_WRITE, .banks = &memory, .bank_count = 1, .mask = byte_mask});
+    return TD_OK;
 }

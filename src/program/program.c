@@ -208,6 +208,7 @@ void td_program_destroy(td_program **program)
     if (!program || !*program)
         return;
     td_program *p = *program;
+    td_program_stop_listening(p);
     td_program_forget(p);
     for (size_t i = 0; i < p->bindings; i++)
         free_binding(p->binding[i]);
@@ -357,6 +358,18 @@ td_status td_program_bind_tensor(td_program *program, const char *name, td_tenso
     if (status)
         td_fail_prefix("program_bind_tensor: ");
     return status;
+}
+
+td_status td_program_own_tensor(td_program *p, const char *name, td_tensor *tensor)
+{
+    td_binding *b = make_binding(name, TD_NAME_TENSOR);
+    if (!b) {
+        td_tensor_destroy(&tensor);
+        return TD_NO_MEMORY;
+    }
+    b->tensor = tensor;
+    b->owned = true;
+    return bind(p, b);
 }
 
 td_status td_program_use(td_program *program, const char *path)

@@ -290,6 +290,7 @@ struct td_program {
     size_t files;
     td_made_layout *layouts;
 
+    struct td_recording *recording; /* NULL: it is not being recorded */
     td_graph *graph;     /* NULL: to be compiled */
     char *compiled_with; /* the arguments of the graph, */
     char **given;        /* and their values, which td_argument.given points to */
@@ -368,6 +369,12 @@ td_status td_program_prepare(td_program *p, const char *label, const char *argum
 
 /* Compiles anew, and prints the graph after each pass. */
 td_status td_program_recompile(td_program *p, const char *arguments, td_text *explain);
+
+/* Binds a tensor that the program owns from here on, also when it fails. */
+td_status td_program_own_tensor(td_program *p, const char *name, td_tensor *tensor);
+
+/* record.c: ends a recording, if there is one. */
+void td_program_stop_listening(td_program *p);
 
 /* The graph goes; the next call compiles anew. */
 void td_program_forget(td_program *p);

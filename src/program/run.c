@@ -6,6 +6,7 @@
 #include "program/passes.h"
 
 #include "backdoor/call.h"
+#include "base/record.h"
 #include "exec/exec.h"
 #include "exec/paths.h"
 
@@ -243,7 +244,8 @@ td_status td_program_run(td_program *program, const char *label, const char *arg
     td_schedule *s = NULL;
     td_checkpoints *checkpoints = NULL;
     bool changed = false;
-    td_status status = td_program_prepare(program, label, arguments, &s);
+    td_status status = td_record_listener() ? td_fail(TD_ARGUMENT, "this thread records a program; stop that one first")
+                                            : td_program_prepare(program, label, arguments, &s);
     if (!status)
         status = check_sources(program, s, &changed);
     if (!status && changed) {

@@ -4,11 +4,13 @@
  * dtype does not hold, and words that the distribution has no use for. */
 #include "base/fp_mode.h"
 #include "base/random.h"
+#include "base/record.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 #include "values/number.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -376,5 +378,13 @@ td_status td_tensor_fill(td_tensor *tensor, const char *what)
     else
         status = fill(tensor, &d);
     td_mode_leave(mode);
+    if (!status && td_record_heard()) {
+        char kind[TD_DTYPE_NAME_BYTES + TD_SHAPE_TEXT_BYTES];
+        size_t used = (size_t)snprintf(kind, sizeof kind, "%s", tensor->dtype_name);
+        for (size_t i = 0; i < tensor->shape.rank; i++)
+            used += (size_t)snprintf(kind + used, sizeof kind - used, " %" PRIu64, tensor->shape.dim[i]);
+        td_record(
+            &(td_recorded){.kind = TD_RECORDED_TENSOR, .text = "fill", .as = kind, .behind = what, .out = tensor});
+    }
     return status;
 }

@@ -1,10 +1,12 @@
 /* Tensors with their elements in another order: transposed, and joined (td_tensor_transpose, td_tensor_concat); and the
  * copy of strided elements that slices are made by. Testbenches and programs call it. It refuses orders that are none,
  * and tensors that do not fit together. */
+#include "base/record.h"
 #include "kernels/move.h"
 #include "tensor/slice.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +174,12 @@ td_status td_tensor_transpose(const td_tensor *tensor, const char *order, td_ten
     }
     td_strided_copy(node, shape.rank, tensor->data, made->data, tensor->dtype.bytes);
     *out = made;
+    td_record(&(td_recorded){.kind = TD_RECORDED_TENSOR,
+                             .text = "transpose",
+                             .operand = &tensor,
+                             .operands = 1,
+                             .as = order && *order ? order : NULL,
+                             .out = made});
     return TD_OK;
 }
 
@@ -238,8 +246,17 @@ td_status td_tensor_concat(const td_tensor *const *tensors, size_t count, size_t
                        : count ? "tensor 0 is NULL"
                                : "no tensors to join",
                        !out ? "one" : "at least one tensor");
+    char behind[32];
     const td_status status = concat(tensors, count, axis, out);
+    snprintf(behind, sizeof behind, "axis %zu", axis);
     if (status)
         td_fail_prefix("tensor_concat: ");
+    else
+        td_record(&(td_recorded){.kind = TD_RECORDED_TENSOR,
+                                 .text = "concat",
+                                 .operand = tensors,
+                                 .operands = count,
+                                 .behind = behind,
+                                 .out = *out});
     return status;
 }

@@ -1,6 +1,7 @@
 /* See slice.h. */
 #include "tensor/slice.h"
 
+#include "base/record.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -215,5 +216,7 @@ td_status td_tensor_slice(const td_tensor *tensor, const char *text, td_tensor *
     }
     td_slice_copy(&slice, &tensor->shape, tensor->data, made->data, tensor->dtype.bytes);
     *out = made;
+    td_record(&(td_recorded){
+        .kind = TD_RECORDED_TENSOR, .text = "slice", .operand = &tensor, .operands = 1, .as = text, .out = made});
     return TD_OK;
 }

@@ -2,6 +2,8 @@
  * td_tensor_clamp. Each makes a step (steps.h) and runs it over the tensor in blocks, large ones on several threads. A
  * step that refuses a value gives no tensor. */
 #include "base/pool.h"
+#include "base/record.h"
+#include "base/text.h"
 #include "tensor/steps.h"
 
 #include <stdlib.h>
@@ -83,6 +85,27 @@ static td_status run_whole(work *w, td_tensor **out)
     return status;
 }
 
+static void tell(td_step_op op, const td_tensor *a, const td_tensor *b, const char *options, double x, double y,
+                 const td_tensor *out)
+{
+    static const char *const words[] = {"add", "mul", "scale", "clamp"};
+    const td_tensor *const operand[] = {a, b};
+    char behind[160];
+    options = options ? options : "";
+    if (op == TD_STEP_CLAMP)
+        td_text_print(behind, sizeof behind, "%.17g %.17g", x, y);
+    else if (op == TD_STEP_SCALE)
+        td_text_print(behind, sizeof behind, "%.17g %s", x, options);
+    else
+        td_text_print(behind, sizeof behind, "%s", options);
+    td_record(&(td_recorded){.kind = TD_RECORDED_TENSOR,
+                             .text = words[op],
+                             .operand = operand,
+                             .operands = op <= TD_STEP_MUL ? 2 : 1,
+                             .behind = behind,
+                             .out = out});
+}
+
 static td_status call(const char *name, td_step_op op, const td_tensor *a, const td_tensor *b, const char *options,
                       double x, double y, td_tensor **out)
 {
@@ -108,6 +131,8 @@ static td_status call(const char *name, td_step_op op, const td_tensor *a, const
     td_step_destroy(&step);
     if (status)
         td_fail_prefix("%s: ", name);
+    else if (td_record_heard())
+        tell(op, a, b, options, x, y, *out);
     return status;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "tensor/tensor.h"
 
+#include "base/record.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +115,7 @@ void td_tensor_destroy(td_tensor **tensor)
 {
     if (!tensor || !*tensor)
         return;
+    td_record(&(td_recorded){.kind = TD_RECORDED_DESTROY, .tensor = *tensor});
     if ((*tensor)->map && (*tensor)->read_only)
         td_pages_unmap((*tensor)->map, (*tensor)->map_bytes); /* of a file */
     else if ((*tensor)->map)

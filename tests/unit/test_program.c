@@ -2,6 +2,8 @@
  * nothing, the words that a run touches. */
 #include "support.h"
 
+#include "tensordoor_bridge.h"
+
 static td_memory *memory(const char *name, uint64_t width, uint64_t depth)
 {
     td_memory *m = NULL;
@@ -353,6 +355,89 @@ static void test_spans(void **state)
     td_memory_destroy(&b);
 }
 
+/* -- memories elsewhere -------------------------------------------------------------------------------------------- */
+
+static uint32_t elsewhere[64];
+static unsigned crossed[64];
+
+/* The words of the array that cross, in one direction. */
+static void cross(td_memory *copy, int out)
+{
+    uint32_t chunk[24];
+    size_t runs = 0;
+    int unknown = 0;
+    while ((runs = out ? td_transfer_out(copy, chunk, 24, &unknown) : td_transfer_in(copy, chunk, 24)) > 0) {
+        uint32_t *at = chunk;
+        for (; runs; runs--) {
+            uint32_t address = at[0], count = at[1], step = at[2];
+            for (at += TD_TRANSFER_HEAD; count; count--, address += step, at++) {
+                if (step == 0)
+                    address = *at++;
+                crossed[address]++;
+                if (out)
+                    elsewhere[address] = *at;
+                else
+                    *at = elsewhere[address];
+            }
+        }
+    }
+}
+
+static void test_transfer(void **state)
+{
+    (void)state;
+    static const char text[] = "fill a zero from 4 count 8\n" /* and loads over it: each word crosses once */
+                               "load a x rows at 4\n"
+                               "load a x keep at 20\n"
+                               "tensor d = dump a i8 4x4 rows at 30\n"
+                               "checkpoint c a d rows at 32\n";
+    td_memory *copy = memory("a", 32, 64);
+    td_tensor *x = tensor("i8", TD_SHAPE(4, 4), "ramp start=1"), *half = tensor("i8", TD_SHAPE(4, 2), "ramp start=64");
+    td_layout *rows = layout("r c -> r c", NULL, NULL), *keep = layout("r c -> r c", "fill=keep", NULL);
+    td_program *p = NULL;
+    td_checkpoints *out = NULL;
+    uint64_t words = 0;
+    for (uint32_t i = 0; i < 64; i++)
+        elsewhere[i] = 0xa0b0c000 + i;
+    ASSERT_OK(td_program_create(text, &p));
+    ASSERT_OK(td_program_add(p, "load a half keep at 40"));
+    ASSERT_OK(td_program_bind_memory(p, "a", copy));
+    ASSERT_OK(td_program_bind_tensor(p, "x", x));
+    ASSERT_OK(td_program_bind_tensor(p, "half", half));
+    ASSERT_OK(td_program_bind_layout(p, "rows", rows));
+    ASSERT_OK(td_program_bind_layout(p, "keep", keep));
+    ASSERT_OK(td_transfer_program(p, NULL, NULL, copy, TD_PROGRAM_READS, &words));
+    assert_int_equal(words, 4 + 6 + 4);
+    cross(copy, 0);
+    ASSERT_OK(td_program_run(p, NULL, NULL, &out));
+    td_checkpoints_destroy(&out);
+    ASSERT_OK(td_transfer_program(p, NULL, NULL, copy, TD_PROGRAM_WRITES, &words));
+    assert_int_equal(words, 8 + 4 + 4);
+    for (int i = 0; i < 64; i++) {
+        assert_int_equal(crossed[i], (i >= 20 && i < 24) || (i >= 30 && i < 36) || (i >= 40 && i < 44));
+        crossed[i] = 0;
+    }
+    cross(copy, 1);
+    for (int i = 0; i < 64; i++) {
+        assert_int_equal(crossed[i], (i >= 4 && i < 12) || (i >= 20 && i < 24) || (i >= 40 && i < 44));
+        if (!crossed[i])
+            assert_int_equal(elsewhere[i], 0xa0b0c000 + (uint32_t)i);
+    }
+    assert_int_equal(elsewhere[4], 0x04030201);
+    assert_int_equal(elsewhere[8], 0);
+    assert_int_equal(elsewhere[40], 0xa0b04140);
+    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, NULL, TD_PROGRAM_READS, &words), TD_ARGUMENT,
+                   "transfer_program: the memory is NULL; pass one");
+    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, copy, TD_PROGRAM_PARTLY, &words), TD_ARGUMENT,
+                   "transfer_program: effect 4; pass TD_PROGRAM_READS or TD_PROGRAM_WRITES");
+    td_program_destroy(&p);
+    td_layout_destroy(&rows);
+    td_layout_destroy(&keep);
+    td_tensor_destroy(&x);
+    td_tensor_destroy(&half);
+    td_memory_destroy(&copy);
+}
+
 /* -- the object ---------------------------------------------------------------------------------------------------- */
 
 static void test_builder(void **state)
@@ -427,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_refused_run),
         cmocka_unit_test(test_refused_layers),
         cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_transfer),
         cmocka_unit_test(test_builder),
         cmocka_unit_test(test_bound),
     };

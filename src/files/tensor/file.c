@@ -3,6 +3,7 @@
 #include "files/tensor/members.h"
 
 #include "base/profile.h"
+#include "base/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +61,11 @@ td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out)
         td_file_unmap(&file);
         if (status == TD_OK)
             status = td_tensor_set_name(tensor, path);
-        if (status == TD_OK)
+        if (status == TD_OK) {
             *out = tensor;
-        else
+            td_record(
+                &(td_recorded){.kind = TD_RECORDED_TENSOR, .text = "open", .as = path, .behind = dtype, .out = tensor});
+        } else
             td_tensor_destroy(&tensor);
     }
     td_file_name_free(&name);
