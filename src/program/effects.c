@@ -343,6 +343,10 @@ static td_status elab_for(td_elab *e, td_form *form, td_form **end)
     for (int64_t i = first; i < last && !status; i++) {
         const td_scope scope = {.name = form->name.text, .value = i, .up = e->scope};
         char text[128];
+        if (++e->iterations > TD_MOST_ITERATIONS)
+            return td_program_fail(p, &form->word, TD_RANGE,
+                                   "more than %zu iterations of all loops; run the program in parts",
+                                   TD_MOST_ITERATIONS);
         snprintf(text, sizeof text, "%s%s%s=%" PRId64, loop ? loop : "", loop ? " " : "", scope.name, i);
         e->loop = td_arena_copy(&e->graph->arena, text, strlen(text));
         e->scope = &scope;

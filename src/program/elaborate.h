@@ -19,7 +19,10 @@ typedef struct td_elab {
     uint32_t label;
     td_elab_value *name;
     size_t names;
+    size_t iterations; /* of all loops */
 } td_elab;
+
+#define TD_MOST_ITERATIONS ((size_t)1 << 18)
 
 td_status td_elab_op(td_elab *e, td_op_kind kind, const td_form *form, uint32_t *out);
 td_status td_elab_name(td_elab *e, const char *name, uint32_t op);

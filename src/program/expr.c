@@ -22,6 +22,7 @@ static const struct {
 #define OPERATORS (sizeof operators / sizeof *operators)
 #define LEVELS 6
 #define MOST_NESTED 64
+#define MOST_OPERATORS 256 /* a value is found by recursion */
 
 static td_ex *make(td_reader *r, const td_ex *like)
 {
@@ -81,6 +82,10 @@ static const td_ex *read_level(td_reader *r, int level, int nested)
             o++;
         if (o == OPERATORS)
             return left;
+        if (++r->operators > MOST_OPERATORS) {
+            td_read_fail(r, TD_FORMAT, "an expression of more than %d operators; write it with fewer", MOST_OPERATORS);
+            return NULL;
+        }
         td_ex ex = {.kind = operators[o].kind, .a = left, .name = td_read_token(r, r->at, strlen(operators[o].text))};
         r->at += strlen(operators[o].text);
         ex.b = read_level(r, level + 1, nested);
@@ -91,6 +96,7 @@ static const td_ex *read_level(td_reader *r, int level, int nested)
 
 const td_ex *td_ex_read(td_reader *r)
 {
+    r->operators = 0;
     return r->status ? NULL : read_level(r, 0, 0);
 }
 

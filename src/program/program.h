@@ -291,9 +291,9 @@ struct td_program {
     td_made_layout *layouts;
 
     struct td_recording *recording; /* NULL: it is not being recorded */
-    td_graph *graph;     /* NULL: to be compiled */
-    char *compiled_with; /* the arguments of the graph, */
-    char **given;        /* and their values, which td_argument.given points to */
+    td_graph *graph;                /* NULL: to be compiled */
+    char *compiled_with;            /* the arguments of the graph, */
+    char **given;                   /* and their values, which td_argument.given points to */
     size_t given_count;
     unsigned passes; /* which run; for the tests: td_program_set_passes */
 };

@@ -8,7 +8,8 @@ struct td_reader {
     td_program *program;
     const td_line *line;
     const char *at;
-    td_status status; /* of the first failure; readers return NULL or false from then on */
+    td_status status;   /* of the first failure; readers return NULL or false from then on */
+    unsigned operators; /* of the expression that is read */
 };
 
 /* Skips blanks; the character that follows, 0 at the end of the line and at a comment. */

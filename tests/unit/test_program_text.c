@@ -216,6 +216,9 @@ static const twin compiling[] = {
     {"write a 63 0xffff_ffff", "write a 63 0x1ffffffff", TD_RANGE,
      "line 1: 0x1ffffffff has bits above the 32 of a word of \"a\"; write a smaller one\n    write a 63 0x1ffffffff\n"
      "               ^~~~~~~~~~~"},
+    {"for t in 0..9:\n  for u in 0..0:\n    fill a zero", "for t in 0..999999:\n  for u in 0..0:\n    fill a zero",
+     TD_RANGE,
+     "line 1: more than 262144 iterations of all loops; run the program in parts\n    for t in 0..999999:\n    ^~~"},
     {"write a 63 17", "write a 63 seventeen", TD_FORMAT,
      "line 1: \"seventeen\" is no word; write one, as 0x1f or 31\n    write a 63 seventeen\n               ^~~~~~~~~"},
     {"dump a x rows", "tensor z = scale x 2 wrap\ndump a z rows", TD_ARGUMENT,
@@ -266,6 +269,20 @@ static void test_compiling(void **state)
         td_program_destroy(&p);
         free_things(&all);
     }
+}
+
+static void test_long_expression(void **state)
+{
+    (void)state;
+    char text[1024] = "fill a zero from 0";
+    td_program *p = NULL;
+    for (int i = 0; i < 257; i++)
+        strcat(text, "+0");
+    assert_int_equal(td_program_create(text, &p), TD_FORMAT);
+    assert_non_null(strstr(td_last_error(), "line 1: an expression of more than 256 operators; write it with fewer\n"));
+    text[strlen(text) - 2] = 0;
+    ASSERT_OK(td_program_create(text, &p));
+    td_program_destroy(&p);
 }
 
 /* Refusals of calls below keep their own text, and have the place of the step. */
@@ -347,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_compiling),
         cmocka_unit_test_setup_teardown(test_places, enter_folder, leave_folder),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_long_expression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
