@@ -1696,7 +1696,8 @@ TD_API td_status td_program_compile(td_program *program, const char *arguments);
  * no checkpoints) becomes the reports of the checkpoints in the order of the text; the caller destroys it. */
 TD_API td_status td_program_run(td_program *program, const char *label, const char *arguments, td_checkpoints **out);
 
-/* A tensor that the text names, as the last run has left it; one that the run did not need is calculated. It is the
+/* A tensor that the text names, as the last run has left it; one that the run did not need is calculated, from
+ * what the tensors of the caller are now. It is the
  * program's, until its next call. TD_ARGUMENT for a dump or read whose label did not run. */
 TD_API td_status td_program_tensor(const td_program *program, const char *name, const td_tensor **out);
 

@@ -152,7 +152,7 @@ static td_status fail_step(const td_program *p, const td_op *op, td_status statu
     return td_program_place(p, &op->statement->word, status);
 }
 
-/* Tensors that nothing takes any more make room for others. */
+/* Tensors that nothing takes any more make room for others; those that could not be calculated again stay. */
 static void drop_used(td_graph *g, const td_schedule *s, size_t place)
 {
     const td_op *op = &g->op[s->op[place]];
@@ -160,7 +160,7 @@ static void drop_used(td_graph *g, const td_schedule *s, size_t place)
         for (uint32_t number = op->arg[a];; number = g->op[number].arg[0]) {
             td_op *of = &g->op[number];
             const bool view = of->is_view;
-            if (s->last_use[number] == place && !of->constant && of->owned) {
+            if (s->last_use[number] == place && !of->constant && !of->written && of->owned) {
                 td_tensor_destroy(&of->value);
                 of->owned = false;
             } else if (s->last_use[number] == place && !of->constant && view)
