@@ -1759,6 +1759,7 @@ TD_API td_status td_program_spans(td_program *program, const char *label, const 
  *     measure wake-up, measure stores    once in a process: what threads cost, and stores past the caches
  *     read file, write file
  *     words from layers, words to layers, x and z    memories over others and in designs
+ *     move blocks       block by block through the layers of a memory over others
  *     DPI crossing      between two chunks of a transfer (tensordoor_bridge.h): the loop in the simulator and its calls
  *
  * *Total* is the time from begin to end, *self* is total without the steps inside: the self times of everything add up
@@ -1798,6 +1799,15 @@ TD_API void td_profile_reset(void);
 TD_API td_status td_profile_text(char **text);
 TD_API td_status td_profile_json(char **text);
 TD_API td_status td_profile_trace(char **text);
+
+/* One line of them, by the names from the operation down: "backdoor_load_tensor/cache/plan". Zeros where there is none.
+ */
+typedef struct td_profile_counts {
+    uint64_t calls, bytes;
+    double total_ns, self_ns;
+} td_profile_counts;
+
+TD_API td_status td_profile_count(const char *path, td_profile_counts *out);
 
 /* Writes one of them as TD_PROFILE does: "profile.txt", "profile.json" or "trace:FILE". */
 TD_API td_status td_profile_save(const char *file);

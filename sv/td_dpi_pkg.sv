@@ -329,6 +329,7 @@ package td_dpi_pkg;
   `include "td_dpi_layers.svh"
   `include "td_dpi_where.svh"
   `include "td_dpi_map.svh"
+  `include "td_dpi_profile.svh"
 
   // ---- dpi/parts.c, dpi/parts_layout.c
 

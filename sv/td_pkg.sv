@@ -27,5 +27,6 @@ package td_pkg;
   `include "td_parts_layout.svh"
   `include "td_ram_report.svh"
   `include "td_speed.svh"
+  `include "td_profile.svh"
 endpackage
 // verilator lint_on TIMESCALEMOD

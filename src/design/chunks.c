@@ -4,6 +4,8 @@
  * the first of them arrives. */
 #include "design/transfer.h"
 
+#include "base/profile.h"
+
 #include <string.h>
 
 #define HEAD TD_TRANSFER_HEAD
@@ -186,7 +188,16 @@ static size_t done(struct td_transfer *t, size_t parts)
 {
     if (!parts)
         t->next = (td_crossing){0};
+    t->left_ticks = parts ? td_profile_ticks() : 0;
     return parts;
+}
+
+/* From a chunk that left to the next one that comes back: the loop in the simulator, and its calls. */
+static void count_crossing(const td_memory *memory)
+{
+    struct td_transfer *t = memory->transfer;
+    td_profile_outside("DPI crossing", t->left_ticks, (t->next.words - t->crossing.words) * memory->word_bytes);
+    t->left_ticks = 0;
 }
 
 static storage words_of(const td_memory *memory)
@@ -206,13 +217,18 @@ size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, i
     *unknown = 0;
     if (!t)
         return 0;
+    count_crossing(memory);
+    TD_OPERATION(operation, "transfer_out");
     t->crosses = true;
     t->crossing = t->next;
     t->expected = false;
     td_crossing seek = t->next;
     if (memory->unknown_any)
         *unknown = (int)cross(memory, plane_of(memory), &seek, chunk, chunk_words, FIND);
-    return done(t, cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_WORDS));
+    const uint64_t before = t->next.words;
+    const size_t parts = cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_WORDS);
+    td_step_bytes(operation, (t->next.words - before) * memory->word_bytes);
+    return done(t, parts);
 }
 
 size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
@@ -220,6 +236,8 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
     struct td_transfer *t = memory ? memory->transfer : NULL;
     if (!t)
         return 0;
+    count_crossing(memory);
+    TD_OPERATION(operation, "transfer_in");
     t->crosses = true;
     td_crossing place = t->crossing;
     if (t->expected)
@@ -228,7 +246,9 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
     place = t->next;
     if (memory->unknown)
         cross(memory, plane_of(memory), &place, chunk, chunk_words, CLEAR);
+    const uint64_t before = t->next.words;
     const size_t parts = cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_RUNS);
+    td_step_bytes(operation, (t->next.words - before) * memory->word_bytes);
     t->expected = parts > 0;
     return done(t, parts);
 }

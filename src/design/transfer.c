@@ -45,6 +45,7 @@ td_status td_transfer_begin(td_memory *memory)
     t->whole = (td_word_run){0};
     t->lent = (td_lent_bytes){0};
     t->next = (td_crossing){0};
+    t->left_ticks = 0;
     t->expected = false;
     t->staged = NULL;
     t->borrowed = false;

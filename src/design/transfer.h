@@ -44,6 +44,7 @@ struct td_transfer {
     td_crossing next;     /* what crosses next */
     td_crossing crossing; /* what the last chunk began with */
     bool expected;        /* the words of the last chunk come back with the next call */
+    uint64_t left_ticks;  /* when the last chunk left, for the profile; 0: none is under way, or it is off */
     bool crosses;         /* words have crossed: the memory is a copy, and what was x in it is known to be elsewhere */
 
     unsigned char *staged; /* the words, in the order of the runs; NULL: they are in the copy */

@@ -64,6 +64,39 @@ td_status td_profile_trace(char **text)
     return give("profile_trace", td_profile_print_trace, text);
 }
 
+/* The line below `parent` whose name is the first word of the path, which moves past it; 0: none. */
+static size_t find_line(const td_profile_lines *lines, size_t parent, const char **path)
+{
+    const size_t length = strcspn(*path, "/");
+    const char *name = *path;
+    *path += length + (name[length] == '/');
+    for (size_t i = 1; i < lines->count; i++)
+        if (lines->line[i].parent == parent && strlen(lines->line[i].name) == length &&
+            memcmp(lines->line[i].name, name, length) == 0)
+            return i;
+    return 0;
+}
+
+td_status td_profile_count(const char *path, td_profile_counts *out)
+{
+    td_profile_lines lines;
+    size_t at = 0;
+    if (!path || !*path || !out)
+        return td_fail(TD_ARGUMENT, "profile_count: no %s; pass one", out ? "path" : "output");
+    if (!td_profile_read(&lines)) {
+        td_fail_alloc(sizeof(td_profile_line));
+        td_fail_prefix("profile_count: ");
+        return TD_NO_MEMORY;
+    }
+    do
+        at = find_line(&lines, at, &path);
+    while (at && *path);
+    const td_profile_line *line = &lines.line[at];
+    *out = at ? (td_profile_counts){line->calls, line->bytes, line->total_ns, line->self_ns} : (td_profile_counts){0};
+    free(lines.line);
+    return TD_OK;
+}
+
 static bool ends_in_json(const char *path)
 {
     const size_t length = strlen(path);

@@ -231,6 +231,11 @@ static void reset_and_start_again(void **state)
     assert_int_equal(td_profile_running(), 0);
     ASSERT_OK(td_profile_start("steps"));
     ASSERT_OK(td_backdoor_load_tensor(o.memory, o.tensor, o.rows, NULL));
+    td_profile_counts counts;
+    ASSERT_OK(td_profile_count("backdoor_load_tensor/move contiguous", &counts));
+    assert_int_equal(counts.calls, 2);
+    assert_int_equal(counts.bytes, 2 * 512);
+    assert_true(counts.self_ns > 0 && counts.total_ns >= counts.self_ns);
     json *root = read_json(td_profile_json);
     assert_int_equal(calls_of(root, "backdoor_load_tensor"), 2);
     json_close(root);
@@ -402,6 +407,11 @@ static void saves_and_refuses(void **state)
     ASSERT_REFUSED(td_profile_text(NULL), TD_ARGUMENT, "profile_text: the output is NULL; pass one");
     ASSERT_REFUSED(td_profile_json(NULL), TD_ARGUMENT, "profile_json: the output is NULL; pass one");
     ASSERT_REFUSED(td_profile_trace(NULL), TD_ARGUMENT, "profile_trace: the output is NULL; pass one");
+    td_profile_counts counts = {.calls = 7};
+    ASSERT_REFUSED(td_profile_count("", &counts), TD_ARGUMENT, "profile_count: no path; pass one");
+    ASSERT_REFUSED(td_profile_count("tensor_open", NULL), TD_ARGUMENT, "profile_count: no output; pass one");
+    ASSERT_OK(td_profile_count("tensor_open/read file", &counts));
+    assert_int_equal(counts.calls, 0);
     ASSERT_REFUSED(td_profile_save(NULL), TD_ARGUMENT, "profile_save: no file; pass a path, or \"trace:\" and a path");
     ASSERT_REFUSED(td_profile_save("trace:"), TD_ARGUMENT,
                    "profile_save: \"trace:\" names no file; pass \"trace:\" and a path");
