@@ -222,6 +222,147 @@ WHOLE_WINDOWS(2, uint32_t)
 WHOLE_WINDOWS(4, uint16_t)
 WHOLE_WINDOWS(8, uint8_t)
 
+/* -- the same in vectors: 16 bytes of every way --------------------------------------------------------------------- */
+
+#define FOR_AVX2 __attribute__((target("avx2,bmi2")))
+#define INLINE_AVX2 INLINE FOR_AVX2
+#define STEP_BYTES 16 /* of every way */
+
+/* Two rows side by side, one in each lane: nothing crosses from one to the other. */
+INLINE_AVX2 __m256i load_two(const unsigned char *a, const unsigned char *b)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)a)),
+                                   _mm_loadu_si128((const __m128i *)(const void *)b), 1);
+}
+
+INLINE_AVX2 void store_two(unsigned char *a, unsigned char *b, __m256i value)
+{
+    _mm_storeu_si128((__m128i *)(void *)a, _mm256_castsi256_si128(value));
+    _mm_storeu_si128((__m128i *)(void *)b, _mm256_extracti128_si256(value, 1));
+}
+
+INLINE_AVX2 __m256i table_16(uint64_t low, uint64_t high)
+{
+    return _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)high, (long long)low));
+}
+
+/* Bits of a at even places, those of b at odd ones: low[] and high[] from the halves of both. Half a byte becomes a byte
+ * by a table. */
+INLINE_AVX2 void weave_two(__m256i a, __m256i b, __m256i *low, __m256i *high)
+{
+    const __m256i even = table_16(0x1514111005040100, 0x5554515045444140), odd = _mm256_slli_epi16(even, 1),
+                  nibble = _mm256_set1_epi8(15);
+    const __m256i first = _mm256_or_si256(_mm256_shuffle_epi8(even, _mm256_and_si256(a, nibble)),
+                                          _mm256_shuffle_epi8(odd, _mm256_and_si256(b, nibble)));
+    const __m256i second = _mm256_or_si256(_mm256_shuffle_epi8(even, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)),
+                                           _mm256_shuffle_epi8(odd, _mm256_and_si256(_mm256_srli_epi16(b, 4), nibble)));
+    *low = _mm256_unpacklo_epi8(first, second);
+    *high = _mm256_unpackhi_epi8(first, second);
+}
+
+/* Back: a byte becomes its even bits below its odd ones, by a table for each half; two of them are put together. */
+INLINE_AVX2 void unweave_two(__m256i low, __m256i high, __m256i *a, __m256i *b)
+{
+    const __m256i first = table_16(0x1312030211100100, 0x3332232231302120), second = _mm256_slli_epi16(first, 2),
+                  nibble = _mm256_set1_epi8(15), joined = _mm256_set1_epi16(0x1001);
+#define HALVES(z)                                                                                                      \
+    _mm256_or_si256(_mm256_shuffle_epi8(first, _mm256_and_si256(z, nibble)),                                           \
+                    _mm256_shuffle_epi8(second, _mm256_and_si256(_mm256_srli_epi16(z, 4), nibble)))
+    const __m256i x = HALVES(low), y = HALVES(high);
+#undef HALVES
+    *a = _mm256_packus_epi16(_mm256_maddubs_epi16(_mm256_and_si256(x, nibble), joined),
+                             _mm256_maddubs_epi16(_mm256_and_si256(y, nibble), joined));
+    *b = _mm256_packus_epi16(_mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(x, 4), nibble), joined),
+                             _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(y, 4), nibble), joined));
+}
+
+/* All ways of a step, in place: ways j and j + ways / 2 are woven first, then what came out in the same manner, so that
+ * neighbours come last and every vector has its bytes of the row. */
+INLINE_AVX2 void weave_all(__m256i *z, unsigned ways)
+{
+    for (unsigned width = ways / 2, pieces = 1; width; width /= 2, pieces *= 2) {
+        __m256i out[8];
+        /* z has 2 * width ways, each in `pieces` vectors */
+        _Pragma("GCC unroll 4") for (unsigned j = 0; j < width; j++)
+            _Pragma("GCC unroll 4") for (unsigned k = 0; k < pieces; k++)
+                weave_two(z[j * pieces + k], z[(j + width) * pieces + k], &out[2 * (j * pieces + k)],
+                          &out[2 * (j * pieces + k) + 1]);
+        _Pragma("GCC unroll 8") for (unsigned i = 0; i < ways; i++) z[i] = out[i];
+    }
+}
+
+INLINE_AVX2 void unweave_all(__m256i *z, unsigned ways)
+{
+    for (unsigned width = 1, pieces = ways / 2; pieces; width *= 2, pieces /= 2) {
+        __m256i out[8];
+        _Pragma("GCC unroll 4") for (unsigned j = 0; j < width; j++)
+            _Pragma("GCC unroll 4") for (unsigned k = 0; k < pieces; k++)
+                unweave_two(z[2 * (j * pieces + k)], z[2 * (j * pieces + k) + 1], &out[j * pieces + k],
+                            &out[(j + width) * pieces + k]);
+        _Pragma("GCC unroll 8") for (unsigned i = 0; i < ways; i++) z[i] = out[i];
+    }
+}
+
+#define VECTOR_STEPS(ways_)                                                                                            \
+    FOR_AVX2 static void weave_steps_##ways_(const td_weave *t, unsigned char *dst, const unsigned char *src,          \
+                                             uint64_t steps)                                                           \
+    {                                                                                                                  \
+        const int64_t way = t->way / 8, spread_row = t->spread_row / 8, flat_row = t->flat_row / 8;                    \
+        const uint64_t rows = t->rows;                                                                                 \
+        for (uint64_t r = 0; r + 2 <= rows; r += 2, dst += 2 * spread_row, src += 2 * flat_row)                        \
+            for (uint64_t i = 0; i < steps; i++) {                                                                     \
+                const unsigned char *in = src + i * STEP_BYTES;                                                        \
+                unsigned char *out = dst + i * STEP_BYTES * (ways_);                                                   \
+                __m256i z[ways_];                                                                                      \
+                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++) z[j] =                                       \
+                    load_two(in + j * way, in + j * way + flat_row);                                                   \
+                weave_all(z, ways_);                                                                                   \
+                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++)                                              \
+                    store_two(out + j * STEP_BYTES, out + j * STEP_BYTES + spread_row, z[j]);                          \
+            }                                                                                                          \
+    }                                                                                                                  \
+    FOR_AVX2 static void unweave_steps_##ways_(const td_weave *t, unsigned char *dst, const unsigned char *src,        \
+                                               uint64_t steps)                                                         \
+    {                                                                                                                  \
+        const int64_t way = t->way / 8, spread_row = t->spread_row / 8, flat_row = t->flat_row / 8;                    \
+        const uint64_t rows = t->rows;                                                                                 \
+        for (uint64_t r = 0; r + 2 <= rows; r += 2, dst += 2 * flat_row, src += 2 * spread_row)                        \
+            for (uint64_t i = 0; i < steps; i++) {                                                                     \
+                const unsigned char *in = src + i * STEP_BYTES * (ways_);                                              \
+                unsigned char *out = dst + i * STEP_BYTES;                                                             \
+                __m256i z[ways_];                                                                                      \
+                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++) z[j] =                                       \
+                    load_two(in + j * STEP_BYTES, in + j * STEP_BYTES + spread_row);                                   \
+                unweave_all(z, ways_);                                                                                 \
+                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++)                                              \
+                    store_two(out + j * way, out + j * way + flat_row, z[j]);                                          \
+            }                                                                                                          \
+    }
+VECTOR_STEPS(2)
+VECTOR_STEPS(4)
+VECTOR_STEPS(8)
+
+/* The steps of 16 bytes of all rows but the last of an odd number; they write what the windows below would. */
+static void move_steps(const td_weave *t, bool weaves, unsigned char *dst, const unsigned char *src, uint64_t steps)
+{
+    if (t->ways == 2)
+        (weaves ? weave_steps_2 : unweave_steps_2)(t, dst, src, steps);
+    else if (t->ways == 4)
+        (weaves ? weave_steps_4 : unweave_steps_4)(t, dst, src, steps);
+    else
+        (weaves ? weave_steps_8 : unweave_steps_8)(t, dst, src, steps);
+}
+
+static void move_windows(const td_weave *t, bool weaves, unsigned char *dst, const unsigned char *src, uint64_t windows)
+{
+    if (t->ways == 2)
+        (weaves ? weave_whole_2 : unweave_whole_2)(t, dst, src, windows);
+    else if (t->ways == 4)
+        (weaves ? weave_whole_4 : unweave_whole_4)(t, dst, src, windows);
+    else
+        (weaves ? weave_whole_8 : unweave_whole_8)(t, dst, src, windows);
+}
+
 /* Moves the windows of every row that are whole, where the job has such, and returns how many bits of each way that
  * is. */
 static uint64_t move_whole(const td_weave *t, bool weaves, unsigned char *dst, int64_t dst_bit,
@@ -231,15 +372,21 @@ static uint64_t move_whole(const td_weave *t, bool weaves, unsigned char *dst, i
     if (ways != t->stride || (ways != 2 && ways != 4 && ways != 8) ||
         (dst_bit | src_bit | t->way | t->flat_row | t->spread_row) % 8)
         return 0;
-    const uint64_t windows = t->bits / (64 / ways);
+    const uint64_t windows = t->bits / (64 / ways), steps = t->bits / (8 * STEP_BYTES),
+                   paired = steps ? t->rows / 2 * 2 : 0;
     dst += dst_bit / 8;
     src += src_bit / 8;
-    if (ways == 2)
-        (weaves ? weave_whole_2 : unweave_whole_2)(t, dst, src, windows);
-    else if (ways == 4)
-        (weaves ? weave_whole_4 : unweave_whole_4)(t, dst, src, windows);
-    else
-        (weaves ? weave_whole_8 : unweave_whole_8)(t, dst, src, windows);
+    if (steps)
+        move_steps(t, weaves, dst, src, steps);
+    const int64_t done_bytes = (int64_t)(steps * STEP_BYTES), flat_rows = (int64_t)paired * (t->flat_row / 8),
+                  spread_rows = (int64_t)paired * (t->spread_row / 8);
+    td_weave some = *t; /* what is left behind the steps, and then the last row */
+    some.rows = paired;
+    move_windows(&some, weaves, dst + done_bytes * (weaves ? ways : 1), src + done_bytes * (weaves ? 1 : ways),
+                 windows - steps * 2 * ways);
+    some.rows = t->rows - paired;
+    move_windows(&some, weaves, dst + (weaves ? spread_rows : flat_rows), src + (weaves ? flat_rows : spread_rows),
+                 windows);
     return windows * (64 / ways);
 }
 

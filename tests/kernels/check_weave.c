@@ -92,6 +92,21 @@ static void check(const kernel *k)
             }
 }
 
+/* Two, four and eight ways at whole bytes, which go in steps of 16 bytes of each, two rows at a time. */
+static void check_whole(const kernel *k)
+{
+    unsigned turn = 0;
+    for (unsigned ways = 2; ways <= 8; ways *= 2)
+        for (uint64_t bits = 8; bits <= 2 * 128 + 40; bits += turn % 3 ? 8 : 5, turn++) {
+            td_weave t = {.bits = bits, .stride = ways, .ways = ways, .rows = 1 + turn % 5};
+            t.way = (int64_t)(bits + 7) / 8 * 8 + turn % 2 * 8;
+            t.flat_row = ways * t.way + turn % 3 * 8;
+            t.spread_row = (int64_t)(bits * ways + 7) / 8 * 8 + turn % 4 * 8;
+            check_job(k, &t, 0, 0, turn & 1);
+            check_job(k, &t, 8, 16, !(turn & 1));
+        }
+}
+
 static void kernels_follow_the_rule(void **state)
 {
     (void)state;
@@ -99,7 +114,9 @@ static void kernels_follow_the_rule(void **state)
     src = make_guarded();
     for (size_t i = 0; i < SIDE_BYTES; i++)
         src.page[i] = (unsigned char)(i * 151 + i / 256 + 31);
-#define X(name, spreads) CHECK_VERSIONS(weave, check, name, spreads);
+#define X(name, spreads)                                                                                               \
+    CHECK_VERSIONS(weave, check, name, spreads);                                                                       \
+    CHECK_VERSIONS(weave, check_whole, name, spreads);
     TD_WEAVE_KERNELS(X)
 #undef X
 }
