@@ -24,17 +24,17 @@
 
 #define TD_SLICE_MOST 64 /* slices in a call */
 
-typedef struct td_slice {
+typedef struct td_slicing {
     unsigned bits, lane_bytes, slices; /* bits <= 8 * lane_bytes; lane_bytes is 1, 2, 4 or 8 */
     unsigned first_bit;
     uint64_t rows;
     int64_t row_bytes; /* from 0 up */
     unsigned char *const *lane;
-} td_slice;
+} td_slicing;
 
-typedef void (*td_slice_fn)(const td_slice *t, unsigned char *words);
+typedef void (*td_slice_fn)(const td_slicing *t, unsigned char *words);
 
-#define TD_SLICE_KERNEL(name, isa) void td_##name##_##isa(const td_slice *t, unsigned char *words)
+#define TD_SLICE_KERNEL(name, isa) void td_##name##_##isa(const td_slicing *t, unsigned char *words)
 
 typedef struct td_slice_kernels {
 #define X(name, writes) td_slice_fn name;

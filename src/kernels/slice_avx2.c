@@ -1,8 +1,8 @@
-/* The versions of kernels/slice.h with the bit deposit and extract of BMI2, which every processor with AVX2 has. As many
- * slices as have lanes in 64 bits are a group. Eight rows of a group are taken at a time: the bits of each are spread
- * over the lanes of a register of 64, or are those lanes where they fill them; and the eight are transposed, so that a
- * vector has the lanes of one slice. Back it is the same in the other order; the bits of a row are collected over all
- * groups and stored in pieces of 64. The last rows, which a load of 64 bits would leave, go through plain C. */
+/* The versions of kernels/slice.h with the bit deposit and extract of BMI2, which every processor with AVX2 has. The
+ * slices that have their lanes in 64 bits are a group. Eight rows of a group are taken at a time: the bits of each are
+ * spread over the lanes of a register of 64, or are those lanes where they fill them; and the eight are transposed, so
+ * that a vector has the lanes of one slice. Back it is the same in the other order; the bits of a row are collected in
+ * all groups and stored in pieces of 64. The last rows, which a load of 64 bits would leave, go through plain C. */
 #include "kernels/bits.h"
 #include "kernels/slice.h"
 
@@ -22,7 +22,7 @@ typedef struct group {
     unsigned char *lane[8];
 } group;
 
-INLINE group group_at(const td_slice *t, unsigned first)
+INLINE group group_at(const td_slicing *t, unsigned first)
 {
     const unsigned most = 8 / t->lane_bytes, left = t->slices - first;
     group g = {.slices = left < most ? left : most, .bit = t->first_bit + (int64_t)first * t->bits};
@@ -188,7 +188,7 @@ INLINE void load_lanes(unsigned char *const *lane, unsigned lane_bytes, uint64_t
 
 /* Rows of which all bytes that are touched lie before the end of the last field of the last row: nine from every group
  * on, where they are cut; pieces of eight where they are put together. */
-static uint64_t safe_rows(const td_slice *t)
+static uint64_t safe_rows(const td_slicing *t)
 {
     const unsigned most = 8 / t->lane_bytes, last = (t->slices - 1) / most * most;
     const int64_t first = t->first_bit / 8, bits = t->first_bit % 8 + (int64_t)t->slices * t->bits;
@@ -235,7 +235,7 @@ INLINE void slice_rows(const group *group_, unsigned lane_bytes, unsigned slices
 /* So many rows at a time go through all groups, so that their words are still in the first-level cache. */
 #define BLOCK_ROWS 512
 
-INLINE void slice_lanes(const td_slice *t, unsigned lane_bytes, const unsigned char *words, uint64_t rows)
+INLINE void slice_lanes(const td_slicing *t, unsigned lane_bytes, const unsigned char *words, uint64_t rows)
 {
     const unsigned most = 8 / lane_bytes;
     for (uint64_t r = 0; r < rows; r += BLOCK_ROWS) {
@@ -335,8 +335,8 @@ INLINE void join_rows(const group *group_, unsigned lane_bytes, unsigned char *w
     }
 }
 
-INLINE void collect_rows(const td_slice *t, unsigned lane_bytes, const group *g, unsigned groups, unsigned char *words,
-                         uint64_t rows)
+INLINE void collect_rows(const td_slicing *t, unsigned lane_bytes, const group *g, unsigned groups,
+                         unsigned char *words, uint64_t rows)
 {
     const int64_t step = t->row_bytes;
     const unsigned before = t->first_bit % 8;
@@ -359,7 +359,7 @@ INLINE void collect_rows(const td_slice *t, unsigned lane_bytes, const group *g,
     }
 }
 
-INLINE void unslice_lanes(const td_slice *t, unsigned lane_bytes, unsigned char *words, uint64_t rows)
+INLINE void unslice_lanes(const td_slicing *t, unsigned lane_bytes, unsigned char *words, uint64_t rows)
 {
     group g[TD_SLICE_MOST];
     unsigned groups = 0;
@@ -382,9 +382,9 @@ INLINE void unslice_lanes(const td_slice *t, unsigned lane_bytes, unsigned char 
 }
 
 /* The rows that are left after `done`. */
-static td_slice rest_of(const td_slice *t, uint64_t done, unsigned char **lane)
+static td_slicing rest_of(const td_slicing *t, uint64_t done, unsigned char **lane)
 {
-    td_slice rest = *t;
+    td_slicing rest = *t;
     rest.rows -= done;
     for (unsigned s = 0; s < t->slices; s++)
         lane[s] = t->lane[s] + done * t->lane_bytes;
@@ -403,7 +403,7 @@ static td_slice rest_of(const td_slice *t, uint64_t done, unsigned char **lane)
         lanes_fn(t, 4, words, done);                                                                                   \
     else                                                                                                               \
         lanes_fn(t, 8, words, done);                                                                                   \
-    const td_slice rest = rest_of(t, done, lane);                                                                      \
+    const td_slicing rest = rest_of(t, done, lane);                                                                    \
     plain_fn(&rest, words + (int64_t)done * t->row_bytes)
 
 TARGET TD_SLICE_KERNEL(slice, avx2)

@@ -4,7 +4,7 @@
 
 TD_SLICE_KERNEL(slice, c)
 {
-    const td_slice own = *t; /* stores of bytes may be to *t */
+    const td_slicing own = *t; /* stores of bytes may be to *t */
     for (unsigned s = 0; s < own.slices; s++) {
         const int64_t bit = own.first_bit + (int64_t)s * own.bits;
         unsigned char *lane = own.lane[s];
@@ -16,7 +16,7 @@ TD_SLICE_KERNEL(slice, c)
 
 TD_SLICE_KERNEL(unslice, c)
 {
-    const td_slice own = *t;
+    const td_slicing own = *t;
     for (unsigned s = 0; s < own.slices; s++) {
         const int64_t bit = own.first_bit + (int64_t)s * own.bits;
         const unsigned char *lane = own.lane[s];

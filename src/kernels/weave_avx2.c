@@ -183,6 +183,116 @@ INLINE_BMI2 void unweave_rows(const td_weave *job, unsigned stride, unsigned way
         }
 }
 
+/* -- the same where rows step in whole bytes ----------------------------------------------------------------------- */
+
+/* Every row has its windows at the same bits of its bytes then: window by window, over all rows. Only where eight bytes
+ * from any place on may be touched. */
+
+/* So many bits from a place on, in eight bytes that may be touched. */
+typedef struct place {
+    int64_t byte;
+    unsigned shift;
+} place;
+
+INLINE place place_of(int64_t bit)
+{
+    return (place){bit >> 3, (unsigned)(bit & 7)};
+}
+
+INLINE uint64_t peek(const unsigned char *row, place p)
+{
+    uint64_t word;
+    memcpy(&word, row + p.byte, 8);
+    return word >> p.shift;
+}
+
+/* The bits of `mask`, which is shifted already. */
+#define POKE(type)                                                                                                     \
+    INLINE void poke_##type(unsigned char *row, place p, uint64_t mask, uint64_t value)                                \
+    {                                                                                                                  \
+        const type own = (type)mask;                                                                                   \
+        type word = 0;                                                                                                 \
+        if (own != (type)UINT64_MAX)                                                                                   \
+            memcpy(&word, row + p.byte, sizeof word);                                                                  \
+        word = (type)((word & (type)~own) | (type)(value << p.shift));                                                 \
+        memcpy(row + p.byte, &word, sizeof word);                                                                      \
+    }
+POKE(uint32_t)
+POKE(uint64_t)
+
+#define WINDOW_ROWS(ways_, type)                                                                                       \
+    INLINE_BMI2 void weave_window_##ways_##_##type(const td_weave *t, unsigned char *dst, place to, uint64_t mask,     \
+                                                   uint64_t ones, const unsigned char *src, int64_t src_bit,           \
+                                                   uint64_t rows)                                                      \
+    {                                                                                                                  \
+        const int64_t dst_row = t->spread_row / 8, src_row = t->flat_row / 8;                                          \
+        place from[ways_];                                                                                             \
+        for (int j = 0; j < (ways_); j++)                                                                              \
+            from[j] = place_of(src_bit + j * t->way);                                                                  \
+        for (uint64_t r = 0; r < rows; r++, dst += dst_row, src += src_row) {                                          \
+            uint64_t value = 0;                                                                                        \
+            _Pragma("GCC unroll 4") for (int j = 0; j < (ways_); j++) value |= _pdep_u64(peek(src, from[j]), ones)     \
+                                                                               << j;                                   \
+            poke_##type(dst, to, mask, value);                                                                         \
+        }                                                                                                              \
+    }
+WINDOW_ROWS(2, uint32_t)
+WINDOW_ROWS(2, uint64_t)
+WINDOW_ROWS(4, uint32_t)
+WINDOW_ROWS(4, uint64_t)
+
+/* The windows of all rows, of two or four ways that fill their stride. `ones` has no more bits than the window has, so
+ * that nothing of a way behind them is deposited. */
+#define WEAVE_BYTES(ways_)                                                                                             \
+    FOR_BMI2 static void weave_bytes_##ways_(const td_weave *t, unsigned char *dst, int64_t dst_bit,                   \
+                                             const unsigned char *src, int64_t src_bit, uint64_t rows)                 \
+    {                                                                                                                  \
+        const unsigned most = window_steps(t, dst_bit);                                                                \
+        for (uint64_t i = 0; i < t->bits; i += most) {                                                                 \
+            const unsigned n = (unsigned)(t->bits - i < most ? t->bits - i : most);                                    \
+            const place to = place_of(dst_bit + (int64_t)(i * (ways_)));                                               \
+            const uint64_t ones = comb(ways_, n), mask = td_low_bits(n * (ways_)) << to.shift;                         \
+            if (to.shift + n * (ways_) <= 32)                                                                          \
+                weave_window_##ways_##_uint32_t(t, dst, to, mask, ones, src, src_bit + (int64_t)i, rows);              \
+            else                                                                                                       \
+                weave_window_##ways_##_uint64_t(t, dst, to, mask, ones, src, src_bit + (int64_t)i, rows);              \
+        }                                                                                                              \
+    }
+WEAVE_BYTES(2)
+WEAVE_BYTES(4)
+
+/* A field of one way: from one window or from two, the second of which has its bits above `low` of the first. */
+INLINE_BMI2 void unweave_field(const td_weave *t, unsigned char *dst, place to, uint64_t mask, const unsigned char *src,
+                               place first, uint64_t first_ones, place second, uint64_t second_ones, unsigned low,
+                               uint64_t rows)
+{
+    const int64_t dst_row = t->flat_row / 8, src_row = t->spread_row / 8;
+    if (!second_ones)
+        for (uint64_t r = 0; r < rows; r++, dst += dst_row, src += src_row)
+            poke_uint64_t(dst, to, mask, _pext_u64(peek(src, first), first_ones));
+    else
+        for (uint64_t r = 0; r < rows; r++, dst += dst_row, src += src_row)
+            poke_uint64_t(dst, to, mask,
+                          _pext_u64(peek(src, first), first_ones) | _pext_u64(peek(src, second), second_ones) << low);
+}
+
+FOR_BMI2 static bool unweave_bytes(const td_weave *t, unsigned char *dst, int64_t dst_bit, const unsigned char *src,
+                                   int64_t src_bit, uint64_t rows)
+{
+    const unsigned window = FIELD_BITS / t->stride; /* steps that eight bytes hold from any bit on */
+    const unsigned most = 2 * window < FIELD_BITS ? 2 * window : FIELD_BITS;
+    for (uint64_t at = 0; at < t->bits; at += most) {
+        const unsigned n = (unsigned)(t->bits - at < most ? t->bits - at : most), low = n < window ? n : window;
+        for (unsigned j = 0; j < t->ways; j++) {
+            const int64_t from = src_bit + (int64_t)(at * t->stride + j);
+            const place to = place_of(dst_bit + j * t->way + (int64_t)at);
+            unweave_field(t, dst, to, td_low_bits(n) << to.shift, src, place_of(from), comb(t->stride, low),
+                          place_of(from + (int64_t)low * t->stride), comb(t->stride, n - low), low, rows);
+        }
+    }
+    return true;
+}
+
 /* -- two, four or eight ways at whole bytes ------------------------------------------------------------------------ */
 
 /* Windows of 64 spread bits, which are whole bytes of every way: 4, 2 or 1 of them. Nothing else is touched. */
@@ -222,7 +332,7 @@ WHOLE_WINDOWS(2, uint32_t)
 WHOLE_WINDOWS(4, uint16_t)
 WHOLE_WINDOWS(8, uint8_t)
 
-/* -- the same in vectors: 16 bytes of every way --------------------------------------------------------------------- */
+/* -- the same in vectors: 16 bytes of every way -------------------------------------------------------------------- */
 
 #define FOR_AVX2 __attribute__((target("avx2,bmi2")))
 #define INLINE_AVX2 INLINE FOR_AVX2
@@ -246,8 +356,8 @@ INLINE_AVX2 __m256i table_16(uint64_t low, uint64_t high)
     return _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)high, (long long)low));
 }
 
-/* Bits of a at even places, those of b at odd ones: low[] and high[] from the halves of both. Half a byte becomes a byte
- * by a table. */
+/* Bits of a at even places, those of b at odd ones: low[] and high[] from the halves of both. Half a byte becomes a
+ * byte by a table. */
 INLINE_AVX2 void weave_two(__m256i a, __m256i b, __m256i *low, __m256i *high)
 {
     const __m256i even = table_16(0x1514111005040100, 0x5554515045444140), odd = _mm256_slli_epi16(even, 1),
@@ -402,13 +512,26 @@ static uint64_t move_whole(const td_weave *t, bool weaves, unsigned char *dst, i
             rows_fn(t, t->stride, t->ways, out, dst, dst_bit, in, src, src_bit, count);                                \
     } while (0)
 
+/* False where there is none for these ways. */
+static bool weave_bytes(const td_weave *t, unsigned char *dst, int64_t dst_bit, const unsigned char *src,
+                        int64_t src_bit, uint64_t rows)
+{
+    if (t->ways != t->stride || (t->ways != 2 && t->ways != 4))
+        return false;
+    (t->ways == 2 ? weave_bytes_2 : weave_bytes_4)(t, dst, dst_bit, src, src_bit, rows);
+    return true;
+}
+
 /* Rows that are safe on both sides are moved without looking at the ends, the last few with it. */
-#define MOVE_ROWS(rows_fn, dst_end, dst_row, src_end, src_row, dst_last, src_last)                                     \
+#define MOVE_ROWS(rows_fn, bytes_fn, dst_end, dst_row, src_end, src_row, dst_last, src_last)                           \
     const side in = side_of(src, src_bit, src_last), out = side_of(dst, dst_bit, dst_last), none = {NULL, true};       \
     uint64_t safe = safe_rows(in, src, src_bit + (src_end), src_row, t->rows);                                         \
     safe = safe_rows(out, dst, dst_bit + (dst_end), dst_row, safe);                                                    \
     if (t->stride == 1 && t->ways == 1 && (dst_row) % 8 == 0 && (src_row) % 8 == 0)                                    \
         copy_fields(dst, dst_bit, dst_row, src, src_bit, src_row, t->bits, safe);                                      \
+    else if (t->stride > 1 && (dst_row) % 8 == 0 && (src_row) % 8 == 0 &&                                              \
+             bytes_fn(t, dst, dst_bit, src, src_bit, safe))                                                            \
+        ;                                                                                                              \
     else if (safe)                                                                                                     \
         CHOOSE(rows_fn, none, none, safe);                                                                             \
     dst_bit += (dst_row) * (int64_t)safe;                                                                              \
@@ -429,15 +552,15 @@ static inline int64_t spread_row_end(const td_weave *t)
 FOR_BMI2 static void weave_any(const td_weave *t, unsigned char *dst, int64_t dst_bit, const unsigned char *src,
                                int64_t src_bit)
 {
-    MOVE_ROWS(weave_rows, spread_row_end(t), t->spread_row, flat_row_end(t), t->flat_row, td_weave_spread_end(t),
-              td_weave_flat_end(t));
+    MOVE_ROWS(weave_rows, weave_bytes, spread_row_end(t), t->spread_row, flat_row_end(t), t->flat_row,
+              td_weave_spread_end(t), td_weave_flat_end(t));
 }
 
 FOR_BMI2 static void unweave_any(const td_weave *t, unsigned char *dst, int64_t dst_bit, const unsigned char *src,
                                  int64_t src_bit)
 {
-    MOVE_ROWS(unweave_rows, flat_row_end(t), t->flat_row, spread_row_end(t), t->spread_row, td_weave_flat_end(t),
-              td_weave_spread_end(t));
+    MOVE_ROWS(unweave_rows, unweave_bytes, flat_row_end(t), t->flat_row, spread_row_end(t), t->spread_row,
+              td_weave_flat_end(t), td_weave_spread_end(t));
 }
 
 TD_WEAVE_KERNEL(weave, avx2)

@@ -1,7 +1,8 @@
 /* Moves boxes of single bits (parts.h). Runs of bytes are copied; fields of words that fill the words of arrays are cut
- * with the kernels of kernels/slice.h; everything else goes through those of kernels/weave.h: one loop of a box is the run of bits that
- * follow each other on one side; where they lie apart on the other, the loop that fills the gaps between them is woven
- * in, as words that share a row. The longest loop that is left runs inside the kernel, the others around it. */
+ * with the kernels of kernels/slice.h; everything else goes through those of kernels/weave.h: one loop of a box is the
+ * run of bits that follow each other on one side; where they lie apart on the other, the loop that fills the gaps
+ * between them is woven in, as words that share a row. The longest loop that is left runs inside the kernel, the others
+ * around it. */
 #include "over/parts.h"
 
 #include "kernels/move.h"
@@ -27,7 +28,7 @@ static void drop_node(td_node *node, size_t *count, size_t at)
 /* A box whose runs are fields of words, each the whole of a word of an array; the loops that the kernel does not take
  * are around it. */
 typedef struct slices {
-    td_slice slice;
+    td_slicing slice;
     td_node across; /* from field to field */
     td_node node[TD_WALK_NODES];
     size_t count;
@@ -68,11 +69,11 @@ static bool plan_slices(const td_plan *plan, const td_node *node, const td_box *
     }
     if (across < 0 || rows < 0 || node[rows].tensor < node[across].tensor * (int64_t)node[across].extent)
         return false;
-    s->slice = (td_slice){.bits = (unsigned)node[field].extent,
-                          .lane_bytes = (unsigned)plan->geometry.word_bytes,
-                          .slices = (unsigned)node[across].extent,
-                          .rows = node[rows].extent,
-                          .row_bytes = node[rows].tensor / 8};
+    s->slice = (td_slicing){.bits = (unsigned)node[field].extent,
+                            .lane_bytes = (unsigned)plan->geometry.word_bytes,
+                            .slices = (unsigned)node[across].extent,
+                            .rows = node[rows].extent,
+                            .row_bytes = node[rows].tensor / 8};
     s->across = node[across];
     s->count = 0;
     for (size_t i = 0; i < box->node_count; i++)
@@ -88,12 +89,13 @@ bool td_bits_slices(const td_plan *plan, const td_node *node, const td_box *box)
 }
 
 /* The arrays' words of some rows are put together in a scratch and stored past the caches, whole lines at a time. */
-static void stream_slices(const td_slice *slice, const td_slice_kernels *kernels, td_move_fn copy, unsigned char *words)
+static void stream_slices(const td_slicing *slice, const td_slice_kernels *kernels, td_move_fn copy,
+                          unsigned char *words)
 {
     _Alignas(64) unsigned char scratch[STREAM_BYTES];
     unsigned char *lane[TD_SLICE_MOST];
     const size_t lane_bytes = slice->lane_bytes, run = STREAM_BYTES / slice->slices / 64 * 64;
-    td_slice some = *slice;
+    td_slicing some = *slice;
     some.lane = lane;
     for (unsigned s = 0; s < slice->slices; s++)
         lane[s] = scratch + s * run;
@@ -114,7 +116,7 @@ static void move_slices(const td_plan *plan, const slices *s, const td_box *box,
     td_walk w;
     td_slice_init(&kernels, td_cpu_flags());
     td_move_init(&moves, td_cpu_flags());
-    td_slice slice = s->slice;
+    td_slicing slice = s->slice;
     slice.lane = lane;
     const bool stream = sides->stream && slice.slices && slice.rows * slice.lane_bytes >= STREAM_RUN;
     for (td_walk_begin(&w, s->node, s->count, td_box_at(box)); w.more; td_walk_next(&w)) {

@@ -1,7 +1,7 @@
 /* Every slicing kernel of every instruction set of this machine against the rule, bit by bit: all lanes with fields of
  * every width, 1 to 20 slices, rows that one block, several and the plain end take, rows at odd distances, fields that
- * begin at any bit, guard bits around them, and rows and arrays that end where memory ends. The table of kernels/slice.h
- * makes the list. */
+ * begin at any bit, guard bits around them, and rows and arrays that end where memory ends. The table of
+ * kernels/slice.h makes the list. */
 #include "kernels/slice.h"
 #include "versions.h"
 
@@ -53,7 +53,7 @@ static void fill(unsigned char *p, size_t bytes, unsigned seed)
         p[i] = (unsigned char)((i * 151 + i / 256 * 7 + seed) >> (i % 3));
 }
 
-static void check_job(const kernel *k, td_slice *t)
+static void check_job(const kernel *k, td_slicing *t)
 {
     unsigned char *lane[MOST_SLICES];
     const size_t lane_bytes = t->rows * t->lane_bytes, guard = 8;
@@ -93,11 +93,11 @@ static void check(const kernel *k)
     for (unsigned lane_bytes = 1; lane_bytes <= 8; lane_bytes *= 2)
         for (unsigned bits = 1; bits <= 8 * lane_bytes; bits++)
             for (unsigned slices = 1; slices <= MOST_SLICES; slices += 1 + turn % 3, turn++) {
-                td_slice t = {.bits = bits,
-                              .lane_bytes = lane_bytes,
-                              .slices = slices,
-                              .first_bit = turn % 3 ? turn % 8 : 0,
-                              .rows = turn % 97 == 0 ? MOST_ROWS : rows[turn % 7]};
+                td_slicing t = {.bits = bits,
+                                .lane_bytes = lane_bytes,
+                                .slices = slices,
+                                .first_bit = turn % 3 ? turn % 8 : 0,
+                                .rows = turn % 97 == 0 ? MOST_ROWS : rows[turn % 7]};
                 const uint64_t row_bytes = ((uint64_t)t.first_bit + (uint64_t)slices * bits + 7) / 8;
                 t.row_bytes = (int64_t)(row_bytes + (turn % 5 ? turn % 5 - 1 : 0));
                 check_job(k, &t);
