@@ -36,6 +36,15 @@ typedef struct td_word_step {
     uint8_t elem_shift; /* reversed: bits of the eight that are no containers of the group */
 } td_word_step;
 
+/* For vectors of 16 bytes, of which 0x80 is no byte: the same, and back by sixteen bits for every container, which are
+ * the two bytes that hold it and a factor that moves it up to the higher. */
+typedef struct td_word_halves {
+    uint8_t units; /* 0: a unit is too long */
+    uint8_t elem_of[16], room_of_word[16];
+    uint8_t bytes_of[2][16];
+    uint16_t factor[2][8];
+} td_word_halves;
+
 /* For vectors of 64 bytes: even units of containers of one byte. A unit has `room` bytes of a vector, one for each
  * lane, and `units` of them are in a vector. */
 typedef struct td_word_vectors {
@@ -49,6 +58,7 @@ typedef struct td_word_vectors {
     uint64_t shift[8];                     /* of the lanes that are joined in eight bytes */
     uint64_t kept[8];                      /* td_word_code.keep for the bytes of words */
     bool packs;                            /* slots of more than 8 bits are only unpacked */
+    td_word_halves half;
 } td_word_vectors;
 
 typedef struct td_word_code {

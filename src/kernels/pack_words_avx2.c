@@ -1,5 +1,6 @@
-/* The kernels between containers and words for BMI2: eight bytes of containers at a time go to their places by pext
- * and pdep. */
+/* The kernels between containers and words for AVX2 and BMI2: containers of one byte in even units by vectors of two
+ * times 16 bytes, as far as those reach; of all others eight bytes at a time go to their places by pext and pdep. */
+#include "kernels/bits.h"
 #include "kernels/pack_stream.h"
 #include "kernels/pack_words.h"
 
@@ -249,14 +250,141 @@ INLINE void unpack_words(unsigned char *elems, const unsigned char *memory, ptrd
                      e, size, code->bytes < 8 ? code->bytes : 8);
 }
 
+/* -- containers of one byte, by vectors -- */
+
+#define FROM_HALVES 4 /* times the units of 16 bytes: fewer are sooner done by themselves */
+
+INLINE const td_word_halves *find_halves(const td_word_code *code, ptrdiff_t stride, size_t units)
+{
+    const td_word_halves *h = code->vectors ? &code->vectors->half : NULL;
+    return h && h->units && stride == (ptrdiff_t)code->bytes && units >= FROM_HALVES * (size_t)h->units ? h : NULL;
+}
+
+/* Units that may be done two times h->units at once: what 16 bytes reach past them is the call's own. */
+INLINE size_t units_of_halves(const td_word_code *code, const td_word_halves *h, size_t units)
+{
+    const size_t least = code->lanes < code->bytes ? code->lanes : code->bytes;
+    const size_t past = h->units + (16 + least - 1) / least, pair = 2 * (size_t)h->units;
+    return units < past ? 0 : (units - past) / pair * pair;
+}
+
+INLINE __m256i load_halves(const unsigned char *p, size_t apart)
+{
+    const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)p),
+                  high = _mm_loadu_si128((const __m128i *)(const void *)(p + apart));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+INLINE void store_halves(unsigned char *p, size_t apart, __m256i x)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, _mm256_castsi256_si128(x));
+    _mm_storeu_si128((__m128i *)(void *)(p + apart), _mm256_extracti128_si256(x, 1));
+}
+
+INLINE __m256i both(const void *p)
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p));
+}
+
+/* Every odd field of `bits` moves down until it begins `at` bits above the even one before it. */
+INLINE __m256i join(__m256i x, const unsigned bits, unsigned at)
+{
+    const __m256i even = bits == 8    ? _mm256_set1_epi16(0x00ff)
+                         : bits == 16 ? _mm256_set1_epi32(0x0000ffff)
+                                      : _mm256_set1_epi64x(0x00000000ffffffff);
+    const __m128i by = _mm_cvtsi32_si128((int)(bits - at));
+    const __m256i odd = _mm256_andnot_si256(even, x);
+    const __m256i down = bits == 8    ? _mm256_srl_epi16(odd, by)
+                         : bits == 16 ? _mm256_srl_epi32(odd, by)
+                                      : _mm256_srl_epi64(odd, by);
+    return _mm256_or_si256(_mm256_and_si256(x, even), down);
+}
+
+INLINE void pack_halves(unsigned char *memory, const unsigned char *elems, size_t units, const td_word_code *code,
+                        const td_word_halves *h, const unsigned levels)
+{
+    const td_word_vectors *const v = code->vectors;
+    const size_t elem_step = h->units * (size_t)code->lanes, word_step = h->units * (size_t)code->bytes;
+    const __m256i elem_of = both(h->elem_of), room_of_word = both(h->room_of_word), shift = both(v->shift),
+                  kept = both(v->kept), low = _mm256_set1_epi8((char)td_low_bits(code->bits));
+    const unsigned slot = code->slot;
+    const bool keeps = code->keep != NULL, folds = v->room > 8;
+    for (size_t u = 0; u < units; u += 2 * (size_t)h->units, memory += 2 * word_step, elems += 2 * elem_step) {
+        __m256i x = _mm256_and_si256(_mm256_shuffle_epi8(load_halves(elems, elem_step), elem_of), low);
+        if (levels > 0)
+            x = join(x, 8, slot);
+        if (levels > 1)
+            x = join(x, 16, 2 * slot);
+        if (levels > 2)
+            x = join(x, 32, 4 * slot);
+        x = _mm256_sllv_epi64(x, shift);
+        if (folds)
+            x = _mm256_or_si256(x, _mm256_shuffle_epi32(x, 0x4e));
+        x = _mm256_shuffle_epi8(x, room_of_word);
+        if (keeps)
+            x = _mm256_or_si256(x, _mm256_and_si256(load_halves(memory, word_step), kept));
+        store_halves(memory, word_step, x);
+    }
+}
+
+/* Bits are kept only where vectors of words do not overlap. Returns the units that are done. */
+static TARGET size_t pack_vectors(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t units,
+                                  const td_word_code *code)
+{
+    const td_word_halves *const h = find_halves(code, stride, units);
+    if (!h || !code->vectors->packs || (code->keep && h->units * code->bytes != 16))
+        return 0;
+    const size_t done = units_of_halves(code, h, units);
+    switch (code->vectors->levels) {
+    case 0:
+        pack_halves(memory, elems, done, code, h, 0);
+        break;
+    case 1:
+        pack_halves(memory, elems, done, code, h, 1);
+        break;
+    case 2:
+        pack_halves(memory, elems, done, code, h, 2);
+        break;
+    default:
+        pack_halves(memory, elems, done, code, h, 3);
+    }
+    return done;
+}
+
+static TARGET size_t unpack_vectors(unsigned char *elems, const unsigned char *memory, ptrdiff_t stride, size_t units,
+                                    const td_word_code *code)
+{
+    const td_word_halves *const h = find_halves(code, stride, units);
+    if (!h)
+        return 0;
+    const size_t done = units_of_halves(code, h, units), elem_step = h->units * (size_t)code->lanes,
+                 word_step = h->units * (size_t)code->bytes;
+    const __m256i first = both(h->bytes_of[0]), second = both(h->bytes_of[1]), first_factor = both(h->factor[0]),
+                  second_factor = both(h->factor[1]), low = _mm256_set1_epi8((char)td_low_bits(code->bits)),
+                  top = _mm256_set1_epi8((char)(code->sign ? 1u << (code->bits - 1) : 0));
+    for (size_t u = 0; u < done; u += 2 * (size_t)h->units, memory += 2 * word_step, elems += 2 * elem_step) {
+        const __m256i x = load_halves(memory, word_step);
+        const __m256i a = _mm256_mullo_epi16(_mm256_shuffle_epi8(x, first), first_factor),
+                      b = _mm256_mullo_epi16(_mm256_shuffle_epi8(x, second), second_factor);
+        const __m256i y = _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
+        const __m256i z = _mm256_xor_si256(_mm256_and_si256(y, low), top);
+        store_halves(elems, elem_step, _mm256_sub_epi8(z, top));
+    }
+    return done;
+}
+
 #define X(container)                                                                                                   \
     TARGET TD_PACK_WORDS_KERNEL(container, avx2)                                                                       \
     {                                                                                                                  \
-        pack_words(memory, stride, elems, units, code, (container) / 8);                                               \
+        const size_t done = (container) == 8 ? pack_vectors(memory, stride, elems, units, code) : 0;                   \
+        pack_words(memory + (ptrdiff_t)done * stride, stride, elems + done * code->lanes, units - done, code,          \
+                   (container) / 8);                                                                                   \
     }                                                                                                                  \
     TARGET TD_UNPACK_WORDS_KERNEL(container, avx2)                                                                     \
     {                                                                                                                  \
-        unpack_words(elems, memory, stride, units, code, (container) / 8);                                             \
+        const size_t done = (container) == 8 ? unpack_vectors(elems, memory, stride, units, code) : 0;                 \
+        unpack_words(elems + done * code->lanes, memory + (ptrdiff_t)done * stride, stride, units - done, code,        \
+                     (container) / 8);                                                                                 \
     }
 TD_PACK_WORDS_KERNELS(X)
 #undef X

@@ -5,6 +5,7 @@
 #include "plan/stage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -93,6 +94,29 @@ static td_status find_kept(td_word_code *code, const unsigned char *full, size_t
     return TD_OK;
 }
 
+/* The tables for vectors of 16 bytes from those for 64; the bytes of containers one by one. */
+static void make_halves(const td_word_code *code, td_word_vectors *v)
+{
+    td_word_halves *h = &v->half;
+    if (v->room > 16)
+        return;
+    h->units = (uint8_t)(16 / v->room);
+    memset(h->bytes_of, 0x80, sizeof h->bytes_of);
+    for (unsigned i = 0; i < 16; i++) {
+        const unsigned unit = i / code->lanes, container = i % code->lanes,
+                       lane = code->reversed ? code->lanes - 1 - container : container;
+        const unsigned bit = code->first_bit + lane * code->slot, byte = unit * code->bytes + bit / 8;
+        h->elem_of[i] = v->lane_mask >> i & 1 ? v->elem_of[i] : 0x80;
+        h->room_of_word[i] = i < h->units * code->bytes ? v->room_of_word[i] : 0x80;
+        if (unit >= h->units)
+            continue;
+        h->bytes_of[i / 8][2 * (i % 8)] = (uint8_t)byte;
+        if (bit % 8 + code->bits > 8)
+            h->bytes_of[i / 8][2 * (i % 8) + 1] = (uint8_t)(byte + 1);
+        h->factor[i / 8][i % 8] = (uint16_t)(1u << (8 - bit % 8));
+    }
+}
+
 /* Where the bytes of a vector of 64 come from and go to. Units that are not even, or of wider containers, have none. */
 static td_status make_vectors(td_word_code *code)
 {
@@ -131,6 +155,7 @@ static td_status make_vectors(td_word_code *code)
         v->shift[q] = code->first_bit + (room > 8 ? 8 * code->slot * (q % (room / 8)) : 0);
     for (unsigned i = 0; i < v->units * bytes && code->keep; i++)
         v->kept[i / 8] |= (code->keep[0] >> (8 * (i % bytes)) & 255) << (8 * (i % 8));
+    make_halves(code, v);
     code->vectors = v;
     return TD_OK;
 }
