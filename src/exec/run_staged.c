@@ -107,18 +107,31 @@ static inline __attribute__((always_inline)) void copy_run(const job *j, const t
     }
 }
 
+/* Two levels at once: many runs are shorter than a step of the walk around them. */
+static inline __attribute__((always_inline)) void copy_runs(const job *j, const td_node *outer, const td_node *run,
+                                                            bool to_memory, td_at at, unsigned char *words,
+                                                            size_t bytes)
+{
+    for (uint64_t i = 0; i < outer->extent; i++, words += run->extent * bytes)
+        copy_run(j, run, to_memory, td_at_step(at, outer, i), words, bytes);
+}
+
 #define COPY(size)                                                                                                     \
     case size:                                                                                                         \
-        copy_run(j, run, to_memory, w.at, words, size);                                                                \
+        copy_runs(j, outer, run, to_memory, w.at, words, size);                                                        \
         break;
 
 static void copy_units(const job *j, const batch *b, bool to_memory, unsigned char *words)
 {
+    static const td_node single = {.extent = 1};
     const size_t bytes = j->stage->code.bytes;
     const td_node *run = &b->unit[b->count];
     const bool by_table = j->run->plan->table.entry && run->select;
+    const bool nested = b->count && !by_table;
+    const td_node *outer = nested ? run - 1 : &single;
+    const size_t step = outer->extent * run->extent * bytes;
     td_walk w;
-    for (td_walk_begin(&w, b->unit, b->count, b->at); w.more; td_walk_next(&w), words += run->extent * bytes)
+    for (td_walk_begin(&w, b->unit, b->count - nested, b->at); w.more; td_walk_next(&w), words += step)
         switch (by_table ? 0 : bytes) {
         case 0:
             copy_by_table(j, run, to_memory, w.at, words);
@@ -131,16 +144,19 @@ static void copy_units(const job *j, const batch *b, bool to_memory, unsigned ch
             COPY(32)
             COPY(64)
         default:
-            copy_run(j, run, to_memory, w.at, words, bytes);
+            copy_runs(j, outer, run, to_memory, w.at, words, bytes);
         }
 }
 
 /* Units go through a scratch where their places have no stride, or too few of them have, or where they are packed as
- * one row and lie apart. */
+ * one row, or by vectors, and lie apart. */
 static bool needs_words(const job *j, const batch *b)
 {
     const td_node *run = &b->unit[b->count];
     if (j->stage->dense && run->extent > 1 && run->memory != 8 * (int64_t)j->stage->code.bytes)
+        return true;
+    if (j->stage->code.vectors && (j->dump || j->stage->whole) && run->extent > 1 && !j->stage->overlaps &&
+        run->memory != 8 * (int64_t)j->stage->code.bytes)
         return true;
     return (run->select && run->extent > 1) ||
            (run->extent < SHORT_RUN && b->units > run->extent && !j->stage->overlaps);

@@ -283,10 +283,12 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
 {
     const td_box *box = &plan->data[b];
     const td_rows *r = &plan->rows[b];
-    if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->skewed || plan->permutes)
+    if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->permutes)
         return false;
     if (plan->move[2 * b + dump].kind != TD_MOVE_NONE)
         return converts_few(plan, box, &plan->move[2 * b + dump]);
+    if (plan->skewed) /* a word has elements of several steps, and only those that are whole bytes stand alone */
+        return false;
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
         return true;
     if (r->way == TD_ROWS_CELLS && box->selectors) /* long rows are fast, however few grounds share them */
@@ -334,7 +336,7 @@ static td_status choose_box(td_plan *plan, size_t b, const td_kernels *k)
 td_status td_stages_choose(td_plan *plan, const td_kernels *k)
 {
     bool any = false;
-    plan->covered = plan->pads_count == 0;
+    plan->covered = plan->pads_count == 0 && !plan->skewed;
     for (size_t i = 0; i < plan->fill_count; i++)
         plan->covered &= !plan->fill[i].pads;
     for (size_t b = 0; b < plan->data_count; b++)

@@ -1,5 +1,6 @@
 /* The units of a stage (stage.h): what one word, or one vector, of a box is, where its elements lie in it and in the
- * tensor, and the nodes over units. Called by stage.c. A box whose lanes leave their words has no units. */
+ * tensor, and the nodes over units. Called by stage.c. A box whose lanes leave their words has no
+ * units, unless its elements are whole bytes. */
 #include "plan/stage.h"
 
 #include <stdlib.h>
@@ -22,6 +23,25 @@ static bool split_node(const td_node *node, int64_t word_bits, uint64_t below, t
         return false;
     *words = (td_node){.extent = node->extent / steps, .tensor = node->tensor * (int64_t)steps, .memory = word_bits};
     *inside = (td_node){.extent = steps, .tensor = node->tensor, .memory = node->memory};
+    return true;
+}
+
+/* Where lanes have addresses of their own, every element of whole bytes is a unit. False where there are others. */
+static bool take_elements(td_stage_draft *d)
+{
+    const td_plan *plan = d->plan;
+    const td_node *node = plan->node + d->box->first_node;
+    td_stage *s = d->stage;
+    if (d->box->piece_count || plan->memory_dtype.bits != 8 * plan->memory_dtype.bytes || d->box->memory % 8)
+        return false;
+    for (size_t i = 0; i < d->box->node_count; i++) {
+        if (node[i].memory % 8)
+            return false;
+        s->unit[s->unit_count++] = node[i];
+    }
+    s->align_bits = 8;
+    s->phase = 0;
+    s->code.bytes = plan->memory_dtype.bytes;
     return true;
 }
 
@@ -225,7 +245,7 @@ static void leave_edges(td_stage_draft *d)
 td_status td_stage_units(td_stage_draft *d, bool *found)
 {
     *found = false;
-    if (!divide_nodes(d))
+    if (!(d->plan->skewed ? take_elements(d) : divide_nodes(d)))
         return TD_OK;
     join_words(d);
     const td_status status = d->box->piece_count ? list_pieces(d) : list_lanes(d);

@@ -50,6 +50,11 @@ static const path_case cases[] = {
     {"r c -> (c r)", "", "", SHAPE(63, 95), "f32", "", 32, 1, "transpose_x32_*", SAME},
     {"... -> (...)", "slot=9", "", SHAPE(5, 64), "i8", "", 64, 1, "staged 8-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 8-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
+    /* skewed: lanes have addresses of their own; values are converted in batches */
+    {"a (b b1) c -> (b1 b c) a", "b1=8", "index + a", SHAPE(8, 64, 12), "i8", "i16", 128, 1,
+     "converted staged 16-bit copied", SAME},
+    {"a (b b1) c -> (b1 b c) a", "b1=8", "index + a", SHAPE(8, 64, 12), "i8", "i12", 128, 1, "converted loose 12-bit",
+     SAME},
     /* contiguous runs: whole rows change places */
     {"b h s d -> (b s h) d", "", "", SHAPE(2, 8, 30, 64), "i8", "", 512, 1, "contiguous copy_* of 64 bytes", SAME},
     {"a b c -> (b a) c", "", "", SHAPE(16, 24, 32), "f32", "", 1024, 1, "contiguous copy_* of 128 bytes", SAME},
