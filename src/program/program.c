@@ -3,6 +3,7 @@
  * and recording (record.c). */
 #include "program/program.h"
 
+#include "base/profile.h"
 #include "base/suggest.h"
 
 #include <inttypes.h>
@@ -126,6 +127,7 @@ static td_status make(const char *name, const char *path, td_program **out)
 
 td_status td_program_create(const char *text, td_program **out)
 {
+    TD_OPERATION(operation, "program_create");
     td_program *p = NULL;
     td_status status = out ? make("program", NULL, &p) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
     if (!status && text)
@@ -151,6 +153,7 @@ static void name_of(const char *path, char *name, size_t bytes)
 
 td_status td_program_open(const char *path, td_program **out)
 {
+    TD_OPERATION(operation, "program_open");
     td_file_map file = {0};
     td_program *p = NULL;
     char *text = NULL, name[256];
@@ -563,6 +566,7 @@ td_status td_program_prepare(td_program *p, const char *label, const char *argum
 
 td_status td_program_compile(td_program *program, const char *arguments)
 {
+    TD_OPERATION(operation, "program_compile");
     td_schedule *schedule = NULL;
     if (program)
         td_program_forget(program);

@@ -6,6 +6,7 @@
 #include "program/passes.h"
 
 #include "backdoor/call.h"
+#include "base/profile.h"
 #include "base/record.h"
 #include "exec/exec.h"
 #include "exec/paths.h"
@@ -241,6 +242,7 @@ static td_status run(td_program *p, const td_schedule *s, td_checkpoints *checkp
 
 td_status td_program_run(td_program *program, const char *label, const char *arguments, td_checkpoints **out)
 {
+    TD_OPERATION(operation, "program_run");
     td_schedule *s = NULL;
     td_checkpoints *checkpoints = NULL;
     bool changed = false;
