@@ -45,7 +45,27 @@ static int give(const td_where *where, const char **text, const char **numbers, 
     return given ? given : td_dpi_done(TD_OK, message);
 }
 
-/* `coordinate` is "" for a question about bits, and in_macro says whose they are. */
+/* Asks, and gives the answer. `coordinate` is "" for a question about bits. */
+static int ask(const td_where_question *about, const char *coordinate, const char **text, const char **numbers,
+               const char **message)
+{
+    uint64_t at[TD_MAX_RANK] = {0};
+    td_where *where = NULL;
+    td_where_question question = *about;
+    const size_t rank = question.tensor ? td_tensor_shape(question.tensor).rank : 0;
+    question.coordinate = *coordinate ? at : NULL;
+    if (*coordinate && question.tensor && !td_dpi_read_coordinate(coordinate, rank, at))
+        return td_dpi_fail(TD_SHAPE, message,
+                           "where \"%s\": coordinate \"%s\" of a tensor of %zu dimensions; pass a number for each, as "
+                           "\"0 3 1\"",
+                           td_memory_name(question.banks[0]), coordinate, rank);
+    const td_status status = td_where_find(&question, &where);
+    const int given = status ? td_dpi_done(status, message) : give(where, text, numbers, message);
+    td_where_destroy(&where);
+    return given;
+}
+
+/* in_macro says whose bits these are. */
 TD_API int td_dpi_where(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as, const char *coordinate,
                         int in_macro, td_dpi_u64 macro, td_dpi_u64 word, td_dpi_u64 lsb, td_dpi_u64 bits,
                         const char **text, const char **numbers, const char **message)
@@ -53,36 +73,53 @@ TD_API int td_dpi_where(td_dpi_u64 memory, td_dpi_u64 tensor, td_dpi_u64 layout,
     td_dpi_claim claims[] = {{.handle = memory, .kind = TD_DPI_MEMORY},
                              {.handle = tensor, .kind = TD_DPI_TENSOR, .optional = true},
                              {.handle = layout, .kind = TD_DPI_LAYOUT, .optional = true}};
-    uint64_t at[TD_MAX_RANK] = {0};
-    td_where *where = NULL;
     *text = *numbers = "";
-    td_status status = td_dpi_claim_all("where", claims, 3, message);
+    const td_status status = td_dpi_claim_all("where", claims, 3, message);
     if (status)
         return (int)status;
     td_memory *const banks[] = {claims[0].object};
-    const size_t rank = claims[1].object ? td_tensor_shape(claims[1].object).rank : 0;
     const td_where_question question = {.banks = banks,
                                         .bank_count = 1,
                                         .tensor = claims[1].object,
                                         .layout = claims[2].object,
                                         .as = as,
-                                        .coordinate = *coordinate ? at : NULL,
                                         .in_macro = in_macro,
                                         .macro = (size_t)macro,
                                         .word = word,
                                         .lsb = lsb,
                                         .bits = bits};
-    int given = 0;
-    if (*coordinate && claims[1].object && !td_dpi_read_coordinate(coordinate, rank, at))
-        given = td_dpi_fail(TD_SHAPE, message,
-                            "where \"%s\": coordinate \"%s\" of a tensor of %zu dimensions; pass a number for each, as "
-                            "\"0 3 1\"",
-                            td_memory_name(banks[0]), coordinate, rank);
-    else {
-        status = td_where_find(&question, &where);
-        given = status ? td_dpi_done(status, message) : give(where, text, numbers, message);
-        td_where_destroy(&where);
-    }
+    const int given = ask(&question, coordinate, text, numbers, message);
     td_dpi_release(claims, 3);
+    return given;
+}
+
+/* The same of a list of banks, of which `bank` has the bits. */
+TD_API int td_dpi_where_banks(td_dpi_u64 list, td_dpi_u64 bank, td_dpi_u64 tensor, td_dpi_u64 layout, const char *as,
+                              const char *coordinate, int in_macro, td_dpi_u64 macro, td_dpi_u64 word, td_dpi_u64 lsb,
+                              td_dpi_u64 bits, const char **text, const char **numbers, const char **message)
+{
+    const td_dpi_claim more[] = {{.handle = tensor, .kind = TD_DPI_TENSOR}, {.handle = layout, .kind = TD_DPI_LAYOUT}};
+    td_dpi_memories c;
+    *text = *numbers = "";
+    int given = (int)td_dpi_claim_list("where", list, more, 2, &c, message);
+    if (!given && !c.count) {
+        td_dpi_release(c.claim, 2);
+        given = td_dpi_fail(TD_ARGUMENT, message, "where: a set of no banks; add one");
+    } else if (!given) {
+        const td_where_question question = {.banks = c.memory,
+                                            .bank_count = c.count,
+                                            .tensor = c.claim[c.count].object,
+                                            .layout = c.claim[c.count + 1].object,
+                                            .as = as,
+                                            .in_macro = in_macro,
+                                            .bank = bank,
+                                            .macro = (size_t)macro,
+                                            .word = word,
+                                            .lsb = lsb,
+                                            .bits = bits};
+        given = ask(&question, coordinate, text, numbers, message);
+        td_dpi_release(c.claim, c.count + 2);
+    }
+    td_dpi_memories_free(&c);
     return given;
 }

@@ -380,6 +380,20 @@ virtual class td_backdoor;
     return do_clear(message);
   endfunction
 
+  // Makes words [first, first + count), or without them all words, x until they are written, down to the arrays that
+  // the memory lies in. In a simulator with two states, arrays of the design get some value, and are not x.
+  function void invalidate(input longint unsigned first = 0, input longint unsigned count = 0);
+    string      message;
+    td_status_e status;
+    status = try_invalidate(first, count == 0 ? m_depth - first : count, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_invalidate(input longint unsigned first, input longint unsigned count,
+                                      output string message);
+    return do_invalidate(first, count, message);
+  endfunction
+
   // Loads an image file (.hex, .mem, .vmem, .bin, .ihex, .srec, .elf): writes the words that the file gives, and no
   // others.
   function void load_file(input string path);
@@ -442,6 +456,8 @@ virtual class td_backdoor;
   pure virtual function td_status_e do_fill(input string what, input longint unsigned first,
                                             input longint unsigned count, output string message);
   pure virtual function td_status_e do_clear(output string message);
+  pure virtual function td_status_e do_invalidate(input longint unsigned first, input longint unsigned count,
+                                                  output string message);
   pure virtual function td_status_e do_load_file(input string path, output string message);
   pure virtual function td_status_e do_save_file(input string path, input longint unsigned first,
                                                  input longint unsigned count, output string message);

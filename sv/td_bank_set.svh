@@ -380,6 +380,23 @@ class td_bank_set extends td_backdoor;
     return status;
   endfunction
 
+  // A set is checked whole; the banks follow each other.
+  virtual function td_status_e do_invalidate(input longint unsigned first, input longint unsigned count,
+                                             output string message);
+    longint unsigned start;
+    longint unsigned past;
+    td_status_e      status;
+    status = check_span("memory_invalidate", first, count, message);
+    for (int b = 0; b < m_banks.size() && status == TD_OK; b++) begin
+      start = 64'(b) * m_bank_depth;
+      past = start + m_bank_depth;
+      if (start < first) start = first;
+      if (past > first + count) past = first + count;
+      if (start < past) status = m_banks[b].do_invalidate(start % m_bank_depth, past - start, message);
+    end
+    return status;
+  endfunction
+
   virtual function td_status_e do_clear(output string message);
     td_status_e status;
     message = "";

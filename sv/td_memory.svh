@@ -195,24 +195,6 @@ class td_memory extends td_storage;
     return td_status_e'(td_dpi_pkg::td_dpi_memory_set_x(m_handle, policy, message));
   endfunction
 
-  // Makes words [first, first + count), or without them all words, x until they are written, down to the arrays that
-  // the memory lies in. In a simulator with two states, arrays of the design get some value, and are not x.
-  function void invalidate(input longint unsigned first = 0, input longint unsigned count = 0);
-    string      message;
-    td_status_e status;
-    status = try_invalidate(first, count == 0 ? m_depth - first : count, message);
-    if (status != TD_OK) td_reporter::report(status, message);
-  endfunction
-
-  function td_status_e try_invalidate(input longint unsigned first, input longint unsigned count,
-                                      output string message);
-    td_status_e status;
-    status = do_begin_span(first, count, 1'b0, message);
-    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_invalidate(m_handle, first, count, message));
-    if (status == TD_OK) status = do_take_out(message);
-    return status;
-  endfunction
-
   // ---- words with check bits
 
   // What the reads of a memory made with coded have found since it was made: how many subwords they corrected and how

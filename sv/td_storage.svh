@@ -245,6 +245,15 @@ virtual class td_storage extends td_backdoor;
     return status;
   endfunction
 
+  virtual function td_status_e do_invalidate(input longint unsigned first, input longint unsigned count,
+                                             output string message);
+    td_status_e status;
+    status = do_begin_span(first, count, 1'b0, message);
+    if (status == TD_OK) status = td_status_e'(td_dpi_pkg::td_dpi_memory_invalidate(m_handle, first, count, message));
+    if (status == TD_OK) status = do_take_out(message);
+    return status;
+  endfunction
+
   virtual function td_status_e do_load_file(input string path, output string message);
     td_status_e status;
     status = begin_file(path, message);

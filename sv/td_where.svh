@@ -114,6 +114,83 @@ class td_where;
                message);
   endfunction
 
+  // ---- the same over banks, where the layout chooses the bank
+
+  // td_where::of_element_in(banks, w, tiles, "0 3 1 2"): all places of one element; bank(run) is the bank of each.
+  static function td_where of_element_in(input td_bank_set banks, input td_tensor tensor, input td_layout layout,
+                                         input string coordinate, input string as = "");
+    td_where       where;
+    td_addresses_t handles;
+    string         message;
+    td_status_e    status;
+    if (banks != null) banks.do_list_handles(handles);
+    if (tensor == null || layout == null) status = no_object(message);
+    else status = ask_banks(handles, 0, tensor.handle(), layout.handle(), as, coordinate == "" ? " " : coordinate, 0, 0,
+                            0, 0, 0, where, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return where;
+  endfunction
+
+  static function td_status_e try_of_element_in(input td_bank_set banks, input td_tensor tensor,
+                                                input td_layout layout, input string coordinate, input string as,
+                                                output td_where where, output string message);
+    td_addresses_t handles;
+    where = null;
+    if (banks != null) banks.do_list_handles(handles);
+    if (tensor == null || layout == null) return no_object(message);
+    return ask_banks(handles, 0, tensor.handle(), layout.handle(), as, coordinate == "" ? " " : coordinate, 0, 0, 0, 0,
+                     0, where, message);
+  endfunction
+
+  // The elements that lie in a word of one bank.
+  static function td_where elements_of_word_in(input td_bank_set banks, input int bank, input td_tensor tensor,
+                                               input td_layout layout, input longint unsigned word,
+                                               input longint unsigned lsb = 0, input longint unsigned bits = 0,
+                                               input string as = "");
+    td_where       where;
+    td_addresses_t handles;
+    string         message;
+    td_status_e    status;
+    if (banks != null) banks.do_list_handles(handles);
+    if (tensor == null || layout == null) status = no_object(message);
+    else status = ask_banks(handles, bank, tensor.handle(), layout.handle(), as, "", 0, 0, word, lsb, bits, where,
+                            message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return where;
+  endfunction
+
+  static function td_status_e try_elements_of_word_in(input td_bank_set banks, input int bank, input td_tensor tensor,
+                                                      input td_layout layout, input longint unsigned word,
+                                                      input longint unsigned lsb, input longint unsigned bits,
+                                                      input string as, output td_where where, output string message);
+    td_addresses_t handles;
+    where = null;
+    if (banks != null) banks.do_list_handles(handles);
+    if (tensor == null || layout == null) return no_object(message);
+    return ask_banks(handles, bank, tensor.handle(), layout.handle(), as, "", 0, 0, word, lsb, bits, where, message);
+  endfunction
+
+  local static function td_status_e ask_banks(input td_addresses_t handles, input int bank,
+                                              input longint unsigned tensor, input longint unsigned layout,
+                                              input string as, input string coordinate, input int in_macro,
+                                              input longint unsigned macro_number, input longint unsigned word,
+                                              input longint unsigned lsb, input longint unsigned bits,
+                                              output td_where where, output string message);
+    string           lines;
+    string           numbers;
+    longint unsigned list_handle;
+    td_status_e      status;
+    where  = null;
+    status = td_list::from_addresses(handles, list_handle, message);
+    if (status == TD_OK)
+      status = td_status_e'(td_dpi_pkg::td_dpi_where_banks(list_handle, 64'(bank), tensor, layout, as, coordinate,
+                                                           in_macro, macro_number, word, lsb, bits, lines, numbers,
+                                                           message));
+    td_list::destroy(list_handle);
+    if (status == TD_OK) where = new(lines, numbers);
+    return status;
+  endfunction
+
   local static function td_status_e no_object(output string message);
     message = "where: the memory, the tensor or the layout is null; create it first";
     return TD_HANDLE;
@@ -191,6 +268,11 @@ class td_where;
   // How many bits the run has.
   function longint unsigned bits(input int run);
     return number(run, 1);
+  endfunction
+
+  // The bank that they lie in.
+  function int bank(input int run);
+    return int'(number(run, 2));
   endfunction
 
   // The word of the memory.

@@ -326,6 +326,15 @@ module tb_over;
     equal(over.get_bits(129), 64'hffffffffffffffff, "their neighbours are not");
     over.set_bits(130, 5);
     equal(over.get_bits(130), 5, "a write makes one known");
+    arrays.fill("one");
+    arrays.invalidate(arrays.depth() / 64'(arrays.size()) - 1, 2);  // the last word of bank 0, the first of bank 1
+    status = arrays.try_get_bits(arrays.depth() / 64'(arrays.size()), bits, message);
+    ok(status == (known ? TD_OK : TD_X_STATE), "words of a set of banks");
+    status = arrays.try_get_bits(arrays.depth() / 64'(arrays.size()) - 2, bits, message);
+    ok(status == TD_OK, "and no others");
+    status = arrays.try_invalidate(arrays.depth(), 1, message);
+    ok(status == TD_RANGE, "words past all banks");
+    arrays.fill("zero");
     status = over.try_invalidate(250, 7, message);
     refused(status, TD_RANGE, message,
             {"memory_invalidate \"over\": 7 words from 0xfa in a memory of 256 words; ",

@@ -53,11 +53,33 @@ module tb_where;
     return 1'b1;
   endfunction
 
+  // Over banks the layout says the bank: element (b, 4r + l) is lane l of word r of bank b.
+  task automatic over_banks();
+    td_tensor   b_tensor;
+    td_layout   b_layout;
+    td_where    found;
+    td_bank_set no_banks;
+    b_tensor = td_tensor::create("u8", "4 8");
+    b_layout = td_layout::create("b (r l) -> b r l", "l=4");
+    found = td_where::of_element_in(macros, b_tensor, b_layout, "2 5");
+    ok(found.count() == 1 && found.bank(0) == 2 && found.word(0) == 1 && found.lsb(0) == 8, "an element over banks");
+    found = td_where::elements_of_word_in(macros, 3, b_tensor, b_layout, 1, 16, 8);
+    ok(found.has_element(0) && found.element(0) == 30, "and back from a word of a bank");
+    status = td_where::try_elements_of_word_in(macros, 4, b_tensor, b_layout, 1, 0, 0, "", found, message);
+    ok(status == TD_RANGE && found == null, "a bank that is not there");
+    status = td_where::try_of_element_in(no_banks, b_tensor, b_layout, "0 0", "", found, message);
+    ok(status == TD_ARGUMENT, "no banks");
+    same(message, "where: a set of no banks; add one", "by its message");
+    b_tensor.destroy();
+    b_layout.destroy();
+  endtask
+
   initial begin
     seen.install();
     macros       = u_macros.create("macro");
     organisation = td_layout::create("(t r p) (s k) -> (t s) r (k p)", "t=2 s=2 p=4");
     wbuf         = td_memory::over("wbuf", 16, 64, organisation, macros);
+    over_banks();
     t            = td_tensor::create("i12", "48");
     rows         = td_layout::create("r -> r 1", "", "8 + r");
 
