@@ -48,15 +48,24 @@ static unsigned block_count;
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[] = {"object", "tensor",           "memory",          "layout", "report",
-                                        "code",   "record of faults", "layout of parts", "map"};
+    static const char *const names[] = {"object",
+                                        "tensor",
+                                        "memory",
+                                        "layout",
+                                        "report",
+                                        "code",
+                                        "record of faults",
+                                        "layout of parts",
+                                        "map",
+                                        "program",
+                                        "list of checkpoints"};
     return names[kind < sizeof names / sizeof *names ? kind : 0];
 }
 
 static unsigned kind_of(td_dpi_u64 handle)
 {
     unsigned kind = (unsigned)(handle >> 56) - TAG;
-    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_MAP ? kind : 0;
+    return kind >= TD_DPI_TENSOR && kind <= TD_DPI_CHECKPOINTS ? kind : 0;
 }
 
 int td_dpi_done(td_status status, const char **message)

@@ -20,7 +20,9 @@ typedef enum td_dpi_kind {
     TD_DPI_CODE = 5,
     TD_DPI_FAULTS = 6,
     TD_DPI_PARTS_LAYOUT = 7,
-    TD_DPI_MAP = 8
+    TD_DPI_MAP = 8,
+    TD_DPI_PROGRAM = 9,
+    TD_DPI_CHECKPOINTS = 10
 } td_dpi_kind;
 
 /* One handle argument of a call; the last three members are filled by the claim. */

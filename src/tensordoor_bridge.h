@@ -175,6 +175,10 @@ TD_API td_status td_transfer_parts(td_memory *const *memories, size_t count, con
 /* Step 1 for `count` words from `first` on: for matrices, fills, single words, and files that are saved. */
 TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
 
+/* The same for several such runs of words, ascending and apart, as td_program_spans gives them for a run of a program:
+ * the words that it reads or writes in part come in, those that it writes go out. A count of 0 is no word. */
+TD_API td_status td_transfer_spans(td_memory *memory, const td_span *spans, size_t count);
+
 /* Step 1 for every word of every bank. */
 TD_API td_status td_transfer_all(td_memory *const *banks, size_t count);
 

@@ -24,6 +24,8 @@ package td_pkg;
   `include "td_where.svh"
   `include "td_bank_set.svh"
   `include "td_map.svh"
+  `include "td_checkpoints.svh"
+  `include "td_program.svh"
   `include "td_parts_layout.svh"
   `include "td_ram_report.svh"
   `include "td_speed.svh"

@@ -301,6 +301,24 @@ td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count)
     return end_lists(&memory, 1);
 }
 
+td_status td_transfer_spans(td_memory *memory, const td_span *spans, size_t count)
+{
+    if (!memory || (count && !spans))
+        return td_fail(TD_ARGUMENT, "transfer_spans: the %s NULL; pass %s", memory ? "spans are" : "memory is",
+                       memory ? "them" : "one");
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].first >= memory->depth_words || spans[i].count > memory->depth_words - spans[i].first)
+            return td_fail(TD_RANGE,
+                           "transfer_spans: words %" PRIu64 " to %" PRIu64 " of a memory of %" PRIu64 "; pass fewer",
+                           spans[i].first, spans[i].first + spans[i].count - 1, memory->depth_words);
+    const td_status status = td_transfer_begin_list(memory);
+    if (status)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        add(memory->transfer, spans[i].first, spans[i].count, 1);
+    return end_lists(&memory, 1);
+}
+
 td_status td_transfer_all(td_memory *const *banks, size_t count)
 {
     td_status status = banks && count ? TD_OK : td_fail(TD_ARGUMENT, "transfer_all: no memory; pass one");

@@ -7,8 +7,8 @@ import re
 import sys
 
 CLASSES = ["td_tensor", "td_parts", "td_layout", "td_backdoor", "td_memory", "td_bank_set",
-           "td_parts_layout", "td_code", "td_faults", "td_where", "td_map", "td_comparison", "td_report",
-           "td_reporter", "td_speed", "td_profile"]
+           "td_parts_layout", "td_code", "td_faults", "td_where", "td_map", "td_program", "td_checkpoints",
+           "td_comparison", "td_report", "td_reporter", "td_speed", "td_profile"]
 INTERNAL = re.compile(r"^(new|(\w+_)?handle|do_\w+|try_\w+|write_lists|learn|announce|m_\w+|report|tell|show|"
                       r"lies_elsewhere|called_at|cast|destroy_bank|own|from_module)$")
 BEGIN = "<!-- From sv/ by tests/checks/sv_tables.py: run it with --write after a change there. -->\n"

@@ -879,6 +879,8 @@ static void test_null(void **state)
     assert_string_equal(td_last_error(), "transfer_layout: no memory; pass one");
     assert_int_equal(td_transfer_span(NULL, 0, 1), TD_ARGUMENT);
     assert_string_equal(td_last_error(), "transfer_span: the memory is NULL; create it first");
+    assert_int_equal(td_transfer_spans(NULL, NULL, 0), TD_ARGUMENT);
+    assert_string_equal(td_last_error(), "transfer_spans: the memory is NULL; pass one");
     assert_int_equal(td_transfer_words(NULL, NULL, 0), TD_ARGUMENT);
     assert_string_equal(td_last_error(), "transfer_words: the memory is NULL; pass one");
     assert_int_equal(td_transfer_file(NULL, "x.hex"), TD_ARGUMENT);
