@@ -1093,8 +1093,9 @@ TD_API td_status td_parts_kind(const char *path, const char **packing, td_shape 
 
 /* Which packing would have made these parts of that tensor, in one line for a reader; free it with td_free. Every rule
  * and option that goes with the packing is tried, one word at a time, then orders of elements (swapped nibbles, ggml,
- * AWQ) and zero points that are one less (GPTQ v1); of sparse parts likewise, as the order of metadata or the first bit
- * of a mask:
+ * AWQ) and zero points that are one less (GPTQ v1); where nothing of that explains every code, the best word with every
+ * other, and of tensors of up to 65536 elements all pairs of words. Of sparse parts likewise one word, as the order of
+ * metadata or the first bit of a mask:
  *
  *     64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil
  *     4096 of 4096 values, 512 of 512 meta are those of order=hopper; the packing says order=ampere */

@@ -1,6 +1,6 @@
-/* See parts_layers.h. The other parts, a scale for every block, are tensors of their own as ever: they are small. The
- * elements of a layer lie in a scratch between the packing and their plan; threads share the layers, each with its
- * scratch. */
+/* See parts_layers.h. The other parts, a scale for every block or the places of a group's values, are tensors of their
+ * own as ever: they are small. The elements of a layer lie in a scratch between the packing and their plan; threads
+ * share the layers, each with its scratch. */
 #include "backdoor/parts_layers.h"
 
 #include "base/pool.h"
@@ -9,6 +9,7 @@
 #include "plan/layers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LAYER_BYTES                                                                                                    \
     ((uint64_t)64 << 10) /* of elements in their containers: they and their values fit in the second
@@ -21,7 +22,9 @@ typedef struct layers {
     const td_tensor *tensor;
     bool dump;
     td_layers cut;
-    uint64_t row_elems, row_scales; /* of a row of the first dimension; of a row of blocks */
+    uint64_t row_values; /* elements of the tensor in a row of the first dimension */
+    uint64_t row_elems;  /* those of the part: as many, or of a sparse tensor fewer */
+    uint64_t row_scales; /* of a row of blocks; of sparse tensors words of meta */
     uint32_t amax;
     unsigned pieces;
     unsigned char *scratch; /* one for each piece */
@@ -39,17 +42,13 @@ static td_tensor rows_of(const td_tensor *t, uint64_t first, uint64_t rows, uint
     return part;
 }
 
-static void run_layer(const layers *l, uint64_t number, unsigned char *scratch, unsigned char **bank)
+/* The rows of a layer into their part of the elements, which `codes` holds, and into the other parts; or back. */
+static void make_layer(const layers *l, uint64_t number, uint64_t rows, td_tensor *codes)
 {
     const td_parts *p = l->placed->parts;
-    const td_placed_part *elems = &l->placed->part[TD_PART_ELEMS];
-    const bool is_last = number + 1 == l->cut.count;
-    const uint64_t rows = is_last ? l->cut.last_rows : l->cut.rows, first = number * l->cut.rows,
-                   block = p->block.dim[0];
-    td_tensor codes = rows_of(&elems->like, 0, rows, l->row_elems), values, scales, zeros;
-    td_block_parts parts = {.elems = &codes, .amax = &l->amax};
-    codes.data = scratch;
-    values = rows_of(l->tensor, first, rows, l->row_elems);
+    const uint64_t first = number * l->cut.rows, block = p->block.dim[0];
+    td_tensor values = rows_of(l->tensor, first, rows, l->row_values), scales, zeros;
+    td_block_parts parts = {.elems = codes, .amax = &l->amax};
     scales = rows_of(p->tensor[TD_PART_SCALES], first / block, (rows - 1) / block + 1, l->row_scales);
     parts.scales = &scales;
     if (p->tensor[TD_PART_ZEROS]) {
@@ -58,18 +57,45 @@ static void run_layer(const layers *l, uint64_t number, unsigned char *scratch, 
     }
     if (p->tensor[TD_PART_GLOBAL] && (l->dump || number == 0))
         parts.global = p->tensor[TD_PART_GLOBAL];
+    td_shape layer_block = p->block;
+    layer_block.dim[0] = block < rows ? block : rows;
+    if (l->dump)
+        td_blocks_unpack(&p->packing, &layer_block, &parts, &values);
+    else
+        td_blocks_pack(&p->packing, &layer_block, &values, &parts);
+}
+
+/* The same of a sparse tensor, whose values td_sparse_check has seen. */
+static void make_sparse_layer(const layers *l, uint64_t number, uint64_t rows, td_tensor *kept)
+{
+    const td_parts *p = l->placed->parts;
+    const uint64_t first = number * l->cut.rows;
+    const td_tensor values = rows_of(l->tensor, first, rows, l->row_values);
+    td_tensor meta = rows_of(p->tensor[TD_PART_SCALES], first, rows, l->row_scales);
+    td_tensor *const parts[TD_MOST_PARTS] = {kept, &meta};
+    if (!td_sparse_writes_part(&p->sparse, TD_PART_ELEMS))
+        memset(kept->data, 0, (size_t)kept->elems * kept->dtype.bytes);
+    (void)td_sparse_pack(&p->sparse, &values, parts);
+}
+
+static void run_layer(const layers *l, uint64_t number, unsigned char *scratch, unsigned char **bank)
+{
+    const td_placed_part *elems = &l->placed->part[TD_PART_ELEMS];
+    const bool is_last = number + 1 == l->cut.count;
+    const uint64_t rows = is_last ? l->cut.last_rows : l->cut.rows;
+    td_tensor codes = rows_of(&elems->like, 0, rows, l->row_elems);
+    codes.data = scratch;
     for (size_t i = 0; i < elems->banks; i++)
         bank[i] = elems->bank[i]->data + (int64_t)number * l->cut.step_bytes;
     const td_run run = {.plan = is_last ? l->cut.last : l->cut.plan, .bank = bank, .tensor = scratch};
-    td_shape layer_block = p->block;
-    layer_block.dim[0] = block < rows ? block : rows;
-    if (l->dump) {
+    if (l->dump)
         td_exec_dump(&run);
-        td_blocks_unpack(&p->packing, &layer_block, &parts, &values);
-    } else {
-        td_blocks_pack(&p->packing, &layer_block, &values, &parts);
+    if (l->placed->parts->is_sparse)
+        make_sparse_layer(l, number, rows, &codes);
+    else
+        make_layer(l, number, rows, &codes);
+    if (!l->dump)
         td_exec_load(&run);
-    }
 }
 
 static void run_layers(void *context, unsigned begin, unsigned end)
@@ -84,7 +110,9 @@ static void run_layers(void *context, unsigned begin, unsigned end)
 static bool find_layers(const td_placed *p, layers *l)
 {
     const td_placed_part *elems = &p->part[TD_PART_ELEMS];
-    if (p->parts->is_sparse || p->parts->packing.supers || p->parts->shape.rank == 0)
+    const bool is_sparse = p->parts->is_sparse;
+    if (is_sparse ? l->dump || !td_sparse_goes_by_rows(&p->parts->sparse, &p->parts->shape)
+                  : p->parts->packing.supers || p->parts->shape.rank == 0)
         return false;
     for (int kind = 0; kind < TD_MOST_PARTS; kind++)
         if (p->part[kind].layout && td_placed_needs_call(p, kind))
@@ -97,12 +125,13 @@ static bool find_layers(const td_placed *p, layers *l)
                                                   .depth_words = elems->bank[0]->depth_words,
                                                   .banks = elems->banks,
                                                   .word_bytes = elems->bank[0]->word_bytes}};
-    if (!td_layers_find(&request, p->parts->block.dim[0], LAYER_BYTES, &l->cut))
+    if (!td_layers_find(&request, is_sparse ? 1 : p->parts->block.dim[0], LAYER_BYTES, &l->cut))
         return false;
     if (l->dump && (l->cut.plan->copies || l->cut.plan->slides || l->cut.plan->repeats)) {
         td_layers_free(&l->cut);
         return false;
     }
+    l->row_values = l->tensor->elems / l->tensor->shape.dim[0];
     l->row_elems = elems->like.elems / elems->like.shape.dim[0];
     l->row_scales = p->part[TD_PART_SCALES].like.elems / p->part[TD_PART_SCALES].like.shape.dim[0];
     return true;
@@ -153,14 +182,16 @@ static void load_others(const td_placed *p)
 
 static td_status run_all(td_placed *p, layers *l)
 {
-    td_status status = make_room(p, l);
+    td_status status = p->parts->is_sparse ? td_sparse_check(&p->parts->sparse, l->tensor) : TD_OK;
+    if (!status)
+        status = make_room(p, l);
     if (status)
         td_fail_prefix("%s: ", p->operation);
     if (!status && l->dump)
         status = dump_others(p);
     if (!status) {
         const td_run whole = {.plan = p->part[TD_PART_ELEMS].plan};
-        if (!l->dump && p->parts->packing.global == TD_GLOBAL_AMAX)
+        if (!l->dump && !p->parts->is_sparse && p->parts->packing.global == TD_GLOBAL_AMAX)
             l->amax = td_blocks_amax(l->tensor);
         td_pool_run(l->pieces, run_layers, l);
         td_paths_count(&whole, l->dump);

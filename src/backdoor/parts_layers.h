@@ -5,8 +5,9 @@
 
 #include "backdoor/parts.h"
 
-/* *done is false, and nothing has changed, where layers do not serve: sparse packings, layouts whose layers do not lie
- * alike (td_layers_find), bits that are x or z, and dumps of elements that have copies. */
+/* *done is false, and nothing has changed, where layers do not serve: layouts whose layers do not lie alike
+ * (td_layers_find), bits that are x or z, dumps of elements that have copies; and sparse packings, but for loads of N:M
+ * with metadata in plain order. */
 td_status td_parts_load_layers(td_placed *placed, const td_tensor *tensor, bool *done);
 td_status td_parts_dump_layers(td_placed *placed, td_tensor *tensor, bool *done);
 

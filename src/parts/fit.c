@@ -1,7 +1,7 @@
 /* Which packing fits: the words that would have made given parts of a tensor. A design that followed another rule than
  * the one that was asked for has parts that differ everywhere by a little; here every rule is tried, one word at a
- * time, and then the orders of elements and the zero points that libraries are known to differ by. Called by users
- * when a comparison of parts fails. It compares codes only, and refuses what parts.c refuses. */
+ * time, then with a second one, and then the orders of elements and the zero points that libraries are known to differ
+ * by. Called by users when a comparison of parts fails. It compares codes only, and refuses what parts.c refuses. */
 #include "parts/blocks.h"
 
 #include "base/text.h"
@@ -53,8 +53,18 @@ static fit fit_of(const td_parts *expected, const td_parts *found)
                  .zeros_less = count_less(expected->tensor[TD_PART_ZEROS], found->tensor[TD_PART_ZEROS])};
 }
 
-static bool is_better(const fit *a, const fit *b)
+/* Every part is equal. */
+static bool is_whole(const fit *f, const td_parts *found)
 {
+    const uint64_t scales = found->tensor[TD_PART_SCALES]->elems;
+    return f->scales == scales && f->elems == found->tensor[TD_PART_ELEMS]->elems &&
+           (!found->tensor[TD_PART_ZEROS] || f->zeros == scales);
+}
+
+static bool is_better(const fit *a, const fit *b, const td_parts *found)
+{
+    if (is_whole(a, found))
+        return !is_whole(b, found);
     if (a->scales != b->scales)
         return a->scales > b->scales;
     const uint64_t a_zeros = a->zeros > a->zeros_less ? a->zeros : a->zeros_less,
@@ -138,26 +148,108 @@ void td_fit_replace_word(const char *packing, const char *word, char *out)
     snprintf(out, TD_PACKING_TEXT_BYTES, "%.*s%s%s%s", before, packing, at ? "" : " ", word, rest);
 }
 
-/* What was found in words; `word` is NULL where the packing itself fits best. */
-static void describe(td_text *t, const td_parts *best, const td_parts *found, const fit *f, const char *word)
+/* The order that makes the elements of `best` those that were found, or NULL. */
+static const struct order *find_order(const td_parts *best, const td_parts *found)
+{
+    const uint64_t elems = found->tensor[TD_PART_ELEMS]->elems;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        if (count_ordered(best, found, orders[i].fn) == elems)
+            return &orders[i];
+    return NULL;
+}
+
+/* The packing with other words that fits best so far; no word where it is the packing itself. */
+typedef struct candidate {
+    td_parts *parts;
+    fit fit;
+    const char *word[2];
+} candidate;
+
+/* The packing with these words, `two` NULL for one of them alone, in the place of the best where it is better. */
+static td_status try_words(const td_parts *found, const td_tensor *golden, const char *one, const char *two,
+                           candidate *best)
+{
+    char with_one[TD_PACKING_TEXT_BYTES], packing[TD_PACKING_TEXT_BYTES];
+    td_parts *tried = NULL;
+    td_fit_replace_word(found->text, one, with_one);
+    if (two)
+        td_fit_replace_word(with_one, two, packing);
+    else
+        memcpy(packing, with_one, sizeof packing);
+    if (strcmp(packing, found->text) == 0 || (two && strcmp(packing, with_one) == 0))
+        return TD_OK;
+    const td_status refused = td_parts_pack(golden, packing, &tried);
+    if (refused) /* most often a word that does not go with this packing */
+        return refused == TD_NO_MEMORY ? refused : TD_OK;
+    const fit f = fit_of(tried, found);
+    if (is_better(&f, &best->fit, found)) {
+        td_parts_destroy(&best->parts);
+        *best = (candidate){tried, f, {one, two}};
+    } else
+        td_parts_destroy(&tried);
+    return TD_OK;
+}
+
+#define PAIRS_MOST_ELEMS ((uint64_t)1 << 16) /* of a tensor that every pair of words is tried on */
+
+static bool are_one_key(const char *a, const char *b)
+{
+    const size_t key = strcspn(a, "=") + 1;
+    return strncmp(a, b, key) == 0;
+}
+
+/* Two words: the best one with every other, and of small tensors all pairs. */
+static td_status try_pairs(const td_parts *found, const td_tensor *golden, candidate *best)
+{
+    const size_t count = sizeof words / sizeof words[0];
+    const char *const first = best->word[0];
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && first && !status; i++)
+        if (!are_one_key(first, words[i]))
+            status = try_words(found, golden, first, words[i], best);
+    if (golden->elems > PAIRS_MOST_ELEMS)
+        return status;
+    for (size_t i = 0; i < count && !status; i++)
+        for (size_t k = i + 1; k < count && !status && !is_whole(&best->fit, found); k++)
+            if (!are_one_key(words[i], words[k]))
+                status = try_words(found, golden, words[i], words[k], best);
+    return status;
+}
+
+static td_status try_all(const td_parts *found, const td_tensor *golden, candidate *best)
+{
+    td_status status = TD_OK;
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && !status; i++)
+        status = try_words(found, golden, words[i], NULL, best);
+    if (status || is_whole(&best->fit, found) || best->fit.zeros_less > best->fit.zeros ||
+        find_order(best->parts, found))
+        return status;
+    return try_pairs(found, golden, best);
+}
+
+/* What was found, in a sentence. */
+static void describe(td_text *t, const td_parts *found, const candidate *best)
 {
     const td_tensor *elems = found->tensor[TD_PART_ELEMS], *scales = found->tensor[TD_PART_SCALES];
-    const bool all_zeros = !found->tensor[TD_PART_ZEROS] || f->zeros == scales->elems;
-    if (f->scales == scales->elems && f->elems == elems->elems && all_zeros && !word)
+    const fit *f = &best->fit;
+    if (is_whole(f, found) && !best->word[0])
         td_text_add(t, "every part is that of \"%s\"", found->text);
     else
-        td_text_add(t, "%" PRIu64 " of %" PRIu64 " scales and %" PRIu64 " of %" PRIu64 " elements are those of %s",
-                    f->scales, scales->elems, f->elems, elems->elems, word ? word : "the packing");
-    const char *asked = word ? td_fit_find_word(found->text, word) : NULL;
-    if (asked)
-        td_text_add(t, "; the packing says %.*s", (int)strcspn(asked, " "), asked);
+        td_text_add(t, "%" PRIu64 " of %" PRIu64 " scales and %" PRIu64 " of %" PRIu64 " elements are those of %s%s%s",
+                    f->scales, scales->elems, f->elems, elems->elems, best->word[0] ? best->word[0] : "the packing",
+                    best->word[1] ? " and " : "", best->word[1] ? best->word[1] : "");
+    const char *before = "; the packing says ";
+    for (int i = 0; i < 2 && best->word[i]; i++) {
+        const char *asked = td_fit_find_word(found->text, best->word[i]);
+        if (asked)
+            td_text_add(t, "%s%.*s", before, (int)strcspn(asked, " "), asked);
+        before = asked ? " and " : before;
+    }
     if (found->packing.zeros && f->zeros_less > f->zeros)
         td_text_add(t, "; zero points are one less: GPTQ v1 stores them so");
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0] && f->elems < elems->elems; i++)
-        if (count_ordered(best, found, orders[i].fn) == elems->elems) {
-            td_text_add(t, "; %s", orders[i].text);
-            break;
-        }
+    const struct order *order = f->elems < elems->elems ? find_order(best->parts, found) : NULL;
+    if (order)
+        td_text_add(t, "; %s", order->text);
 }
 
 static td_status check(const td_parts *found, const td_tensor *golden)
@@ -183,40 +275,20 @@ td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **te
                        !found    ? "parts"
                        : !golden ? "the tensor"
                                  : "text");
-    td_parts *best = NULL;
+    candidate best = {0};
     td_text t = {0};
-    const char *best_word = NULL;
     td_status status = check(found, golden);
     if (!status && found->is_sparse)
         return td_fit_sparse(found, golden, text);
     if (!status)
-        status = td_parts_pack(golden, found->text, &best);
-    fit best_fit = {0};
-    if (!status)
-        best_fit = fit_of(best, found);
-    for (size_t i = 0; i < sizeof words / sizeof words[0] && !status; i++) {
-        char packing[TD_PACKING_TEXT_BYTES];
-        td_parts *tried = NULL;
-        td_fit_replace_word(found->text, words[i], packing);
-        if (strcmp(packing, found->text) == 0)
-            continue;
-        const td_status refused = td_parts_pack(golden, packing, &tried);
-        if (refused == TD_NO_MEMORY)
-            status = refused;
-        if (refused)
-            continue; /* most often a word that does not go with this packing */
-        const fit f = fit_of(tried, found);
-        if (is_better(&f, &best_fit)) {
-            best_fit = f;
-            best_word = words[i];
-            td_parts_destroy(&best);
-            best = tried;
-        } else
-            td_parts_destroy(&tried);
+        status = td_parts_pack(golden, found->text, &best.parts);
+    if (!status) {
+        best.fit = fit_of(best.parts, found);
+        status = try_all(found, golden, &best);
     }
     if (!status)
-        describe(&t, best, found, &best_fit, best_word);
-    td_parts_destroy(&best);
+        describe(&t, found, &best);
+    td_parts_destroy(&best.parts);
     if (!status && t.failed)
         status = td_fail_alloc(t.room);
     if (status)

@@ -77,6 +77,13 @@ td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t 
  * where the shape or the dtype does not go with the packing. */
 td_status td_sparse_forms(td_sparse *s, const td_shape *shape, td_dtype elem, uint64_t count, td_part_form *forms);
 
+/* Whether some rows of the first dimension, packed alone, give those rows of every part: N:M with metadata in plain
+ * order, of a tensor with rows. */
+bool td_sparse_goes_by_rows(const td_sparse *s, const td_shape *shape);
+
+/* That td_sparse_pack will not refuse the values. TD_RANGE with the group where N:M cannot hold it without pruning. */
+td_status td_sparse_check(const td_sparse *s, const td_tensor *tensor);
+
 /* Into parts that have these forms. TD_RANGE where a number does not fit its dtype, and with the group where 2:4 cannot
  * hold it without pruning. */
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);

@@ -29,6 +29,17 @@ static inline uint64_t td_elem_magnitude(td_dtype t, uint64_t bits)
     return t.kind == TD_KIND_INT && bits & sign ? (~bits + 1) & td_dtype_mask(t) : bits;
 }
 
+/* The bits that make an element more than zero. */
+static inline uint64_t td_elem_own_bits(td_dtype t)
+{
+    return td_dtype_mask(t) >> (t.kind == TD_KIND_FLOAT ? 1 : 0); /* without the sign */
+}
+
+static inline bool td_elem_has_no_zero(td_dtype t)
+{
+    return t.kind == TD_KIND_FLOAT && t.flavor == TD_FLAVOR_SCALE;
+}
+
 static inline bool td_elem_is_kept(const td_tensor *t, uint64_t elem)
 {
     return td_elem_magnitude(t->dtype, td_elem_get(t, elem)) != 0;

@@ -10,6 +10,20 @@
 /* "csr", or "N:M". */
 const char *td_sparse_kind_name(const td_sparse *s);
 
+/* -- sparse_ratio.c: N:M -- */
+
+td_status td_ratio_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+td_status td_ratio_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
+
+/* TD_RANGE with the first group that has more than N values, where none is pruned. */
+td_status td_ratio_check(const td_sparse *s, const td_tensor *tensor);
+
+/* -- sparse_runs.c -- */
+
+/* How many values there are; with parts they are filled. */
+uint64_t td_runs_walk(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+td_status td_runs_unpack(td_tensor *const *parts, td_tensor *tensor);
+
 /* -- sparse_order.c: the metadata of N:M -- */
 
 typedef struct td_meta {

@@ -621,6 +621,11 @@ static void the_rule_that_fits_is_named(void **state)
          "64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil"},
         {"mxfp8", "mxfp8 round=zero", NULL,
          "64 of 64 scales and 2048 of 2048 elements are those of round=zero; the packing says round=even"},
+        {"mxfp4 rule=rceil", "mxfp4 rule=even round=zero", NULL,
+         "64 of 64 scales and 2048 of 2048 elements are those of rule=even and round=zero; the packing says rule=rceil "
+         "and round=even"},
+        {"nvfp4", "nvfp4_4over6", NULL,
+         "128 of 128 scales and 2048 of 2048 elements are those of scale_max=256 and map=mae"},
         {"mxfp4", "mxfp4", into_ggml_order,
          "64 of 64 scales and 284 of 2048 elements are those of the packing; elements are in ggml order: the first "
          "half "

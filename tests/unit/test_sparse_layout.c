@@ -1,5 +1,6 @@
 /* Sparse tensors in memories, all parts in one call: what a load writes comes back into a tensor that holds something
- * else, and a dump that is refused leaves that tensor as it was. */
+ * else, a dump that is refused leaves that tensor as it was, and loads of N:M layer by layer write what single loads
+ * do. */
 #include "sparse.h"
 
 enum { ROWS = 6, COLUMNS = 32, ELEMS = ROWS * COLUMNS, MOST = 3 };
@@ -122,11 +123,94 @@ static void refused_dumps_change_nothing(void **state)
     }
 }
 
+/* -- layer by layer -- */
+
+enum { MANY = 1000, WIDE = 512 };
+
+/* A tensor large enough for layers: what one call writes is what single loads of its parts write, on one thread and on
+ * two. */
+static void layers_are_the_whole(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"2:4 prune=magnitude", "2:4 prune=torch", "1:4 prune=magnitude",
+                                        "3:8 prune=magnitude spare=first"};
+    static const char *const names[] = {"values", "meta"};
+    for (unsigned i = 0; i < 2 * sizeof texts / sizeof texts[0]; i++) {
+        td_tensor *tensor = NULL;
+        td_parts *parts = NULL;
+        td_parts_layout *layout = NULL;
+        td_memory *memory[2] = {NULL}, *apart[2] = {NULL};
+        td_layout *rows = NULL;
+        td_speed_threads(1 + i % 2);
+        ASSERT_OK(td_tensor_create("i16", TD_SHAPE(MANY, WIDE), &tensor));
+        ASSERT_OK(td_tensor_fill(tensor, "sparse zeros=0.4 seed=9"));
+        ASSERT_OK(td_parts_pack(tensor, texts[i / 2], &parts));
+        ASSERT_OK(td_parts_layout_create(texts[i / 2], &layout));
+        ASSERT_OK(td_layout_create("(rt rs) c -> rt (rs c)", "rs=2", "", &rows));
+        for (int k = 0; k < 2; k++) {
+            td_tensor *part = NULL;
+            ASSERT_OK(td_parts_part(parts, names[k], &part));
+            const uint64_t bits = td_tensor_shape(part).dim[1] * 2 * 16;
+            ASSERT_OK(td_memory_create(names[k], bits, MANY / 2, &memory[k]));
+            ASSERT_OK(td_memory_create(names[k], bits, MANY / 2, &apart[k]));
+            ASSERT_OK(td_parts_layout_add(layout, names[k], names[k], rows));
+            ASSERT_OK(td_backdoor_load_tensor(apart[k], part, rows, NULL));
+        }
+        ASSERT_OK(td_backdoor_load_parts(memory, 2, tensor, layout));
+        for (int k = 0; k < 2; k++) {
+            assert_memory_equal(td_memory_data(memory[k]), td_memory_data(apart[k]),
+                                (size_t)td_memory_depth_words(apart[k]) * td_memory_word_bytes(apart[k]));
+            td_memory_destroy(&memory[k]);
+            td_memory_destroy(&apart[k]);
+        }
+        td_layout_destroy(&rows);
+        td_parts_layout_destroy(&layout);
+        td_parts_destroy(&parts);
+        td_tensor_destroy(&tensor);
+    }
+    td_speed_threads(0);
+}
+
+/* A group with three values in the last layer: no word of the first is written. */
+static void refused_layers_change_nothing(void **state)
+{
+    (void)state;
+    td_tensor *tensor = NULL;
+    td_parts_layout *layout = NULL;
+    td_memory *memory[2] = {NULL};
+    td_layout *rows = NULL;
+    ASSERT_OK(td_tensor_create("i16", TD_SHAPE(MANY, WIDE), &tensor));
+    int16_t *values = td_tensor_data(tensor);
+    for (size_t i = 0; i < MANY * WIDE; i += 4)
+        values[i] = 5;
+    for (size_t i = MANY * WIDE - 4; i < MANY * WIDE - 1; i++)
+        values[i] = 6;
+    ASSERT_OK(td_parts_layout_create("2:4", &layout));
+    ASSERT_OK(td_layout_create("r c -> r c", "", "", &rows));
+    ASSERT_OK(td_memory_create("values", WIDE / 2 * 16, MANY, &memory[0]));
+    ASSERT_OK(td_memory_create("meta", WIDE, MANY, &memory[1]));
+    ASSERT_OK(td_parts_layout_add(layout, "values", "values", rows));
+    ASSERT_OK(td_parts_layout_add(layout, "meta", "meta", rows));
+    ASSERT_REFUSED(td_backdoor_load_parts(memory, 2, tensor, layout), TD_RANGE,
+                   "backdoor_load_parts: elements 511996 to 511999 have 3 values that are not zero, and 2:4 keeps 2; "
+                   "pass prune=magnitude");
+    const unsigned char *data = td_memory_data(memory[0]);
+    for (size_t i = 0; i < td_memory_word_bytes(memory[0]); i++)
+        assert_int_equal(data[i], 0);
+    for (int k = 0; k < 2; k++)
+        td_memory_destroy(&memory[k]);
+    td_layout_destroy(&rows);
+    td_parts_layout_destroy(&layout);
+    td_tensor_destroy(&tensor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dumps_write_every_element),
         cmocka_unit_test(refused_dumps_change_nothing),
+        cmocka_unit_test(layers_are_the_whole),
+        cmocka_unit_test(refused_layers_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

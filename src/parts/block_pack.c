@@ -1,0 +1,272 @@
+/* A strip from values to parts (block_strip.h): once through its rows for the largest magnitudes of its blocks, then,
+ * with the scales known, once more for the elements. blocks.c calls it. */
+#include "parts/block_strip.h"
+#include "parts/ggml.h"
+#include "parts/ggml_k.h"
+#include "parts/over_six.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INF_BITS 0x7f800000U
+
+/* `n` values of the tensor from element `elem` on, as f32. */
+static const float *fetch(const td_block_work *w, uint64_t elem, size_t n, float *scratch)
+{
+    const unsigned char *src = w->tensor->data + elem * w->tensor->dtype.bytes;
+    if (w->convert_source)
+        td_convert_run(&w->source, scratch, src, n, elem, 1);
+    else if ((uintptr_t)src % sizeof(float))
+        memcpy(scratch, src, n * sizeof(float)); /* mapped files begin anywhere */
+    else
+        return (const float *)(const void *)src;
+    return scratch;
+}
+
+uint32_t td_strips_amax(const td_block_work *w)
+{
+    float scratch[STRIP];
+    uint32_t amax = 0;
+    for (uint64_t at = 0; at < w->tensor->elems; at += STRIP) {
+        const uint64_t left = w->tensor->elems - at;
+        const size_t n = left < STRIP ? (size_t)left : STRIP;
+        w->scaler.kernels.amax(&amax, fetch(w, at, n, scratch), 1, n);
+    }
+    return amax;
+}
+
+/* Codes in containers of the dtype. */
+static void put_codes(td_tensor *t, uint64_t elem, const uint32_t *codes, size_t n)
+{
+    unsigned char *dst = t->data + elem * t->dtype.bytes;
+    switch (t->dtype.bytes) {
+    case 1:
+        for (size_t i = 0; i < n; i++)
+            dst[i] = (unsigned char)codes[i];
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++) {
+            const uint16_t code = (uint16_t)codes[i];
+            memcpy(dst + 2 * i, &code, sizeof code);
+        }
+        break;
+    default:
+        memcpy(dst, codes, n * sizeof *codes);
+    }
+}
+
+/* -- elements of a row -- */
+
+/* Blocks whose scale is NaN: what their elements hold is fixed, so that equal tensors have equal parts. */
+static void void_blocks(const td_block_work *w, const td_strip *s, uint64_t elem, size_t n, size_t block)
+{
+    const td_dtype t = w->packing->elem;
+    const uint32_t code = t.kind == TD_KIND_FLOAT && !w->packing->void_is_zero ? (uint32_t)td_dtype_nan_bits(t) : 0;
+    for (size_t i = 0; i < n; i += block)
+        if (isnan(s->scales.by[i / block]))
+            for (size_t k = i; k < n && k < i + block; k++)
+                put_codes(w->parts.elems, elem + k, &code, 1);
+}
+
+/* A quotient by a power of two is exact, but for those that an f32 is too coarse for. They are smaller than anything
+ * that an element holds, and rounding up or down has to see no more than their sign. */
+static void keep_small(float *scaled, const float *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (row[i] != 0 && fabsf(scaled[i]) < 0x1p-120F)
+            scaled[i] = copysignf(0x1p-120F, row[i]);
+}
+
+/* `blocks` blocks of `size` elements of a row, to codes in s->codes, to values with their zero points in s->in, or to
+ * values in s->scaled. */
+static void scale_blocks(const td_block_work *w, td_strip *s, const float *row, size_t first, size_t at, size_t blocks,
+                         size_t size)
+{
+    const td_packing *k = w->packing;
+    const td_block_kernels *kernels = &w->scaler.kernels;
+    float *scaled = s->scaled + at;
+    if (k->rule == TD_RULE_SHARED) {
+        kernels->share(s->codes + at, row + at, s->scales.code + first, k->elem.bits, blocks, size);
+        return;
+    }
+    (td_scaler_divides(k) ? kernels->div : kernels->mul)(scaled, row + at, s->scales.by + first, blocks, size);
+    if (k->zeros)
+        kernels->add(s->in + at, scaled, s->scales.zero + first, blocks, size); /* the row is not needed any more */
+}
+
+/* Blocks from values to codes in one step. */
+static void encode_blocks(const td_block_work *w, const td_strip *s, const float *row, uint64_t elem, size_t first,
+                          size_t blocks, size_t size)
+{
+    const td_packing *k = w->packing;
+    unsigned char *dst = w->parts.elems->data + elem;
+    if (k->elem.kind == TD_KIND_FLOAT)
+        w->kernels.floats(dst, row, s->scales.by + first, blocks, size, &w->quant, s->bounded);
+    else
+        w->kernels.ints(dst, row, s->scales.by + first, k->zeros ? s->scales.zero + first : NULL, blocks, size,
+                        &w->quant, s->bounded);
+}
+
+static void encode_row(const td_block_work *w, td_strip *s, const float *row, uint64_t elem, size_t n, size_t block)
+{
+    const td_packing *k = w->packing;
+    const size_t whole = n / block, rest = n % block;
+    if (w->by_kernel && !s->any_inf) {
+        encode_blocks(w, s, row, elem, 0, whole, block);
+        if (rest)
+            encode_blocks(w, s, row + whole * block, elem + whole * block, whole, 1, rest);
+        return;
+    }
+    scale_blocks(w, s, row, 0, 0, whole, block);
+    if (rest)
+        scale_blocks(w, s, row, whole, whole * block, 1, rest);
+    if (k->rule == TD_RULE_SHARED) {
+        put_codes(w->parts.elems, elem, s->codes, n);
+        return;
+    }
+    if (k->rule <= TD_RULE_NEAREST && k->round >= TD_ROUND_ZERO)
+        keep_small(s->scaled, row, n);
+    for (size_t i = 0; i < n && k->symmetric; i++)
+        s->scaled[i] = s->scaled[i] < -w->scaler.largest ? -w->scaler.largest : s->scaled[i];
+    td_convert_run(&w->elems, w->parts.elems->data + elem * k->elem.bytes, k->zeros ? s->in : s->scaled, n, elem, 1);
+    if (s->any_nan)
+        void_blocks(w, s, elem, n, block);
+}
+
+/* -- blocks of a strip -- */
+
+/* What the blocks of a piece hold, added to what is known of them. */
+static void scan_row(const td_block_work *w, td_strip *s, const float *row, size_t n, size_t block)
+{
+    const td_block_kernels *k = &w->scaler.kernels;
+    td_block_scales *b = &s->scales;
+    const size_t whole = n / block, rest = n % block;
+    k->amax(b->amax, row, whole, block);
+    if (rest)
+        k->amax(b->amax + whole, row + whole * block, 1, rest);
+    if (!w->packing->zeros)
+        return;
+    k->range(b->min, b->max, row, whole, block);
+    if (rest)
+        k->range(b->min + whole, b->max + whole, row + whole * block, 1, rest);
+}
+
+/* Super blocks, of which a strip has whole ones: codes of elements, scales and minimums as td_ggml_encode leaves them,
+ * and the numbers above them into their part. */
+static void encode_supers(const td_block_work *w, td_strip *s, const float *in, size_t n, uint64_t first)
+{
+    const td_packing *k = w->packing;
+    const size_t size = (size_t)k->super_block, blocks = size / (size_t)k->block[0], numbers = k->mins ? 2 : 1;
+    for (size_t at = 0, j = 0; at < n; at += size, j += blocks) {
+        td_k_codes codes = {s->codes + at, s->scales.code + j, s->scales.amax + j, {0, 0}};
+        td_ggml_k_encode(&w->scaler, in + at, &codes);
+        put_codes(w->parts.global, (first + j) / blocks * numbers, codes.numbers, numbers);
+    }
+}
+
+/* ggml's blocks lie along the last dimension and are smaller than a strip. */
+static void pack_ggml(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)
+{
+    const size_t n = (size_t)c->count, blocks = (n - 1) / (size_t)b->block + 1;
+    const uint64_t first = b->first_scale + c->at / b->block, elem = td_row_at(w, b, 0) + c->at;
+    const float *in = fetch(w, elem, n, s->in);
+    if (w->packing->supers)
+        encode_supers(w, s, in, n, first);
+    else
+        td_ggml_encode(w->packing, &w->scaler.encode, in, n, &s->scales, s->codes);
+    put_codes(w->parts.scales, first, s->scales.code, blocks);
+    if (w->packing->mins)
+        put_codes(w->parts.zeros, first, s->scales.amax, blocks);
+    put_codes(w->parts.elems, elem, s->codes, n);
+}
+
+/* Rules that make powers of two leave no product that is not. */
+static bool is_bounded(const td_block_work *w, const td_strip *s, size_t blocks)
+{
+    const bool divides = w->quant.divides;
+    const float most = divides ? 60 : 2 * w->scaler.largest;
+    unsigned past = 0;
+    for (size_t j = 0; j < blocks; j++) {
+        float amax = 0;
+        memcpy(&amax, &s->scales.amax[j], sizeof amax);
+        past |= !(divides ? amax <= s->scales.by[j] * most : amax * s->scales.by[j] < most);
+    }
+    return !past;
+}
+
+/* Infinities and NaNs, which the kernels do not know, among what blocks hold and among scales. */
+static void look_at_scales(const td_block_work *w, td_strip *s, size_t blocks)
+{
+    uint32_t most = 0, most_by = 0;
+    for (size_t j = 0; j < blocks; j++)
+        most = s->scales.amax[j] > most ? s->scales.amax[j] : most;
+    if (w->packing->rule != TD_RULE_SHARED)
+        w->scaler.kernels.amax(&most_by, s->scales.by, 1, blocks);
+    s->any_nan = most_by > INF_BITS;
+    s->any_inf = most >= INF_BITS || s->any_nan;
+    s->bounded = w->quant.powers || is_bounded(w, s, blocks);
+}
+
+static void put_scales(const td_block_work *w, const td_strip *s, uint64_t first, size_t blocks)
+{
+    const size_t bytes = w->packing->scale.bytes;
+    if (w->packing->rule == TD_RULE_SHARED)
+        put_codes(w->parts.scales, first, s->scales.code, blocks);
+    else
+        memcpy(w->parts.scales->data + first * bytes, s->scales.packed, blocks * bytes);
+}
+
+/* map=mae and mse: the errors of all rows, of up to 16 in the order of over_six.h; of blocks of single elements in each
+ * row one after another, as along a row. */
+static void choose_maps(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c, size_t blocks)
+{
+    td_over_six o;
+    const bool tree = b->rows > 1 && b->block > 1;
+    td_over_six_begin(&o, &w->scaler, &w->elems, &s->scales, blocks);
+    for (unsigned n = 0; n < (tree ? TD_OVER_SIX_ROWS : b->rows); n++) {
+        const uint64_t r = tree ? td_over_six_row(n) : n;
+        for (uint64_t done = 0; done < c->count && r < b->rows; done += c->piece) {
+            const size_t size = td_piece_at(c, done);
+            td_over_six_add(&o, fetch(w, td_row_at(w, b, r) + c->at + done, size, s->in), size, c->block);
+        }
+        if (tree)
+            td_over_six_end_row(&o, blocks);
+    }
+    td_over_six_choose(&o, &s->scales, blocks);
+}
+
+void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)
+{
+    const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
+    const uint64_t first = b->first_scale + c->at / b->block;
+    if (w->packing->rule == TD_RULE_GGML) {
+        pack_ggml(w, s, b, c);
+        return;
+    }
+    memset(s->scales.amax, 0, blocks * sizeof s->scales.amax[0]);
+    for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
+        s->scales.min[j] = INFINITY;
+        s->scales.max[j] = -INFINITY;
+    }
+    for (uint64_t r = 0; r < b->rows; r++)
+        for (uint64_t done = 0; done < c->count; done += c->piece) {
+            const size_t n = td_piece_at(c, done);
+            scan_row(w, s, fetch(w, td_row_at(w, b, r) + c->at + done, n, s->in), n, c->block);
+        }
+    if (w->packing->map)
+        choose_maps(w, s, b, c, blocks);
+    else
+        td_scaler_find(&w->scaler, &s->scales, blocks);
+    look_at_scales(w, s, blocks);
+    put_scales(w, s, first, blocks);
+    for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
+        const uint32_t zero = (uint32_t)s->scales.zero[j];
+        put_codes(w->parts.zeros, first + j, &zero, 1);
+    }
+    for (uint64_t r = 0; r < b->rows; r++)
+        for (uint64_t done = 0; done < c->count; done += c->piece) {
+            const uint64_t elem = td_row_at(w, b, r) + c->at + done;
+            const size_t n = td_piece_at(c, done);
+            encode_row(w, s, fetch(w, elem, n, s->in), elem, n, c->block);
+        }
+}
