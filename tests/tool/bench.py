@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import os
+import re
+import shutil
+import subprocess
 
 from harness import main, read, refuse, run, succeed, write
 
@@ -11,6 +14,7 @@ from bench_schema import check
 
 QUICK = ["--sample-size", "5", "--measurement-time", "0.0005", "--warm-up", "0.0001"]
 CASE = "tiles_i8_1k"
+BROWSER = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 
 
 def measure(*arguments, expect=0):
@@ -79,6 +83,52 @@ def a_history_grows_by_lines():
         assert one["commit"] == "c1"
 
 
+def targets_are_a_table():
+    code, out, err = run("bench", "--targets", "--no-peers", *QUICK)
+    assert code == 0, (code, out, err)
+    lines = [line for line in out.splitlines() if line.startswith(("met ", "NOT MET "))]
+    assert len(lines) == 22 and "of 22 targets met" in out, out
+    assert not [line for line in lines if "not measured" in line], lines
+
+
+def curves_have_a_shape():
+    out = measure("words/read", "--curves")
+    assert "words/read " in out and "floor" in out and "grows by size^" in out, out
+
+
+def every_new_group_runs():
+    for group in ("allocation/memory_1", "matrix/", "plan/", "isa/", "start/", "parts/mxfp4_64k", "files/open_npy_64",
+                  "files/load_hex_64", "compare/f32_1k", "scaling/quantise_512", "tensor/pixels_3x8x8"):
+        document = json.loads(measure(group, "--json", "--no-peers"))
+        check(document)
+        assert not [f for f in document["figures"] if "skipped" in f], document
+    scaling = json.loads(measure("scaling/quantise_512", "--json"))["figures"][0]["extra"]
+    assert list(scaling) == ["allocation_ns", "conversion_ns", "move_ns"], scaling
+    memory = json.loads(measure("allocation/memory_1MiB", "--json"))["figures"][0]
+    assert memory["peak_bytes"] >= 2 ** 20 and memory["allocations"] >= 1, memory
+
+
+def the_page_shows_what_the_json_says():
+    if not BROWSER:
+        return "no chromium"
+    measure("words/", "--no-peers", "--save-baseline", "./b.json")
+    measure("words/", "--no-peers", "--baseline", "./b.json", "--html", "r.html", "--history", "h.jsonl")
+    document = json.loads(read("h.jsonl"))
+    assert "http" not in read("r.html").replace("http://www.w3.org", ""), "the page stands alone"
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu",
+                           "--user-data-dir=" + os.path.abspath("profile"), "--dump-dom",
+                           "file://" + os.path.abspath("r.html")], capture_output=True, text=True, timeout=100)
+    page = done.stdout
+    assert 'data-ready="yes"' in page and "data-error" not in page, page[:500] + done.stderr[-500:]
+    page = page.split("<script id")[0]
+    shown = dict(re.findall('data-case="([^"]+)" data-ns="([^"]+)"', page))
+    want = {"%s/%s" % (f["group"], f["case"]): f["ns"]["median"] for f in document["figures"]}
+    assert {name: float(value) for name, value in shown.items()} == want, (shown, want)
+    assert page.count("<figure>") == 2, page.count("<figure>")
+    assert "against the baseline" in page or "than the baseline" in page
+    return None
+
+
 def refusals():
     refuse('tensordoor bench: no case has "no_such_case" in its name; --list shows them', "bench", "no_such_case")
     refuse('tensordoor bench: --sample-size is "2"; it needs 5 to 1001, as intervals are made from them', "bench",
@@ -99,4 +149,5 @@ def refusals():
 
 
 main([groups_are_listed, json_is_as_the_schema_says, csv_and_markdown_have_the_same_cases,
-      a_baseline_is_kept_and_held_against, a_history_grows_by_lines, refusals])
+      a_baseline_is_kept_and_held_against, a_history_grows_by_lines, targets_are_a_table, curves_have_a_shape,
+      every_new_group_runs, the_page_shows_what_the_json_says, refusals])

@@ -1,8 +1,11 @@
 /* `tensordoor bench`: the flags, and what is done with a run: printed, stored, held against a baseline. Exit code 0; 1
  * when --check finds what fails, or a case is broken; 2 for a command line or a file that is refused. */
 #include "tool/bench/baseline.h"
+#include "tool/bench/curve.h"
 #include "tool/bench/moves.h"
+#include "tool/bench/page.h"
 #include "tool/bench/run.h"
+#include "tool/bench/targets.h"
 #include "tool/tool.h"
 
 #include <stdlib.h>
@@ -24,6 +27,9 @@ enum {
     HISTORY,
     COMMIT,
     CHECK,
+    TARGETS,
+    CURVES,
+    HTML,
     FLAGS
 };
 
@@ -34,7 +40,8 @@ static const tool_usage usage = {
         "Times every case whose group/name contains TEXT: our call, the same work by memcpy, plain loops in C, and\n"
         "NumPy and oneDNN where they are installed, in turns. `ratio` is the reference's time divided by ours, taken\n"
         "round by round; more is faster. Every figure is a median with its interval; `spread` goes from the 10th to\n"
-        "the 90th percentile. Every result is checked before it is timed.\n"
+        "the 90th percentile. A move whose result is wrong gets no\n"
+        "time.\n"
         "TD_CPU=c or avx2 in the environment limits the instructions, TD_THREADS and TD_PARALLEL_BYTES control the\n"
         "threads, TD_BENCH_DIR is where baselines lie.",
 };
@@ -100,6 +107,14 @@ static int store(const tool_flag *flags, const bench_record *now)
     return TOOL_OK;
 }
 
+static void print_curves(FILE *out, const bench_record *now)
+{
+    static bench_curve curves[128];
+    const size_t all = bench_curves_of(now, curves, 128);
+    for (size_t i = 0; i < all && i < 128; i++)
+        bench_curve_print(out, &curves[i]);
+}
+
 static void print_run(const tool_flag *flags, const bench_out *what)
 {
     if (flags[JSON].value) {
@@ -110,8 +125,12 @@ static void print_run(const tool_flag *flags, const bench_out *what)
     } else if (flags[MARKDOWN].value) {
         bench_out_markdown(stdout, what);
     }
-    FILE *verdict = flags[JSON].value || flags[CSV].value ? stderr : stdout;
-    bench_out_verdict(verdict, what);
+    FILE *words = flags[JSON].value || flags[CSV].value ? stderr : stdout;
+    bench_out_verdict(words, what);
+    if (flags[CURVES].value)
+        print_curves(words, what->now);
+    if (flags[TARGETS].value)
+        (void)bench_targets_print(words, what->now);
 }
 
 /* The host may have taken the processors away in the middle of the run. */
@@ -133,6 +152,7 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
         .then = then,
         .passes = flags[SAVE].value ? BENCH_BASELINE_PASSES : 1,
         .table = table,
+        .wanted = flags[TARGETS].value ? bench_target_wants : NULL,
     };
     bench_record now = {.method = *method};
     bench_judgement *judgements = NULL;
@@ -156,6 +176,8 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     const bench_out what = {&now, then, judgements, flags[BASELINE].value};
     print_run(flags, &what);
     int code = store(flags, &now);
+    if (!code && flags[HTML].value && !bench_page_write(flags[HTML].value, &what))
+        code = tool_fail(usage.command, "cannot write %s", flags[HTML].value);
     if (!code && (broken || (flags[CHECK].value && bench_worst(&what) == BENCH_FAILS)))
         code = TOOL_DIFFERS;
     free(judgements);
@@ -181,6 +203,10 @@ int bench_main(int argc, char **argv)
         [HISTORY] = {"history", 0, false, "FILE", "add this run to a file, one line of JSON a run", NULL},
         [COMMIT] = {"commit", 0, false, "ID", "of what is measured; default: what the CI or git says", NULL},
         [CHECK] = {"check", 0, false, NULL, "exit with 1 when a case fails: over 10 % slower, 20 % more memory", NULL},
+        [TARGETS] = {"targets", 0, false, NULL, "measure the targets on record, and say which are met", NULL},
+        [CURVES] = {"curves", 0, false, NULL, "say the shape of every curve of sizes, and where an element costs more",
+                    NULL},
+        [HTML] = {"html", 0, false, "FILE", "write the run as a page that stands alone", NULL},
     };
     bench_method method = BENCH_DEFAULT_METHOD;
     bench_record then = {0}, *runs = NULL;

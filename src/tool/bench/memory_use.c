@@ -1,5 +1,5 @@
 /* The functions that the linker puts in the place of malloc and its kin. Sizes are those that malloc really gave, so
- * that what is freed is what was counted. */
+ * that what is freed is what was counted. With offsets of 64 bits, which the build asks for, mmap is called mmap64. */
 #include "tool/bench/memory_use.h"
 
 #include <malloc.h>
@@ -18,7 +18,7 @@ void *__real_aligned_alloc(size_t align, size_t size);
 int __real_posix_memalign(void **out, size_t align, size_t size);
 char *__real_strdup(const char *text);
 void __real_free(void *p);
-void *__real_mmap(void *at, size_t length, int protection, int flags, int file, off_t offset);
+void *__real_mmap64(void *at, size_t length, int protection, int flags, int file, off_t offset);
 int __real_munmap(void *at, size_t length);
 
 void *__wrap_malloc(size_t size);
@@ -28,7 +28,7 @@ void *__wrap_aligned_alloc(size_t align, size_t size);
 int __wrap_posix_memalign(void **out, size_t align, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *p);
-void *__wrap_mmap(void *at, size_t length, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t length, int protection, int flags, int file, off_t offset);
 int __wrap_munmap(void *at, size_t length);
 
 static atomic_bool counting;
@@ -103,9 +103,9 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
-void *__wrap_mmap(void *at, size_t length, int protection, int flags, int file, off_t offset)
+void *__wrap_mmap64(void *at, size_t length, int protection, int flags, int file, off_t offset)
 {
-    void *p = __real_mmap(at, length, protection, flags, file, offset);
+    void *p = __real_mmap64(at, length, protection, flags, file, offset);
     if (atomic_load_explicit(&counting, memory_order_relaxed) && p != MAP_FAILED && !(flags & MAP_FIXED))
         hold(length);
     return p;

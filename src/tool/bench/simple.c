@@ -1,0 +1,79 @@
+/* The frame of groups of simple cases. */
+#include "tool/bench/simple.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+size_t bench_simple_count(const bench_group *group)
+{
+    return ((const bench_simple_table *)group->of)->count;
+}
+
+void bench_simple_spec(const bench_group *group, size_t number, bench_spec *out)
+{
+    const bench_simple_case *c = &((const bench_simple_table *)group->of)->cases[number];
+    snprintf(out->name, sizeof out->name, "%s", c->name);
+    snprintf(out->series, sizeof out->series, "%s", c->series ? c->series : "");
+    out->threads = c->threads ? c->threads : 1;
+}
+
+bool bench_simple_buffers(bench_simple *s, size_t bytes)
+{
+    const size_t huge = (size_t)2 << 20, room = (bytes + huge) / huge * huge;
+    s->bytes = bytes;
+    s->src = aligned_alloc(huge, room);
+    s->dst = aligned_alloc(huge, room);
+    if (!s->src || !s->dst)
+        return false;
+    madvise(s->src, room, MADV_HUGEPAGE);
+    madvise(s->dst, room, MADV_HUGEPAGE);
+    memset(s->src, 1, room);
+    memset(s->dst, 2, room);
+    return true;
+}
+
+double bench_simple_memcpy(void *state, uint64_t repetitions)
+{
+    bench_simple *s = state;
+    const uint64_t start_ns = td_now_ns();
+    for (uint64_t i = 0; i < repetitions; i++) {
+        memcpy(s->dst, s->src, s->bytes);
+        __asm__ volatile("" ::"r"(s->dst), "r"(s->src) : "memory");
+    }
+    return (double)(td_now_ns() - start_ns) / (double)repetitions;
+}
+
+static void close_simple(void *state)
+{
+    bench_simple *s = state;
+    td_tensor_destroy(&s->tensor);
+    td_tensor_destroy(&s->other);
+    td_memory_destroy(&s->memory);
+    td_layout_destroy(&s->layout);
+    td_parts_destroy(&s->parts);
+    free(s->addresses);
+    free(s->src);
+    free(s->dst);
+    free(s);
+}
+
+bench_opened bench_simple_open(const bench_group *group, size_t number, const bench_settings *settings,
+                               bench_subject *out, char *why, size_t size)
+{
+    const bench_simple_table *table = group->of;
+    bench_simple *s = calloc(1, sizeof *s);
+    (void)settings;
+    if (!s)
+        return BENCH_BROKEN;
+    s->of = &table->cases[number];
+    out->state = s;
+    out->close = close_simple;
+    why[0] = '\0';
+    const bench_opened opened = table->open(s, out, why, size);
+    if (opened == BENCH_BROKEN && !why[0])
+        snprintf(why, size, "%.*s", (int)strcspn(td_last_error(), "\n"), td_last_error());
+    return opened;
+}
