@@ -40,8 +40,7 @@ static const tool_usage usage = {
         "Times every case whose group/name contains TEXT: our call, the same work by memcpy, plain loops in C, and\n"
         "NumPy and oneDNN where they are installed, in turns. `ratio` is the reference's time divided by ours, taken\n"
         "round by round; more is faster. Every figure is a median with its interval; `spread` goes from the 10th to\n"
-        "the 90th percentile. A move whose result is wrong gets no\n"
-        "time.\n"
+        "the 90th percentile. A move whose result is wrong gets no time.\n"
         "TD_CPU=c or avx2 in the environment limits the instructions, TD_THREADS and TD_PARALLEL_BYTES control the\n"
         "threads, TD_BENCH_DIR is where baselines lie.",
 };

@@ -19,9 +19,9 @@ static void insert(bench_curve *c, const bench_figure *f)
         at++;
     if (c->count == BENCH_CURVE_POINTS || (at < c->count && c->point[at]->elems == f->elems))
         return;
-    memmove(&c->point[at + 1], &c->point[at], (c->count - at) * sizeof c->point[0]);
+    for (size_t i = c->count++; i > at; i--)
+        c->point[i] = c->point[i - 1];
     c->point[at] = f;
-    c->count++;
 }
 
 /* Where the rate passes half of the ceiling, on the line between the two points in logarithms. */

@@ -75,7 +75,7 @@ static void finish_scaling(void *state, bench_figure *figure)
 static bench_opened open_scaling(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     const uint64_t n = s->of->size;
-    (void)why;
+    why[0] = '\0';
     (void)size;
     if (td_tensor_create("f32", TD_SHAPE(n, n), &s->tensor) || td_tensor_create("i8", TD_SHAPE(n, n), &s->other) ||
         td_tensor_fill_ramp(s->tensor, -6, 12 / (double)(n * n)) || td_memory_create("m", 8 * n, n, &s->memory) ||
@@ -128,7 +128,7 @@ static bench_opened open_tensor(bench_simple *s, bench_subject *out, char *why, 
 {
     const uint64_t n = s->of->size;
     const uint64_t lanes = strstr(s->of->text, "(ws c)") ? 24 : 8;
-    (void)why;
+    why[0] = '\0';
     (void)size;
     if (td_tensor_create("u8", TD_SHAPE(3, n, n), &s->tensor) || td_tensor_create("u8", TD_SHAPE(3, n, n), &s->other) ||
         td_tensor_fill_random(s->tensor, 9) || td_memory_create("m", 8 * lanes, 3 * n * n / lanes, &s->memory) ||
