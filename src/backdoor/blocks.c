@@ -152,7 +152,7 @@ static bool may_be_shared(const job *j)
 void td_blocks_run(const td_call *c, const td_call_state *s)
 {
     TD_LIGHT_STEP(step, "move blocks");
-    td_step_bytes(step, c->tensor->elems * c->tensor->dtype.bytes);
+    td_profile_step_bytes(step, c->tensor->elems * c->tensor->dtype.bytes);
     const td_blocks *b = &s->blocks;
     job j = {c, s, td_pool_parts(c->tensor->elems * c->tensor->dtype.bytes, b->cut.count),
              td_stream_copies(b->cut.count * b->words * c->bank[0]->word_bytes)};

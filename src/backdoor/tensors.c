@@ -122,7 +122,7 @@ td_status td_call_run(const td_call *c)
     if (!status)
         td_paths_count(&s.run, c->writes_tensor);
     if (!status)
-        td_step_bytes(operation, c->tensor->elems * c->tensor->dtype.bytes);
+        td_profile_step_bytes(operation, c->tensor->elems * c->tensor->dtype.bytes);
     return td_call_end(c, &s, status);
 }
 

@@ -32,7 +32,7 @@ atomic_int td_profile_on;
 
 typedef struct node {
     const char *name;
-    td_step_kind kind;
+    td_profile_step_kind kind;
     unsigned parent, first_child, next_sibling; /* 0: none, since the root is nobody's child */
     _Atomic uint64_t calls, bytes, timed, self_ticks;
     unsigned skip, weight; /* of operations at the root: calls until the next sample, and what it counts for */
@@ -40,7 +40,7 @@ typedef struct node {
 
 typedef struct tree tree;
 
-struct td_step {
+struct td_profile_step {
     tree *of;
     node *at; /* of the step around it where there is no place for its own */
     uint64_t start, inside, bytes;
@@ -69,7 +69,7 @@ struct tree {
     unsigned depth;
     uint64_t random;
     event_block *events; /* the newest first; changes under the lock */
-    td_step step[MAX_DEPTH];
+    td_profile_step step[MAX_DEPTH];
     node node[MAX_NODES];
 };
 
@@ -217,7 +217,7 @@ static inline void grow(_Atomic uint64_t *count, uint64_t by)
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-static node *add_child(tree *t, node *parent, const char *name, td_step_kind kind)
+static node *add_child(tree *t, node *parent, const char *name, td_profile_step_kind kind)
 {
     const unsigned count = atomic_load_explicit(&t->count, memory_order_relaxed);
     for (unsigned i = parent->first_child; i; i = t->node[i].next_sibling)
@@ -235,7 +235,7 @@ static node *add_child(tree *t, node *parent, const char *name, td_step_kind kin
     return n;
 }
 
-static inline node *find_child(tree *t, node *parent, const char *name, td_step_kind kind)
+static inline node *find_child(tree *t, node *parent, const char *name, td_profile_step_kind kind)
 {
     for (unsigned i = parent->first_child; i; i = t->node[i].next_sibling)
         if (t->node[i].name == name)
@@ -292,7 +292,7 @@ static void plan_sample(tree *t, node *n, uint64_t taken)
     n->weight = n->skip + 1;
 }
 
-static unsigned weight_of(const td_step *around, node *n, td_step_kind kind)
+static unsigned weight_of(const td_profile_step *around, node *n, td_profile_step_kind kind)
 {
     if (atomic_load_explicit(&td_profile_on, memory_order_relaxed) > 1)
         return 1;
@@ -301,7 +301,7 @@ static unsigned weight_of(const td_step *around, node *n, td_step_kind kind)
     return around ? around->weight : sample(n);
 }
 
-td_step *td_step_enter(const char *name, td_step_kind kind)
+td_profile_step *td_profile_step_enter(const char *name, td_profile_step_kind kind)
 {
     tree *t = mine ? mine : begin_thread();
     if (!t || (!t->depth && kind != TD_KIND_OPERATION))
@@ -315,13 +315,13 @@ td_step *td_step_enter(const char *name, td_step_kind kind)
         grow(&t->lost, 1);
         return NULL;
     }
-    const td_step *around = t->depth ? &t->step[t->depth - 1] : NULL;
+    const td_profile_step *around = t->depth ? &t->step[t->depth - 1] : NULL;
     node *parent = around ? around->at : t->node, *n = find_child(t, parent, name, kind);
     if (!n) {
         grow(&t->lost, 1);
         return NULL;
     }
-    td_step *s = &t->step[t->depth++];
+    td_profile_step *s = &t->step[t->depth++];
     s->of = t;
     s->at = n;
     s->inside = s->bytes = 0;
@@ -332,7 +332,7 @@ td_step *td_step_enter(const char *name, td_step_kind kind)
     return s;
 }
 
-void td_step_leave(td_step *s)
+void td_profile_step_leave(td_profile_step *s)
 {
     tree *t = s->of;
     node *n = s->at;
@@ -350,7 +350,7 @@ void td_step_leave(td_step *s)
     t->depth = (unsigned)(s - t->step);
 }
 
-void td_step_add_bytes(td_step *step, uint64_t bytes)
+void td_profile_step_add_bytes(td_profile_step *step, uint64_t bytes)
 {
     step->bytes += bytes;
     grow(&step->at->bytes, bytes);
@@ -363,14 +363,14 @@ uint64_t td_profile_ticks(void)
 
 void td_profile_outside(const char *name, uint64_t start, uint64_t bytes)
 {
-    td_step *s = start ? td_step_begin(name, TD_KIND_OPERATION) : NULL;
+    td_profile_step *s = start ? td_profile_step_begin(name, TD_KIND_OPERATION) : NULL;
     if (!s)
         return;
     s->start = start;
     s->weight = 1;
     s->at->skip = 0;
-    td_step_add_bytes(s, bytes);
-    td_step_leave(s);
+    td_profile_step_add_bytes(s, bytes);
+    td_profile_step_leave(s);
 }
 
 /* -- on, off, out -------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * time a user would want to see:
  *
  *     TD_STEP(step, "address table");             // ends with its scope, by whatever return
- *     td_step_bytes(step, bytes);                 // where it moves any
+ *     td_profile_step_bytes(step, bytes);                 // where it moves any
  *
  * While the profile is off a step is one branch on td_profile_on. Each thread has its own counters, in a tree of the
  * names that were entered inside each other; profile.c adds them up when it is asked. Counts and bytes are exact. Time
@@ -18,45 +18,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum td_step_kind {
+typedef enum td_profile_step_kind {
     TD_KIND_OPERATION, /* may stand alone; the others exist only inside one */
     TD_KIND_STEP,      /* of a microsecond or more: always timed */
     TD_KIND_LIGHT      /* of nanoseconds, as finding a plan: timed when its operation is */
-} td_step_kind;
+} td_profile_step_kind;
 
-typedef struct td_step td_step;
+typedef struct td_profile_step td_profile_step;
 
 extern atomic_int td_profile_on; /* 0: off, 1: steps, 2: every call is timed and becomes an event of the trace */
 
 /* Through the macros below. NULL: not counted. */
-td_step *td_step_enter(const char *name, td_step_kind kind);
-void td_step_leave(td_step *step);
-void td_step_add_bytes(td_step *step, uint64_t bytes);
+td_profile_step *td_profile_step_enter(const char *name, td_profile_step_kind kind);
+void td_profile_step_leave(td_profile_step *step);
+void td_profile_step_add_bytes(td_profile_step *step, uint64_t bytes);
 
 static inline bool td_profile_runs(void)
 {
     return __builtin_expect(atomic_load_explicit(&td_profile_on, memory_order_relaxed) != 0, 0);
 }
 
-static inline td_step *td_step_begin(const char *name, td_step_kind kind)
+static inline td_profile_step *td_profile_step_begin(const char *name, td_profile_step_kind kind)
 {
-    return td_profile_runs() ? td_step_enter(name, kind) : NULL;
+    return td_profile_runs() ? td_profile_step_enter(name, kind) : NULL;
 }
 
-static inline void td_step_end(td_step *const *step)
+static inline void td_profile_step_end(td_profile_step *const *step)
 {
     if (__builtin_expect(*step != NULL, 0))
-        td_step_leave(*step);
+        td_profile_step_leave(*step);
 }
 
-static inline void td_step_bytes(td_step *step, uint64_t bytes)
+static inline void td_profile_step_bytes(td_profile_step *step, uint64_t bytes)
 {
     if (__builtin_expect(step != NULL, 0))
-        td_step_add_bytes(step, bytes);
+        td_profile_step_add_bytes(step, bytes);
 }
 
 #define TD_SCOPED_STEP(variable, name, kind)                                                                           \
-    td_step *const variable __attribute__((cleanup(td_step_end), unused)) = td_step_begin(name, kind)
+    td_profile_step *const variable __attribute__((cleanup(td_profile_step_end), unused)) =                            \
+        td_profile_step_begin(name, kind)
 #define TD_OPERATION(variable, name) TD_SCOPED_STEP(variable, name, TD_KIND_OPERATION)
 #define TD_STEP(variable, name) TD_SCOPED_STEP(variable, name, TD_KIND_STEP)
 #define TD_LIGHT_STEP(variable, name) TD_SCOPED_STEP(variable, name, TD_KIND_LIGHT)
@@ -72,7 +73,7 @@ void td_profile_outside(const char *name, uint64_t start, uint64_t bytes);
 typedef struct td_profile_line {
     const char *name;
     size_t parent;
-    td_step_kind kind;
+    td_profile_step_kind kind;
     uint64_t calls, bytes;
     uint64_t timed; /* calls that were timed themselves */
     double self_ns, total_ns;

@@ -389,7 +389,7 @@ static td_status compare_elems(comparison *c, const td_run *run)
 {
     TD_LIGHT_STEP(step, "compare");
     bool accepted = false;
-    td_step_bytes(step, c->what->golden->elems * c->what->golden->dtype.bytes);
+    td_profile_step_bytes(step, c->what->golden->elems * c->what->golden->dtype.bytes);
     const td_status status = accept_first(c, run, &accepted);
     return status || accepted ? status : td_slabs_walk(run, &c->accept.wish, compare_slabs, c);
 }
@@ -472,7 +472,7 @@ static td_status compare_actual(const td_comparison *what, const td_policy *poli
     if (status)
         return status;
     TD_LIGHT_STEP(step, "compare");
-    td_step_bytes(step, golden->elems * golden->dtype.bytes);
+    td_profile_step_bytes(step, golden->elems * golden->dtype.bytes);
     unsigned char *const data = actual->data;
     td_slabs_of_tensor(&data, actual->dtype.bytes, golden->elems, compare_slabs, &c);
     return close_report(&c, sum_up(&c), out);
@@ -514,7 +514,7 @@ td_status td_compare(const td_comparison *what, td_report **out)
         status = what->banks ? compare_memory(&call, what, &policy, out) : compare_tensors(&call, what, &policy, out);
     td_mode_leave(mode);
     if (!status) {
-        td_step_bytes(operation, what->golden->elems * what->golden->dtype.bytes);
+        td_profile_step_bytes(operation, what->golden->elems * what->golden->dtype.bytes);
         td_record(&(td_recorded){.kind = TD_RECORDED_COMPARE, .comparison = what});
     }
     return status;

@@ -227,7 +227,7 @@ size_t td_transfer_out(td_memory *memory, uint32_t *chunk, size_t chunk_words, i
         *unknown = (int)cross(memory, plane_of(memory), &seek, chunk, chunk_words, FIND);
     const uint64_t before = t->next.words;
     const size_t parts = cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_WORDS);
-    td_step_bytes(operation, (t->next.words - before) * memory->word_bytes);
+    td_profile_step_bytes(operation, (t->next.words - before) * memory->word_bytes);
     return done(t, parts);
 }
 
@@ -248,7 +248,7 @@ size_t td_transfer_in(td_memory *memory, uint32_t *chunk, size_t chunk_words)
         cross(memory, plane_of(memory), &place, chunk, chunk_words, CLEAR);
     const uint64_t before = t->next.words;
     const size_t parts = cross(memory, words_of(memory), &t->next, chunk, chunk_words, HAND_RUNS);
-    td_step_bytes(operation, (t->next.words - before) * memory->word_bytes);
+    td_profile_step_bytes(operation, (t->next.words - before) * memory->word_bytes);
     t->expected = parts > 0;
     return done(t, parts);
 }

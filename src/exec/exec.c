@@ -156,7 +156,7 @@ static void move_profiled(const td_run *run, size_t b, bool dump)
                                                "move gathered",   "move packed",     "move converted",
                                                "move plain",      "move staged"};
     TD_LIGHT_STEP(step, name[td_path_of(run->plan, b, dump, run->convert != NULL)]);
-    td_step_bytes(step, td_path_bytes(run->plan, b));
+    td_profile_step_bytes(step, td_path_bytes(run->plan, b));
     move_one(run, b, dump);
 }
 
@@ -301,7 +301,7 @@ void td_exec_load(const td_run *run)
     }
     if (plan->in_order) {
         TD_LIGHT_STEP(step, "move plain");
-        td_step_bytes(step, plan->elems * plan->tensor_dtype.bytes);
+        td_profile_step_bytes(step, plan->elems * plan->tensor_dtype.bytes);
         load_in_order(run);
         return;
     }

@@ -87,7 +87,7 @@ static td_status check_call(const td_map *map, const void *bytes, size_t count)
 td_status td_map_read(const td_map *map, uint64_t address, void *bytes, size_t count)
 {
     TD_OPERATION(operation, "map_read");
-    td_step_bytes(operation, count);
+    td_profile_step_bytes(operation, count);
     td_status status = check_call(map, bytes, count);
     piece p;
     for (uint64_t at = 0; at < count && !status; at += p.count) {
@@ -214,7 +214,7 @@ static td_status visit_bytes(const td_map *map, pass what, uint64_t address, con
 td_status td_map_write(td_map *map, uint64_t address, const void *bytes, size_t count)
 {
     TD_OPERATION(operation, "map_write");
-    td_step_bytes(operation, count);
+    td_profile_step_bytes(operation, count);
     td_status status = check_call(map, bytes, count);
     if (!status && count > UINT64_MAX - address)
         status = td_fail(TD_RANGE, "%zu bytes from there pass 2^64; pass fewer", count);

@@ -144,7 +144,7 @@ td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, ui
             memset(memory->unknown->data + w * memory->word_bytes, 0, memory->word_bytes);
     }
     free(f.constant);
-    td_step_bytes(operation, count * memory->word_bytes);
+    td_profile_step_bytes(operation, count * memory->word_bytes);
     if (!status)
         status = td_memory_finish_write(memory, first, count);
     if (status)

@@ -238,7 +238,7 @@ td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, s
         return fail_call("backdoor_read", memory, status);
 #define READ(bytes) read_words(memory->data, addresses, count, words, bytes)
     FOR_EACH_WORD_SIZE(memory->word_bytes, READ)
-    td_step_bytes(operation, count * memory->word_bytes);
+    td_profile_step_bytes(operation, count * memory->word_bytes);
     return TD_OK;
 }
 
@@ -263,7 +263,7 @@ td_status td_backdoor_write(td_memory *memory, const uint64_t *addresses, size_t
         FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE)
     if (memory->unknown_any)
         make_known(memory, addresses, count, bit_mask);
-    td_step_bytes(operation, count * memory->word_bytes);
+    td_profile_step_bytes(operation, count * memory->word_bytes);
     status = put_back(memory, addresses, count);
     if (status)
         return fail_call("backdoor_write", memory, status);
@@ -296,7 +296,7 @@ td_status td_backdoor_write_bytes(td_memory *memory, const uint64_t *addresses, 
     FOR_EACH_WORD_SIZE(memory->word_bytes, WRITE_BYTES)
     if (memory->unknown_any)
         make_known_bytes(memory, addresses, count, masks, mask_bytes);
-    td_step_bytes(operation, count * memory->word_bytes);
+    td_profile_step_bytes(operation, count * memory->word_bytes);
     status = put_back(memory, addresses, count);
     if (status)
         return fail_call("backdoor_write_bytes", memory, status);

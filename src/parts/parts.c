@@ -165,7 +165,7 @@ static td_block_parts blocks_of(const td_parts *p)
 td_status td_parts_pack_into(td_parts *p, const td_tensor *tensor)
 {
     TD_STEP(step, "pack");
-    td_step_bytes(step, tensor->elems * tensor->dtype.bytes);
+    td_profile_step_bytes(step, tensor->elems * tensor->dtype.bytes);
     if (p->is_sparse)
         return td_sparse_pack(&p->sparse, tensor, p->tensor);
     if (p->packing.supers && !td_ggml_k_can(&p->packing))
@@ -346,7 +346,7 @@ td_status td_parts_take(td_parts *parts, const char *name, td_tensor **out)
 static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
 {
     TD_STEP(step, "unpack");
-    td_step_bytes(step, out->elems * out->dtype.bytes);
+    td_profile_step_bytes(step, out->elems * out->dtype.bytes);
     char name[TD_DTYPE_NAME_BYTES];
     td_tensor *dense = NULL;
     const td_dtype elem = parts->form[0].dtype;
@@ -369,7 +369,7 @@ static td_status unpack_sparse(const td_parts *parts, td_tensor *out)
 static void unpack_blocks(const td_parts *parts, td_tensor *out)
 {
     TD_STEP(step, "unpack");
-    td_step_bytes(step, out->elems * out->dtype.bytes);
+    td_profile_step_bytes(step, out->elems * out->dtype.bytes);
     const td_block_parts blocks = blocks_of(parts);
     td_blocks_unpack(&parts->packing, &parts->block, &blocks, out);
 }

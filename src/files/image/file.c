@@ -74,7 +74,7 @@ static td_status load_file(td_memory *memory, const char *path, td_image_outside
     td_status status = open_image(path, &s);
     if (status == TD_OK) {
         TD_STEP(step, "read file");
-        td_step_bytes(step, s.file.size);
+        td_profile_step_bytes(step, s.file.size);
         td_image check = td_image_make(memory->width_bits, memory->depth_words, NULL);
         td_image write = td_image_make(memory->width_bits, memory->depth_words, memory->data);
         check.want_spans = memory->backing != NULL; /* a file may cover words in part */
@@ -250,7 +250,7 @@ td_status td_memory_save_file(const td_memory *memory, const char *path, const t
     if (status == TD_OK) {
         TD_STEP(step, "write file");
         for (size_t i = 0; i < count; i++)
-            td_step_bytes(step, spans[i].count * memory->word_bytes);
+            td_profile_step_bytes(step, spans[i].count * memory->word_bytes);
         status = image_formats[name.format]->save(memory, &name.options, spans, count, &writer);
         status = td_writer_close(&writer, status);
     }

@@ -33,7 +33,7 @@ static td_status choose_dtype(const char *dtype, const td_file_options *options,
 static td_status read_tensor(td_file_map *file, const td_file_name *name, const td_dtype *as, td_tensor **out)
 {
     TD_STEP(step, "read file");
-    td_step_bytes(step, file->size);
+    td_profile_step_bytes(step, file->size);
     const td_container_format *container = container_of(name->format);
     if (container)
         return container->read(file, name->member, as, out);
@@ -166,7 +166,7 @@ td_status td_tensor_save(const td_tensor *tensor, const char *path)
         status = td_writer_open(name.path, &writer);
     if (status == TD_OK) {
         TD_STEP(step, "write file");
-        td_step_bytes(step, tensor->elems * tensor->dtype.bytes);
+        td_profile_step_bytes(step, tensor->elems * tensor->dtype.bytes);
         status = write_tensor(tensor, &name, &writer);
         status = td_writer_close(&writer, status);
     }
@@ -230,7 +230,7 @@ td_status td_tensor_save_all(const char *const *names, const td_tensor *const *t
     if (status == TD_OK) {
         TD_STEP(step, "write file");
         for (size_t i = 0; i < count; i++)
-            td_step_bytes(step, tensors[i]->elems * tensors[i]->dtype.bytes);
+            td_profile_step_bytes(step, tensors[i]->elems * tensors[i]->dtype.bytes);
         status = container->write(names, tensors, count, &writer);
         status = td_writer_close(&writer, status);
     }
