@@ -981,9 +981,9 @@ TD_API td_status td_checkpoints_html(const td_checkpoints *checkpoints, const ch
  *                     index= is a word of whole groups, of up to 32 bits: u16, or where groups do not fill that u15
  *                     for 1:8, u12 for 2:8, and so on; a group with more values is refused, or loses its least with
  *                     prune=magnitude, or what torch.sparse forgets with prune=torch; one with fewer names spare places
- *                     as torch.sparse does (spare=torch), or its first or last free ones. order=ampere is CUTLASS's and torch's,
- *                     order=marlin that of Marlin-24, order=hopper CUTLASS's for sm90, whose tiles have 64 rows of
- *                     tile=N elements (128; 64 for f32) and are padded with 0
+ *                     as torch.sparse does (spare=torch), or its first or last free ones. order=ampere is CUTLASS's and
+ *                     torch's, order=marlin that of Marlin-24, order=hopper CUTLASS's for sm90, whose tiles have 64
+ *                     rows of tile=N elements (128; 64 for f32) and are padded with 0
  *     mask            values; mask, a u1 for every element, or with word=u8 its bits in words, each chunk from a new
  *                     one, first=lsb or first=msb; with chunk=N pointers, the values before every N elements, or with
  *                     pointers=bytes their bytes
@@ -1618,15 +1618,15 @@ TD_API td_status td_map_text(const td_map *map, char **text);
  * A line is a step; `#` begins a comment; the steps of a block are indented by blanks, as in Python. Memories, banks,
  * layouts and tensors come by the names that the caller binds.
  *
- *     arg NAME = VALUE            an argument: a number, or "text". The value is the default; td_program_run gives others
+ *     arg NAME = VALUE            an argument: a number, or "text". VALUE is the default; td_program_run gives others
  *     use "FILE"                  the layouts of a layout file, by their names
  *     layout NAME = "PATTERN; OPTIONS; ADDRESS"
  *                                 a layout; what is behind the pattern may be left out
  *     tensor NAME = STEP          a tensor, see below
  *     load MEMORY TENSOR LAYOUT [as "AS"] [at EXPR] [over]
- *                                 as td_backdoor_load_tensor(_banks). `at` adds so many words to every address. LAYOUT is
- *                                 a name, a text in quotes as in a line `layout`, or `matrix`: the rows of a matrix from
- *                                 word `at` on, as td_backdoor_load_matrix
+ *                                 as td_backdoor_load_tensor(_banks). `at` adds so many words to every address. LAYOUT
+ *                                 is a name, a text in quotes as in a line `layout`, or `matrix`: the rows of a matrix
+ *                                 from word `at` on, as td_backdoor_load_matrix
  *     dump MEMORY TENSOR LAYOUT [as "AS"] [at EXPR]
  *                                 into a tensor of the caller
  *     fill MEMORY WHAT [from EXPR] [count EXPR]
@@ -1643,7 +1643,7 @@ TD_API td_status td_map_text(const td_map *map, char **text);
  *
  * Steps that make tensors; the calls of section 3 (with `sat`, `wrap` and other words at the end) and of section 7:
  *
- *     open "FILE" [DTYPE]                         fill DTYPE 3x8x8 WHAT    WHAT as in td_tensor_fill, or zero, constant=X
+ *     open "FILE" [DTYPE]                         fill DTYPE 3x8x8 WHAT  WHAT as in td_tensor_fill, or zero, constant=X
  *     convert TENSOR "AS"                         fill "DTYPE 3 8 8" WHAT
  *     scale TENSOR NUMBER [WORDS]                 slice TENSOR "0:3, :"
  *     add TENSOR TENSOR [WORDS]                   concat TENSOR .. axis N
@@ -1657,9 +1657,9 @@ TD_API td_status td_map_text(const td_map *map, char **text);
  *
  * The meaning is that of the steps one by one, in the order of the text, each with a tensor of its own. Compiling keeps
  * it, and refuses a program as a whole: names, texts, shapes, layouts, words past a memory, files that are not there,
- * and a load over words that an earlier load of the same label has written and nothing has read since (TD_ALIAS), unless
- * it ends with `over` or its layout keeps what it does not write (fill=keep, tail=clip, flat). Every message has the
- * line, and a caret under the word.
+ * and a load over words that an earlier load of the same label has written and nothing has read since (TD_ALIAS),
+ * unless it ends with `over` or its layout keeps what it does not write (fill=keep, tail=clip, flat). Every message has
+ * the line, and a caret under the word.
  *
  * What depends on values can only be found by a run: numbers past the range with `error`, copies that differ, bits that
  * are x, words that cannot be corrected, files that cannot be written. A run makes all tensors that depend on no memory
@@ -1714,7 +1714,7 @@ TD_API td_status td_program_text(const td_program *program, char **text);
  *              the steps of the first dimension alike, slab by slab through the cache, in one pass over the tensor;
  *              otherwise the chain makes one tensor. Steps that may refuse a value (`error`, the default of integers)
  *              stay steps of their own, since nothing is written before all values are known
- *     drop     what nothing needs
+ *     drop     what nothing needs; a tensor that is not made refuses no value
  * td_program_svg draws the steps that are left, with a line from each tensor to the steps that take it. Free both with
  * td_free. */
 TD_API td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text);
@@ -1771,8 +1771,8 @@ TD_API td_status td_program_spans(td_program *program, const char *label, const 
  *
  * TD_PROFILE in the environment switches it on from the beginning, for programs that say nothing about it:
  *
- *     TD_PROFILE=1            the command `tensordoor` and td_profile::print of SystemVerilog print the table at the end
- *     TD_PROFILE=FILE         the library writes it at the end of the process: the table, or JSON if it is called .json;
+ *     TD_PROFILE=1            `tensordoor` and td_profile::print of SystemVerilog print the table at the end
+ *     TD_PROFILE=FILE         the library writes it at the end of the process: the table, or JSON if it is .json;
  *                             /dev/stderr is a file like any other
  *     TD_PROFILE=trace:FILE   every call as an event, for ui.perfetto.dev or chrome://tracing
  *

@@ -187,9 +187,9 @@ TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses,
 
 /* Step 1 for a program (section 16 of tensordoor.h), twice: with TD_PROGRAM_READS before td_program_run, for the words
  * that the run reads, or writes only in part, and step 2; with TD_PROGRAM_WRITES after it, for the words that it has
- * written, and step 4, which knows what was x in step 2. For every memory that lies elsewhere and is bound to the program:
- * each word crosses once in each direction, however many steps touch it. *words is how many cross; where it is 0, step 2
- * or 4 has nothing to do. */
+ * written, and step 4, which knows what was x in step 2. For every memory that lies elsewhere and is bound to the
+ * program: each word crosses once in each direction, however many steps touch it. *words is how many cross; where it is
+ * 0, step 2 or 4 has nothing to do. */
 TD_API td_status td_transfer_program(td_program *program, const char *label, const char *arguments, td_memory *memory,
                                      td_program_effect effect, uint64_t *words);
 

@@ -23,7 +23,7 @@
 /* values: how a code is its value, beside the table. */
 typedef enum td_quant_form {
     TD_QUANT_TABLE, /* the table says it */
-    TD_QUANT_FLOAT, /* magnitudes up to `finite` have the fields of a float with man_bits and least_bits, under a sign */
+    TD_QUANT_FLOAT, /* magnitudes up to `finite` are fields of a float with man_bits and least_bits, under a sign */
     TD_QUANT_INT    /* a whole number of `unit`, with a sign where low < 0 */
 } td_quant_form;
 

@@ -60,12 +60,12 @@ static td_status matrix_layout(td_elab *e, const td_form *form, const td_tensor 
 
 td_status td_elab_move(td_elab *e, td_form *form, uint32_t op, const td_tensor *like)
 {
-    td_move move = {.dtype = like->dtype,
-                    .shape = like->shape,
-                    .elems = like->elems,
-                    .to_tensor = form->kind == TD_FORM_TAKE || form->kind == TD_FORM_DUMP,
-                    .compares = form->kind == TD_FORM_CHECKPOINT};
-    const td_move *found = NULL;
+    td_program_move move = {.dtype = like->dtype,
+                            .shape = like->shape,
+                            .elems = like->elems,
+                            .to_tensor = form->kind == TD_FORM_TAKE || form->kind == TD_FORM_DUMP,
+                            .compares = form->kind == TD_FORM_CHECKPOINT};
+    const td_program_move *found = NULL;
     uint64_t at = 0;
     const char *text = NULL;
     td_program *p = e->program;
@@ -83,7 +83,7 @@ td_status td_elab_move(td_elab *e, td_form *form, uint32_t op, const td_tensor *
         status = td_elab_number(e, form->at, &form->word, "the address behind `at`", &at);
     if (status)
         return status;
-    status = td_move_find(e->graph, &move, form, &found);
+    status = td_program_move_find(e->graph, &move, form, &found);
     if (status)
         return td_program_place(p, &form->word, status);
     const uint64_t depth = move.memory->bank[0]->depth_words;
@@ -519,8 +519,8 @@ void td_graph_destroy(td_graph **graph)
             td_fused_free(op->fused);
     }
     while (g->moves) {
-        td_move *next = g->moves->next;
-        td_move_free(g->moves);
+        td_program_move *next = g->moves->next;
+        td_program_move_free(g->moves);
         g->moves = next;
     }
     for (size_t i = 0; g->schedule && i < g->schedules; i++) {

@@ -1,7 +1,7 @@
 /* From the forms of a text to the ops of a graph: loops are unrolled, names become what they stand for, every tensor
  * has its dtype and shape, every effect the words that it touches. td_graph_create does it for the arguments that are
  * set; program.c calls it. Files are opened here. Refused, with the place in the text: names that nobody has given,
- * shapes and dtypes that do not go together, layouts, words past a memory, and (check.c) two steps that write one
+ * shapes and dtypes that do not go together, layouts, words past a memory, and (words.c) two steps that write one
  * place. */
 #include "program/elaborate.h"
 

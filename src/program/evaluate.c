@@ -56,7 +56,7 @@ static td_status step(const td_graph *g, const td_op *op, td_tensor **out)
 
 td_status td_op_dump(const td_op *op, td_tensor *into)
 {
-    const td_move *m = op->move;
+    const td_program_move *m = op->move;
     if (m->truncate)
         return td_backdoor_dump_matrix(op->memory->bank[0], into, op->at,
                                        op->at + (into->shape.rank == 2 ? into->shape.dim[0] : 1));

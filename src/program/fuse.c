@@ -113,7 +113,7 @@ static td_status find_chain(const td_graph *g, uint32_t last, const uint32_t *us
 /* Whether the load can take layers; otherwise why not. */
 static bool find_layers(const td_op *op, td_fused *f, const char **why)
 {
-    const td_move *m = op->move;
+    const td_program_move *m = op->move;
     const td_plan_request request = {.layout = m->layout,
                                      .shape = &m->shape,
                                      .tensor_dtype = m->dtype,

@@ -1,6 +1,6 @@
 /* Runs a load with the chain of steps that fuse.c has made part of it. Elements go through all steps in short runs that
- * stay in the first-level cache; layers of the tensor go to their words from a scratch; threads share the layers. Called
- * by run.c. */
+ * stay in the first-level cache; layers of the tensor go to their words from a scratch; threads share the layers.
+ * Called by run.c. */
 #include "program/passes.h"
 
 #include "base/pool.h"
@@ -100,7 +100,7 @@ static void run_runs(void *context, unsigned begin, unsigned end)
 static td_status run_whole(work *w, td_tensor **out)
 {
     const td_fused *f = w->fused;
-    const td_move *m = w->op->move;
+    const td_program_move *m = w->op->move;
     char name[TD_DTYPE_NAME_BYTES];
     td_dtype_print(m->dtype, name);
     const td_status status = td_tensor_create_unset(name, m->shape, out);

@@ -58,7 +58,7 @@ static size_t count_alike(const td_graph *g, size_t at, size_t *last, uint64_t *
 /* Whether a tensor that is `count` times as long lies as those loads put its parts. */
 static bool lies_alike(const td_op *a, size_t count, uint64_t step)
 {
-    const td_move *m = a->move;
+    const td_program_move *m = a->move;
     td_shape shape = m->shape;
     td_layers cut;
     uint64_t length = 0;
@@ -89,8 +89,8 @@ static td_status join(td_graph *g, size_t at, size_t last, size_t count)
 {
     td_op *a = &g->op[at];
     td_op *view = &g->op[a->arg[0]];
-    const td_move *m = a->move, *longer = NULL;
-    td_move like = *m;
+    const td_program_move *m = a->move, *longer = NULL;
+    td_program_move like = *m;
     like.plan = NULL;
     like.convert = NULL;
     like.spans = NULL;
@@ -99,7 +99,7 @@ static td_status join(td_graph *g, size_t at, size_t last, size_t count)
     like.next = NULL;
     like.shape.dim[0] *= count;
     like.elems *= count;
-    td_status status = td_move_find(g, &like, (td_form *)(uintptr_t)a->form, &longer); /* the program's own */
+    td_status status = td_program_move_find(g, &like, (td_form *)(uintptr_t)a->form, &longer); /* the program's own */
     if (status)
         return status;
     if (longer->end > a->memory->bank[0]->depth_words - a->at)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static td_status make_convert(td_move *m, const char *text, const td_shape *shape)
+static td_status make_convert(td_program_move *m, const char *text, const td_shape *shape)
 {
     td_as as;
     td_scales scales = {0};
@@ -36,7 +36,7 @@ static td_status make_convert(td_move *m, const char *text, const td_shape *shap
     return TD_OK;
 }
 
-static td_status fill_in(td_move *m)
+static td_status fill_in(td_program_move *m)
 {
     td_tensor like = {.dtype = m->dtype, .shape = m->shape, .elems = m->elems};
     const td_call call = {.operation = "",
@@ -71,7 +71,7 @@ static td_status fill_in(td_move *m)
     return status;
 }
 
-void td_move_free(td_move *m)
+void td_program_move_free(td_program_move *m)
 {
     if (m->plan)
         td_plan_release(&m->plan);
@@ -88,7 +88,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_same(const td_move *a, const td_move *b)
+static bool is_same(const td_program_move *a, const td_program_move *b)
 {
     return a->memory == b->memory && a->layout == b->layout && same_text(a->as, b->as) &&
            td_dtype_equal(a->dtype, b->dtype) && a->shape.rank == b->shape.rank &&
@@ -96,19 +96,19 @@ static bool is_same(const td_move *a, const td_move *b)
            a->to_tensor == b->to_tensor && a->compares == b->compares && a->truncate == b->truncate;
 }
 
-td_status td_move_find(td_graph *g, const td_move *like, td_form *form, const td_move **out)
+td_status td_program_move_find(td_graph *g, const td_program_move *like, td_form *form, const td_program_move **out)
 {
     if (form->last_move && is_same(form->last_move, like)) {
         *out = form->last_move;
         return TD_OK;
     }
-    td_move *m = malloc(sizeof *m);
+    td_program_move *m = malloc(sizeof *m);
     if (!m)
         return td_fail_alloc(sizeof *m);
     *m = *like;
     const td_status status = fill_in(m);
     if (status) {
-        td_move_free(m);
+        td_program_move_free(m);
         return status;
     }
     m->next = g->moves;

@@ -1,5 +1,5 @@
-/* The passes over a graph: td_graph_run_passes lists them in order. Called when a program is compiled, and by explain.c,
- * which prints the graph after each. Small ones are here; join.c and fuse.c have the others. */
+/* The passes over a graph: td_graph_run_passes lists them in order. Called when a program is compiled, and by
+ * explain.c, which prints the graph after each. Small ones are here; join.c and fuse.c have the others. */
 #include "program/passes.h"
 
 #include "tensor/slice.h"

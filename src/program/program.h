@@ -109,9 +109,9 @@ typedef struct td_form {
     td_token *word_value; /* of write */
     size_t word_values;
     bool over;
-    struct td_form *next;            /* statement */
-    const struct td_move *last_move; /* of the last elaboration, so that the steps of a loop share it */
-    uint32_t last_op;                /* passes.c: of this form */
+    struct td_form *next;                    /* statement */
+    const struct td_program_move *last_move; /* of the last elaboration, so that the steps of a loop share it */
+    uint32_t last_op;                        /* passes.c: of this form */
 } td_form;
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ typedef struct td_made_layout {
 /* -- steps --------------------------------------------------------------------------------------------------------- */
 
 /* How a tensor of one shape and dtype goes between a memory and a tensor: shared by the steps of a loop. */
-typedef struct td_move {
+typedef struct td_program_move {
     const td_binding *memory;
     const td_layout *layout;
     const char *as;
@@ -159,8 +159,8 @@ typedef struct td_move {
     td_span *spans;      /* words of the plan, at 0 */
     size_t span_count;
     uint64_t end; /* one past the highest word */
-    struct td_move *next;
-} td_move;
+    struct td_program_move *next;
+} td_program_move;
 
 typedef enum td_op_kind {
     TD_OP_OPEN,
@@ -214,7 +214,7 @@ typedef struct td_op {
 
     /* effects */
     const td_binding *memory;
-    const td_move *move;
+    const td_program_move *move;
     uint64_t at, first, count; /* words */
     td_layout *moved;          /* the layout with `at` added, where a call needs it */
     unsigned char **bank;      /* storage of the banks, from word `at` on */
@@ -256,7 +256,7 @@ typedef struct td_graph {
     td_arena arena;
     td_op *op;
     size_t count, room;
-    td_move *moves;
+    td_program_move *moves;
     uint64_t run;          /* counts runs: what is not constant is of one run alone */
     td_schedule *schedule; /* one for each label, then one for everything */
     size_t schedules;
@@ -342,10 +342,10 @@ void td_graph_destroy(td_graph **graph);
 td_status td_graph_name(td_graph *g, const char *name, uint32_t op);
 
 /* moves.c */
-td_status td_move_find(td_graph *g, const td_move *like, td_form *form, const td_move **out);
-void td_move_free(td_move *m);
+td_status td_program_move_find(td_graph *g, const td_program_move *like, td_form *form, const td_program_move **out);
+void td_program_move_free(td_program_move *m);
 
-/* check.c: two steps that write one place without saying so. */
+/* words.c: two steps that write one place without saying so. */
 td_status td_graph_check_overlaps(const td_program *p, const td_graph *g);
 
 /* passes.c */

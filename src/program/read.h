@@ -1,4 +1,4 @@
-/* One line of a program while it is read: words, texts, numbers, and what a refusal says. parse.c and expr.c use it. */
+/* One line of a program while it is read: words, texts, numbers, and what a refusal says. parse.c, parse_values.c and expr.c use it. */
 #ifndef TD_PROGRAM_READ_H
 #define TD_PROGRAM_READ_H
 
@@ -31,5 +31,24 @@ bool td_read_string(td_reader *r, const char *what, td_token *out);
 /* A failure with a place: here, where the next word stands, or at a token. */
 bool td_read_fail(td_reader *r, td_status status, const char *fmt, ...) TD_PRINTF(3, 4);
 bool td_read_fail_at(td_reader *r, const td_token *at, td_status status, const char *fmt, ...) TD_PRINTF(4, 5);
+
+/* parse_values.c: what statements are made of. A copy in the program's arena; a form. */
+void *td_read_keep(td_reader *r, const void *from, size_t bytes);
+td_form *td_read_form(td_reader *r, td_form_kind kind, td_token word);
+
+/* Characters up to a blank or a closing parenthesis; a text in quotes, or one chunk; words as they stand. */
+bool td_read_chunk(td_reader *r, const char *what, td_token *out);
+bool td_read_text(td_reader *r, const char *what, td_token *out);
+bool td_read_words(td_reader *r, const char *what, bool needed, td_token *out);
+
+/* A tensor: a name, a slice, or a step in parentheses, `nested` of them deep; the step itself. */
+td_form *td_read_operand(td_reader *r, int nested);
+void td_read_add_operand(td_reader *r, td_form *form, td_form *operand);
+td_form *td_read_value(td_reader *r, int nested);
+
+/* A layout; the clauses at the end of a line. */
+enum { TD_CLAUSE_AS = 1, TD_CLAUSE_AT = 2, TD_CLAUSE_POLICY = 4, TD_CLAUSE_OVER = 8, TD_CLAUSE_FROM = 16 };
+void td_read_layout(td_reader *r, td_form *form);
+void td_read_clauses(td_reader *r, td_form *form, unsigned allowed);
 
 #endif

@@ -1,7 +1,7 @@
 /* Recording: the calls of a thread as the lines of a program. Memories become names, layouts texts; a tensor is what a
  * recorded step has made, or else a copy of the elements that the call saw, which the program keeps: so a program that
- * was recorded moves the same bytes, whatever has become of the caller's tensors. A call that no line can say is refused
- * by td_program_stop. */
+ * was recorded moves the same bytes, whatever has become of the caller's tensors. A call that no line can say is
+ * refused by td_program_stop. */
 #include "base/record.h"
 #include "program/program.h"
 

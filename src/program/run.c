@@ -34,7 +34,7 @@ static td_status move_layout(td_op *op)
 
 static td_status load_by_call(td_op *op, const td_tensor *tensor)
 {
-    const td_move *m = op->move;
+    const td_program_move *m = op->move;
     if (m->truncate)
         return td_backdoor_load_matrix(op->memory->bank[0], tensor, op->at,
                                        op->at + (tensor->shape.rank == 2 ? tensor->shape.dim[0] : 1));
@@ -50,7 +50,7 @@ static td_status load_by_call(td_op *op, const td_tensor *tensor)
 
 static td_status load_tensor(td_op *op, const td_tensor *tensor, bool plain)
 {
-    const td_move *m = op->move;
+    const td_program_move *m = op->move;
     if (!plain || (m->convert && m->convert->check))
         return load_by_call(op, tensor);
     const td_run run = {.plan = m->plan, .bank = op->bank, .tensor = tensor->data, .convert = m->convert};

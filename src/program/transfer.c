@@ -1,5 +1,5 @@
-/* Step 1 of a bridge for a whole program (tensordoor_bridge.h): every word that a run reads crosses once before it, every
- * word that it writes once after it, however many steps touch it. */
+/* Step 1 of a bridge for a whole program (tensordoor_bridge.h): every word that a run reads crosses once before it,
+ * every word that it writes once after it, however many steps touch it. */
 #include "design/transfer.h"
 
 #include "program/program.h"

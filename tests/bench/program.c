@@ -1,7 +1,7 @@
 /* Programs beside the same calls one by one, each in one run, as ratios: 60 small tensors, a chain of four elementwise
  * steps into a tiled load, 16 loops of one load, the time to compile 60 steps, and what a step of a compiled program
- * costs beside its move. Processor time of this thread alone would hide the pool, so the clock is the wall's; the median
- * of many counts.
+ * costs beside its move. Processor time of this thread alone would hide the pool, so the clock is the wall's; the
+ * median of many counts.
  *
  *     program-bench [--quick] */
 #include "tensordoor.h"

@@ -1,5 +1,5 @@
-/* Every pass on a graph, with the graph that it should leave; and what is not fused or joined, with the reason. What the
- * passes must not change is the business of tests/prop/prop_program.c. */
+/* Every pass on a graph, with the graph that it should leave; and what is not fused or joined, with the reason. What
+ * the passes must not change is the business of tests/prop/prop_program.c. */
 #include "support.h"
 
 /* The program's graph after a pass, between its line and the next empty one. */

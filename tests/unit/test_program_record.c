@@ -1,5 +1,5 @@
-/* Recording: ordinary calls become a program; printed, parsed and run on other memories it leaves the same bytes, and the
- * caller's tensors may be gone. */
+/* Recording: ordinary calls become a program; printed, parsed and run on other memories it leaves the same bytes, and
+ * the caller's tensors may be gone. */
 #include "support.h"
 
 enum { DEPTH = 256 };
@@ -7,8 +7,8 @@ enum { DEPTH = 256 };
 /* Everything that can be recorded, on these memories. */
 static void make_calls(td_memory *a, td_memory *const *banks)
 {
-    td_tensor *x = NULL, *y = NULL, *z = NULL, *slice = NULL, *swapped = NULL, *both = NULL, *sum = NULL, *product = NULL,
-              *clamped = NULL, *opened = NULL, *converted = NULL, *dumped = NULL;
+    td_tensor *x = NULL, *y = NULL, *z = NULL, *slice = NULL, *swapped = NULL, *both = NULL, *sum = NULL,
+              *product = NULL, *clamped = NULL, *opened = NULL, *converted = NULL, *dumped = NULL;
     td_layout *rows = NULL, *spread = NULL;
     td_report *report = NULL;
     const uint64_t addresses[] = {200, 7};
