@@ -12,6 +12,8 @@ from harness import main, read, refuse, run, succeed, write
 
 from bench_schema import check
 
+# Filling what is freed and allocated, as meson asks of its tests, is most of the time of a case that only allocates.
+os.environ.pop("MALLOC_PERTURB_", None)
 QUICK = ["--sample-size", "5", "--measurement-time", "0.0005", "--warm-up", "0.0001"]
 CASE = "tiles_i8_1k"
 BROWSER = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
@@ -97,7 +99,7 @@ def curves_have_a_shape():
 
 
 def every_new_group_runs():
-    for group in ("allocation/memory_1", "matrix/", "plan/", "isa/", "start/", "parts/mxfp4_64k", "files/open_npy_64",
+    for group in ("allocation/memory_1K", "matrix/", "plan/", "isa/", "start/", "parts/mxfp4_64k", "files/open_npy_64",
                   "files/load_hex_64", "compare/f32_1k", "scaling/quantise_512", "tensor/pixels_3x8x8"):
         document = json.loads(measure(group, "--json", "--no-peers"))
         check(document)

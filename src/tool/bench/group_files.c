@@ -16,7 +16,8 @@ static const bench_simple_case cases[] = {
     {"load_hex_64KiB", "load_hex", "load hex", 65536, 0},    {"load_hex_1MiB", "load_hex", "load hex", 1048576, 0},
 };
 
-static char folder[] = "/tmp/td-bench-files-XXXXXX";
+#define FOLDER "/tmp/td-bench-files-XXXXXX"
+static char folder[] = FOLDER;
 static char path[64], plain[64];
 
 static double run_save_npy(void *state, uint64_t repetitions)
@@ -96,7 +97,7 @@ static void remove_files(void *state, bench_figure *figure)
     (void)unlink(path);
     (void)unlink(plain);
     (void)rmdir(folder);
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    memcpy(folder, FOLDER, sizeof folder);
 }
 
 static bench_opened open_case(bench_simple *s, bench_subject *out, char *why, size_t size)
