@@ -1,4 +1,5 @@
-/* One line of a program while it is read: words, texts, numbers, and what a refusal says. parse.c, parse_values.c and expr.c use it. */
+/* One line of a program while it is read: words, texts, numbers, and what a refusal says. parse.c, parse_values.c and
+ * expr.c use it. */
 #ifndef TD_PROGRAM_READ_H
 #define TD_PROGRAM_READ_H
 
