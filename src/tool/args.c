@@ -156,6 +156,33 @@ tool_parsed tool_parse(const tool_usage *usage, int argc, char **argv, tool_flag
     return TOOL_GO_ON;
 }
 
+bool tool_take(const tool_usage *usage, const tool_repeated *flag, int *argc, char **argv, const char **value,
+               size_t *count)
+{
+    const size_t length = strlen(flag->name);
+    int left = 0;
+    *count = 0;
+    for (int i = 0; i < *argc; i++) {
+        const bool named = strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, flag->name, length) == 0;
+        const int end = named ? argv[i][2 + length] : 'x';
+        if (end != '\0' && end != '=') {
+            argv[left++] = argv[i];
+            continue;
+        }
+        if (!end && i + 1 == *argc) {
+            tool_fail(usage->command, "--%s needs a value: --%s %s", flag->name, flag->name, flag->placeholder);
+            return false;
+        }
+        if (*count == flag->most) {
+            tool_fail(usage->command, "more than %zu --%s; %s", flag->most, flag->name, flag->advice);
+            return false;
+        }
+        value[(*count)++] = end ? argv[i] + 3 + length : argv[++i];
+    }
+    *argc = left;
+    return true;
+}
+
 bool tool_number(const tool_usage *usage, const tool_flag *flag, uint64_t *value)
 {
     const char *p = flag->value;

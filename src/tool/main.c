@@ -19,6 +19,7 @@ static const struct {
     {"diff", tool_diff, "compares two tensor files"},
     {"explain", tool_explain, "shows what a layout does to a tensor, in text and as a picture"},
     {"where", tool_where, "says what lies at an address of a chip, or where an element of a tensor lies"},
+    {"run", tool_run, "runs a program of loads and checkpoints on memory images"},
     {"presets", tool_presets, "lists the layouts that are built in"},
     {"convert", tool_convert, "converts a tensor file or a memory image to another format"},
     {"parts", tool_parts, "a tensor into the parts of a block-scaled format, and back"},

@@ -10,26 +10,9 @@
 
 bool tool_take_parts(const tool_usage *usage, int *argc, char **argv, tool_part_flags *out)
 {
-    int left = 0;
-    *out = (tool_part_flags){0};
-    for (int i = 0; i < *argc; i++) {
-        const bool apart = strcmp(argv[i], "--part") == 0, joined = strncmp(argv[i], "--part=", 7) == 0;
-        if (!apart && !joined) {
-            argv[left++] = argv[i];
-            continue;
-        }
-        if (apart && i + 1 == *argc) {
-            tool_fail(usage->command, "--part needs a value: --part %s", TOOL_PART_PLACEHOLDER);
-            return false;
-        }
-        if (out->count == TOOL_MOST_PARTS - 1) {
-            tool_fail(usage->command, "more than %d --part, and no packing has so many parts", TOOL_MOST_PARTS - 1);
-            return false;
-        }
-        out->value[out->count++] = apart ? argv[++i] : argv[i] + 7;
-    }
-    *argc = left;
-    return true;
+    static const tool_repeated part = {"part", TOOL_PART_PLACEHOLDER, TOOL_MOST_PARTS - 1,
+                                       "no packing has so many parts"};
+    return tool_take(usage, &part, argc, argv, out->value, &out->count);
 }
 
 /* -- what a --part says -- */

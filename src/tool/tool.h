@@ -36,6 +36,18 @@ typedef enum tool_parsed { TOOL_GO_ON, TOOL_HELP_SHOWN, TOOL_REFUSED } tool_pars
 tool_parsed tool_parse(const tool_usage *usage, int argc, char **argv, tool_flag *flags, size_t flag_count,
                        const char **file);
 
+/* A flag that may be given many times: --memory A --memory=B. */
+typedef struct tool_repeated {
+    const char *name, *placeholder;
+    size_t most;
+    const char *advice; /* behind "more than N --memory; " */
+} tool_repeated;
+
+/* Takes every such flag out of the arguments, since tool_parse takes a flag once. Prints one line and returns false
+ * where a value is missing, or there are too many. */
+bool tool_take(const tool_usage *usage, const tool_repeated *flag, int *argc, char **argv, const char **value,
+               size_t *count);
+
 /* The value of a number flag, decimal or 0x, at least 1; prints one line and returns false when it is none. */
 bool tool_number(const tool_usage *usage, const tool_flag *flag, uint64_t *value);
 
@@ -175,5 +187,6 @@ int tool_presets(int argc, char **argv);
 int tool_fill(int argc, char **argv);
 int tool_flags(int argc, char **argv);
 int tool_where(int argc, char **argv);
+int tool_run(int argc, char **argv);
 
 #endif

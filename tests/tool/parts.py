@@ -135,7 +135,7 @@ def one_call_refusals():
            "-o", "e.hex", "--part", SCALES)
     refuse("tensordoor pack: --banks and --part; parts lie in one image each, so drop --banks", *pack, "--banks", "2",
            "--part", SCALES)
-    refuse("tensordoor pack: more than 7 --part, and no packing has so many parts", *pack, *["--part", SCALES] * 8)
+    refuse("tensordoor pack: more than 7 --part; no packing has so many parts", *pack, *["--part", SCALES] * 8)
     by_file = ["pack", "w.npy", "--layout", "chip.txt:weights", "--width", "128", "-o", "e.hex"]
     refuse("tensordoor pack: --layout and a layout in --part scales; the layout file says it, so drop one", *by_file,
            "--part", SCALES)
