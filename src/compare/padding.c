@@ -3,6 +3,7 @@
 #include "compare/padding.h"
 
 #include "kernels/bits.h"
+#include "report/macros.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,8 @@ void td_compare_padding(const td_run *run, const td_memory *const *bank, td_repo
     if (padding_holds(run, bank, report))
         return;
     walk_pieces(run->plan, run->plan->pads, run->plan->pads_count, look_at_pad, &pad);
+    if (report->pad_mismatches)
+        td_macros_pad(report, bank, &report->first_pad);
 }
 
 /* -- outside ------------------------------------------------------------------------------------------------------- */

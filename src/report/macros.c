@@ -177,17 +177,25 @@ static bool follows(const td_wrong_run *run, const td_macro_bit *bit)
            (run->bits == 1 ? apart != 0 : apart == (int64_t)run->bits * run->step);
 }
 
-static void add_run(td_report *r, const td_macro_bit *bit, bool begins)
+/* Bits that follow each other in a row are a run; at most as many runs as bits. */
+static size_t make_runs(const td_macro_bit *bit, size_t bits, td_wrong_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bits; i++) {
+        td_wrong_run *last = count ? &run[count - 1] : NULL;
+        if (!last || !follows(last, &bit[i]))
+            run[count++] = (td_wrong_run){bit[i].number, bit[i].row, bit[i].column, 1, 1};
+        else if (last->bits++ == 1)
+            last->step = (int64_t)(bit[i].column - last->column);
+    }
+    return count;
+}
+
+static void add_runs(td_report *r, const wrong *w)
 {
     td_macros *m = r->macros;
-    td_wrong_run *last = begins ? NULL : &m->run[m->runs - 1];
-    if (last && follows(last, bit)) {
-        if (last->bits++ == 1)
-            last->step = (int64_t)(bit->column - last->column);
-        return;
-    }
-    if (m->runs == m->room) {
-        const size_t room = m->room ? 2 * m->room : 32;
+    if (m->room - m->runs < MOST_BITS) {
+        const size_t room = 2 * m->room + MOST_BITS;
         td_wrong_run *grown = realloc(m->run, room * sizeof *grown);
         r->failed |= !grown;
         if (!grown)
@@ -195,7 +203,7 @@ static void add_run(td_report *r, const td_macro_bit *bit, bool begins)
         m->run = grown;
         m->room = room;
     }
-    m->run[m->runs++] = (td_wrong_run){bit->number, bit->row, bit->column, 1, 1};
+    m->runs += make_runs(w->place, w->found, m->run + m->runs);
 }
 
 static void keep_names(td_report *r)
@@ -227,8 +235,7 @@ void td_macros_close(td_report *r)
     for (size_t i = 0; i < r->first_count && !r->failed; i++) {
         wrong w;
         find_wrong(m, &r->first[i], &w);
-        for (unsigned k = 0; k < w.found && !r->failed; k++)
-            add_run(r, &w.place[k], k == 0);
+        add_runs(r, &w);
         m->end[i] = m->runs;
     }
     m->source = (td_report_source){0};
@@ -268,17 +275,53 @@ const char *td_macros_name(const td_report *r, size_t macro)
     return r->macros && r->macros->name && macro < r->macros->count ? r->macros->name[macro] : "";
 }
 
+/* `macro 3 "m3" row 4 bits 30:2 step 4` */
+static void add_run_text(const td_wrong_run *run, const char *name, td_text *out)
+{
+    td_text_add(out, "macro %zu \"%s\" row %" PRIu64 " ", run->macro, name, run->row);
+    td_text_bits(out, run->column, run->bits, run->step);
+}
+
 void td_macros_text(const td_report *r, size_t number, td_text *out)
 {
     size_t count = 0;
     const td_wrong_run *run = td_macros_runs(r, number, &count);
     for (size_t i = 0; i < count && i < LISTED_RUNS; i++) {
-        td_text_add(out, "%smacro %zu \"%s\" row %" PRIu64 " ", i ? ", " : "", run[i].macro,
-                    td_macros_name(r, run[i].macro), run[i].row);
-        td_text_bits(out, run[i].column, run[i].bits, run[i].step);
+        td_text_add(out, "%s", i ? ", " : "");
+        add_run_text(&run[i], td_macros_name(r, run[i].macro), out);
     }
     if (count > LISTED_RUNS)
         td_text_add(out, ", ...");
+}
+
+void td_macros_pad(td_report *r, const td_memory *const *bank, const td_entry *e)
+{
+    const td_memory *memory = bank[e->place.bank];
+    const uint64_t bits = e->place.msb - e->place.lsb + 1, differ = e->expected ^ e->actual;
+    const uint64_t mask = e->verdict.unknown ? ~(uint64_t)0 : differ;
+    td_macro_bit place[MOST_BITS];
+    td_wrong_run run[MOST_BITS];
+    size_t found = 0, first = 0;
+    if (!memory->backing || bits > MOST_BITS)
+        return;
+    for (size_t i = 0; i < e->place.bank; i++)
+        first += td_memory_macros(bank[i]);
+    td_macro_bits(memory, &(td_word_bits){e->place.address, e->place.lsb, bits}, 0, place);
+    for (size_t i = 0; i < bits; i++)
+        if (mask >> i & 1 && place[i].macro)
+            place[found++] = place[i];
+    td_text text = {0};
+    const size_t count = make_runs(place, found, run);
+    for (size_t i = 0; i < count && i < LISTED_RUNS; i++) {
+        const char *name = td_memory_macro(memory, run[i].macro)->name;
+        run[i].macro += first;
+        td_text_add(&text, ", ");
+        add_run_text(&run[i], name, &text);
+    }
+    if (count > LISTED_RUNS)
+        td_text_add(&text, ", ...");
+    r->failed |= text.failed;
+    r->pad_place = text.text;
 }
 
 /* -- guesses ------------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ void td_macros_open(td_report *report, const td_report_source *source);
 /* Every mismatch. */
 void td_macros_count(td_report *report, const td_entry *entry);
 
+/* The first wrong padding, while its memory is still there: `, macro 3 "m3" row 4 bits 7:0` in pad_place. */
+void td_macros_pad(td_report *report, const td_memory *const *bank, const td_entry *entry);
+
 /* After the last, while the memories are still there: the places of the first mismatches, and the names. */
 void td_macros_close(td_report *report);
 void td_macros_free(td_report *report);

@@ -363,6 +363,7 @@ void td_report_destroy(td_report **report)
     td_report_parts_free(r->parts);
     td_macros_free(r);
     free(r->bank_name);
+    free(r->pad_place);
     free(r->tally);
     free(r->first);
     free(r->sample);

@@ -78,6 +78,7 @@ struct td_report {
     double worst_error;
     uint64_t pads, pad_mismatches;
     td_entry first_pad;
+    char *pad_place; /* in the macros, behind a comma; NULL: the memory lies over no others */
     bool has_snapshot;
     uint64_t outside_bits, outside_words;
 

@@ -71,6 +71,7 @@ static void add_pad(const td_report *r, td_text *out)
     else
         td_text_add(out, "0x%" PRIx64 " at ", e->actual);
     add_place(r, &e->place, out);
+    td_text_add(out, "%s", r->pad_place ? r->pad_place : "");
 }
 
 static void add_ulp(const td_report *r, uint64_t ulp, td_text *out)

@@ -70,6 +70,25 @@ static void assert_in(const char *text, const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
+/* Padding of row 3 is the upper half of word 7: slice 1, row 1, columns 4 * bit + 3. */
+static void wrong_padding_has_its_place(void **state)
+{
+    (void)state;
+    chip c;
+    make(&c, "u8", TD_SHAPE(40, 3), "r (c l) -> (r c) l", "l=2 pad=7");
+    compare(&c, "check_pad");
+    assert_true(td_report_passed(c.report));
+    flip(&c, 1, 1, 1u << 19 | 1u << 27);
+    compare(&c, "check_pad");
+    assert_int_equal(td_report_mismatches(c.report), 0);
+    assert_int_equal(td_report_pad_mismatches(c.report), 1);
+    assert_string_equal(td_report_line(c.report),
+                        "compare \"wbuf\" with golden u8 (40, 3), policy check_pad: all 120 elements match, 1 of 40 "
+                        "padding elements changed; first: expected 0x7, got 0x57 at address 0x7 bits 15:8, macro 1 "
+                        "\"m1\" row 1 bits 27:19 step 8");
+    unmake(&c);
+}
+
 static void a_column_is_seen_at_once(void **state)
 {
     (void)state;
@@ -323,6 +342,7 @@ static void other_memories_have_no_macros(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_padding_has_its_place),
         cmocka_unit_test(a_column_is_seen_at_once),
         cmocka_unit_test(rows_macros_and_multiplexers_are_guessed),
         cmocka_unit_test(wrong_bits_are_counted_where_they_lie),
