@@ -67,13 +67,15 @@ static bool plan_slices(const td_plan *plan, const td_node *node, const td_box *
         else if (is_row(plan, n) && (rows < 0 || n->extent > node[rows].extent))
             rows = (int)i;
     }
-    if (across < 0 || rows < 0 || node[rows].tensor < node[across].tensor * (int64_t)node[across].extent)
+    const bool single = rows < 0 && box->node_count == 2; /* one word: no loop goes over rows */
+    if (across < 0 || (rows < 0 && !single) ||
+        (rows >= 0 && node[rows].tensor < node[across].tensor * (int64_t)node[across].extent))
         return false;
     s->slice = (td_slicing){.bits = (unsigned)node[field].extent,
                             .lane_bytes = (unsigned)plan->geometry.word_bytes,
                             .slices = (unsigned)node[across].extent,
-                            .rows = node[rows].extent,
-                            .row_bytes = node[rows].tensor / 8};
+                            .rows = single ? 1 : node[rows].extent,
+                            .row_bytes = single ? 0 : node[rows].tensor / 8};
     s->across = node[across];
     s->count = 0;
     for (size_t i = 0; i < box->node_count; i++)
