@@ -238,8 +238,9 @@ class td_memory extends td_storage;
     return do_load_file_part(path, bytes, first, last, message);
   endfunction
 
-  // ---- for td_faults and td_map: the memory of each of them, by their handle. It is kept here because Verilator
-  // 5.006, once it splits its C++, cannot compile a class that has a td_memory as a member and is no td_backdoor.
+  // ---- for td_faults, td_map and td_program: memories by the handle of their owner, or by their own. They are kept
+  // here because Verilator 5.006, once it splits its C++, cannot compile a class that has a td_memory as a member and
+  // is no td_backdoor.
 
   local static td_memory m_kept[longint unsigned];
 

@@ -7,8 +7,8 @@
 class td_program;
   local longint unsigned m_handle;
   local longint unsigned m_none;  // always 0, as in td_backdoor
-  // The memories that lie in the design. Declared with the type of the base class, as in td_bank_set.
-  local td_backdoor      m_doors[$];
+  // The handles of memories that lie in the design; td_memory keeps the objects, as those of td_faults.
+  local longint unsigned m_doors[$];
 
   // td_program::create("load wbuf w rows\n"); null when the text is refused.
   static function td_program create(input string text);
@@ -86,13 +86,11 @@ class td_program;
 
   function td_status_e try_bind_memory(input string name, input td_memory memory, output string message);
     longint unsigned memory_handle;
-    td_backdoor      door;  // older versions of Verilator do not take an object of an extending class as an argument
     td_status_e      status;
     memory_handle = m_none;
     if (memory != null) memory_handle = memory.handle();
     status = td_status_e'(td_dpi_pkg::td_dpi_program_bind(m_handle, name, 2, memory_handle, message));
-    door = memory;
-    if (status == TD_OK) keep_door(door);
+    if (status == TD_OK && memory != null) keep_door(memory);
     return status;
   endfunction
 
@@ -108,7 +106,6 @@ class td_program;
     td_addresses_t   handles;
     longint unsigned bank_list;
     td_memory        bank;
-    td_backdoor      door;
     td_status_e      status;
     if (banks != null) banks.do_list_handles(handles);
     status = td_list::from_addresses(handles, bank_list, message);
@@ -117,8 +114,7 @@ class td_program;
     td_list::destroy(bank_list);
     for (int i = 0; i < handles.size() && status == TD_OK; i++) begin
       bank = banks.bank(i);
-      door = bank;
-      keep_door(door);
+      if (bank.lies_elsewhere()) keep_door(bank);
     end
     return status;
   endfunction
@@ -198,6 +194,7 @@ class td_program;
     int              first;
     string           line;
     int              ways[$];
+    td_backdoor      door;
     td_status_e      status;
     found = null;
     if (m_doors.size() != 0) begin
@@ -208,7 +205,10 @@ class td_program;
                                                          message));
     if (status == TD_OK && made != 0) found = new(made, count, failed, first, line);
     for (int i = 0; i < m_doors.size() && status == TD_OK; i++)
-      if (ways[i] >= 2) status = m_doors[i].do_take_out(message);
+      if (ways[i] >= 2) begin
+        door = td_memory::do_find_door(m_doors[i]);
+        status = door.do_take_out(message);
+      end
     return status;
   endfunction
 
@@ -259,16 +259,17 @@ class td_program;
 
   // ---- memories in the design
 
-  local function void keep_door(input td_backdoor door);
-    if (door == null) return;
-    if (!door.lies_elsewhere()) return;
-    for (int i = 0; i < m_doors.size(); i++) if (m_doors[i].handle() == door.handle()) return;
-    m_doors.push_back(door);
+  local function void keep_door(input td_memory memory);
+    if (!memory.lies_elsewhere()) return;
+    for (int i = 0; i < m_doors.size(); i++) if (m_doors[i] == memory.handle()) return;
+    memory.do_keep(memory.handle());
+    m_doors.push_back(memory.handle());
   endfunction
 
   // The words that the run reads, of every such memory; and in which of them words go out after it.
   local function td_status_e bring_in(input string label, input string arguments, output int ways[$],
                                       output string message);
+    td_backdoor door;
     td_status_e status;
     int         way;
     message = "";
@@ -276,9 +277,11 @@ class td_program;
     status  = TD_OK;
     for (int i = 0; i < m_doors.size() && status == TD_OK; i++) begin
       way = 0;
-      status = td_status_e'(td_dpi_pkg::td_dpi_program_transfer(m_handle, label, arguments, m_doors[i].handle(), way,
-                                                                message));
-      if (status == TD_OK && way % 2 == 1) status = m_doors[i].do_bring_in(message);
+      status = td_status_e'(td_dpi_pkg::td_dpi_program_transfer(m_handle, label, arguments, m_doors[i], way, message));
+      if (status == TD_OK && way % 2 == 1) begin
+        door = td_memory::do_find_door(m_doors[i]);
+        status = door.do_bring_in(message);
+      end
       ways.push_back(way);
     end
     return status;
