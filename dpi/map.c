@@ -18,9 +18,13 @@ typedef struct map_object {
 static void destroy_object(map_object *m)
 {
     const char *message;
-    for (size_t i = 0; i < 2 * m->count; i++)
-        if (m->handle[i] && (i < m->count || m->handle[i] != m->handle[i - m->count]))
-            (void)td_dpi_handle_end_lent("map_destroy", m->handle[i], &message);
+    for (size_t i = 0; i < m->count; i++) {
+        const td_dpi_u64 memory = m->handle[i], raw = m->handle[m->count + i];
+        if (memory)
+            (void)td_dpi_handle_end_lent("map_destroy", memory, &message);
+        if (raw && raw != memory)
+            (void)td_dpi_handle_end_lent("map_destroy", raw, &message);
+    }
     td_map_destroy(&m->map);
     free(m->handle);
     free(m);
@@ -44,14 +48,15 @@ static td_status lend_memories(map_object *m, const char **message)
 static td_status make_object(td_map *map, map_object **out, const char **message)
 {
     map_object *m = calloc(1, sizeof *m);
-    td_dpi_u64 *handle = calloc(2 * td_map_count(map) + 1, sizeof *handle);
-    if (!m || !handle) {
+    if (m)
+        m->handle = calloc(2 * td_map_count(map) + 1, sizeof *m->handle);
+    if (!m || !m->handle) {
         free(m);
-        free(handle);
         return (td_status)td_dpi_fail(TD_NO_MEMORY, message, "map_open: no memory for %zu handles; use fewer memories",
                                       td_map_count(map));
     }
-    *m = (map_object){map, handle, td_map_count(map)};
+    m->map = map;
+    m->count = td_map_count(map);
     *out = m;
     return lend_memories(m, message);
 }

@@ -110,17 +110,6 @@ td_status td_elab_move(td_elab *e, td_form *form, uint32_t op, const td_tensor *
 
 /* -- statements ---------------------------------------------------------------------------------------------------- */
 
-static td_status set_args(td_elab *e, uint32_t op, const uint32_t *arg, size_t count)
-{
-    uint32_t *copy = td_arena_get(&e->graph->arena, (count ? count : 1) * sizeof *copy);
-    if (!copy)
-        return TD_NO_MEMORY;
-    memcpy(copy, arg, count * sizeof *copy);
-    e->graph->op[op].arg = copy;
-    e->graph->op[op].args = (uint32_t)count;
-    return TD_OK;
-}
-
 static td_status elab_load(td_elab *e, td_form *form)
 {
     uint32_t value = 0, op = 0;
@@ -138,7 +127,7 @@ static td_status elab_load(td_elab *e, td_form *form)
         return td_program_fail(
             e->program, &form->value[0]->word, TD_ARGUMENT,
             "the tensor is mapped read-only from a file; dump into a tensor made with tensor_create");
-    status = set_args(e, op, &value, 1);
+    status = td_elab_args(e, op, &value, 1);
     if (!status)
         status = td_elab_move(e, form, op, &e->graph->op[value].like);
     return status;
@@ -156,7 +145,7 @@ static td_status elab_fill(td_elab *e, td_form *form)
     if (!status)
         status = td_token_fill(e->program, e->scope, &form->text, &e->graph->arena, &e->graph->op[op].text);
     if (!status)
-        status = set_args(e, op, NULL, 0);
+        status = td_elab_args(e, op, NULL, 0);
     if (status)
         return status;
     td_memory *one = NULL; /* whether the words are understood: a word of this width is filled */
@@ -230,7 +219,7 @@ static td_status elab_write(td_elab *e, td_form *form)
     if (!status)
         status = td_elab_words(e, &words, op, memory);
     if (!status)
-        status = set_args(e, op, NULL, 0);
+        status = td_elab_args(e, op, NULL, 0);
     if (status)
         return status;
     const td_memory *m = memory->bank[0];
@@ -255,7 +244,7 @@ static td_status elab_save(td_elab *e, td_form *form)
     if (!status)
         status = td_elab_op(e, TD_OP_SAVE, form, &op);
     if (!status)
-        status = set_args(e, op, &value, 1);
+        status = td_elab_args(e, op, &value, 1);
     if (!status)
         status = td_token_fill(e->program, e->scope, &form->text, &e->graph->arena, &e->graph->op[op].text);
     if (!status)
@@ -298,7 +287,7 @@ static td_status elab_checkpoint(td_elab *e, td_form *form)
     if (!status)
         status = td_elab_op(e, TD_OP_CHECKPOINT, form, &op);
     if (!status)
-        status = set_args(e, op, arg, args);
+        status = td_elab_args(e, op, arg, args);
     if (!status)
         status = check_policy(e, form, policy, &e->graph->op[arg[args - 1]].like);
     if (status)

@@ -39,13 +39,13 @@ td_status td_elab_op(td_elab *e, td_op_kind kind, const td_form *form, uint32_t 
     return TD_OK;
 }
 
-/* The tensors that an op takes. */
-static td_status set_args(td_elab *e, uint32_t op, const uint32_t *arg, size_t count)
+td_status td_elab_args(td_elab *e, uint32_t op, const uint32_t *arg, size_t count)
 {
     uint32_t *copy = td_arena_get(&e->graph->arena, (count ? count : 1) * sizeof *copy);
     if (!copy)
         return TD_NO_MEMORY;
-    memcpy(copy, arg, count * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = arg[i];
     e->graph->op[op].arg = copy;
     e->graph->op[op].args = (uint32_t)count;
     return TD_OK;
@@ -99,7 +99,7 @@ static td_status find_tensor(td_elab *e, const td_form *form, uint32_t *out)
         return fail_tensor(e, &form->name);
     td_status status = td_elab_op(e, TD_OP_BOUND, form, out);
     if (!status)
-        status = set_args(e, *out, NULL, 0);
+        status = td_elab_args(e, *out, NULL, 0);
     if (status)
         return status;
     td_op *op = &e->graph->op[*out];
@@ -186,7 +186,7 @@ static td_status elab_open(td_elab *e, td_form *form, uint32_t *out)
         op->value = tensor;
         op->owned = op->constant = true;
         op->label = TD_NO_OP;
-        status = set_args(e, *out, NULL, 0);
+        status = td_elab_args(e, *out, NULL, 0);
     } else
         td_tensor_destroy(&tensor);
     return status;
@@ -228,7 +228,7 @@ static td_status elab_make(td_elab *e, td_form *form, uint32_t *out)
     if (!status)
         status = set_like(e, form, *out, dtype, &shape);
     if (!status)
-        status = set_args(e, *out, NULL, 0);
+        status = td_elab_args(e, *out, NULL, 0);
     if (status)
         return status;
     td_op one = e->graph->op[*out]; /* whether the words are understood: one element is filled */
@@ -407,7 +407,7 @@ static td_status elab_take(td_elab *e, td_form *form, uint32_t *out)
     if (!status)
         status = set_like(e, form, *out, dtype, &shape);
     if (!status)
-        status = set_args(e, *out, NULL, 0);
+        status = td_elab_args(e, *out, NULL, 0);
     return status ? status : td_elab_move(e, form, *out, &e->graph->op[*out].like);
 }
 
@@ -435,7 +435,7 @@ static td_status elab_read(td_elab *e, td_form *form, uint32_t *out)
     status = td_dtype_parse(name, &dtype);
     if (!status)
         status = set_like(e, form, *out, dtype, &shape);
-    return status ? status : set_args(e, *out, NULL, 0);
+    return status ? status : td_elab_args(e, *out, NULL, 0);
 }
 
 td_status td_elab_value_of(td_elab *e, td_form *form, uint32_t *out)
@@ -478,5 +478,5 @@ td_status td_elab_value_of(td_elab *e, td_form *form, uint32_t *out)
     for (size_t i = 0; i < form->values; i++)
         constant = constant && e->graph->op[arg[i]].constant;
     e->graph->op[*out].constant = constant;
-    return set_args(e, *out, arg, form->values);
+    return td_elab_args(e, *out, arg, form->values);
 }

@@ -25,6 +25,8 @@ typedef struct td_elab {
 #define TD_MOST_ITERATIONS ((size_t)1 << 18)
 
 td_status td_elab_op(td_elab *e, td_op_kind kind, const td_form *form, uint32_t *out);
+/* The tensors that an op takes; arg may be NULL where there are none. */
+td_status td_elab_args(td_elab *e, uint32_t op, const uint32_t *arg, size_t count);
 td_status td_elab_name(td_elab *e, const char *name, uint32_t op);
 td_status td_elab_memory(const td_elab *e, const td_token *name, const td_binding **out);
 

@@ -173,7 +173,7 @@ static bool calculate(td_ex_kind kind, int64_t a, int64_t b, int64_t *out)
     case TD_EX_LEFT:
         return b >= 0 && b < 63 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
     case TD_EX_RIGHT:
-        *out = b >= 0 && b < 64 ? a >> b : 0;
+        *out = b < 0 || b > 63 ? 0 : b > 62 ? -(a < 0) : a >> b;
         return b >= 0 && b < 64;
     case TD_EX_ADD:
         return !__builtin_add_overflow(a, b, out);

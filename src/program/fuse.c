@@ -69,7 +69,7 @@ static bool is_stage(const td_graph *g, const td_op *op, const char **why)
 /* The chain that ends in `last`, from its first step on. */
 static td_status find_chain(const td_graph *g, uint32_t last, const uint32_t *uses, td_fused *f, const char **why)
 {
-    uint32_t chain[TD_FUSED_STAGES];
+    uint32_t chain[TD_FUSED_STAGES] = {0};
     size_t count = 0;
     uint32_t at = last;
     td_status status = TD_OK;

@@ -295,9 +295,10 @@ td_status td_program_tensor(const td_program *program, const char *name, const t
         status = td_fail(TD_ARGUMENT, "the %s is NULL; pass one", !program ? "program" : !name ? "name" : "output");
     else if (!program->graph)
         status = td_fail(TD_ARGUMENT, "the program is not compiled; run it first");
-    for (size_t i = 0; !status && i < program->graph->names; i++)
-        if (strcmp(program->graph->name[i].text, name) == 0) {
-            status = value_of(program, program->graph->name[i].op);
+    const td_graph *graph = status ? NULL : program->graph;
+    for (size_t i = 0; graph && i < graph->names; i++)
+        if (strcmp(graph->name[i].text, name) == 0) {
+            status = value_of(program, graph->name[i].op);
             if (status)
                 break;
             *out = program->graph->op[program->graph->name[i].op].value;

@@ -100,7 +100,8 @@ td_status td_checkpoints_add(td_checkpoints *c, const char *name, td_report **re
     free(c->line);
     c->line = line;
     const bool differs = !td_report_passed(*report), new_first = c->first == c->count;
-    c->list[c->count++] = (checkpoint){copy, *report};
+    c->list[c->count].name = copy;
+    c->list[c->count++].report = *report;
     c->first = new_first && !differs ? c->count : c->first;
     c->failed += differs;
     *report = NULL;

@@ -50,7 +50,7 @@ void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *
     for (size_t i = 0; i < count; i++) {
         size_t below = 0;
         for (size_t k = 0; k < count; k++)
-            below += passes[k].ns.median < passes[i].ns.median || (passes[k].ns.median == passes[i].ns.median && k < i);
+            below += passes[k].ns.median < passes[i].ns.median || (k < i && passes[k].ns.median == passes[i].ns.median);
         if (below == count / 2)
             middle = i;
     }
