@@ -208,7 +208,8 @@ static td_status find_kind(td_elab *e, const td_form *form, td_dtype *dtype, td_
     snprintf(name, sizeof name, "%.*s", (int)length, first);
     snprintf(sizes, sizeof sizes, "%s", strcmp(second, "()") == 0 ? "" : second);
     for (char *c = sizes; *c; c++)
-        *c = *c == 'x' ? ' ' : *c;
+        if (*c == 'x')
+            *c = ' ';
     status = td_dtype_parse(name, dtype);
     if (status)
         return td_program_place(e->program, &form->dtype, status);

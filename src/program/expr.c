@@ -39,7 +39,7 @@ static const td_ex *read_level(td_reader *r, int level, int nested);
 static const td_ex *read_primary(td_reader *r, int nested)
 {
     td_ex ex = {0};
-    const char c = td_read_peek(r);
+    const int c = td_read_peek(r);
     if (nested > MOST_NESTED) {
         td_read_fail(r, TD_FORMAT, "an expression in more than %d parentheses; write it with fewer", MOST_NESTED);
         return NULL;

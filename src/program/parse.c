@@ -72,8 +72,9 @@ static void read_checkpoint(td_reader *r, td_form *form)
 {
     td_form *golden = NULL;
     td_read_text(r, "the name of the checkpoint", &form->name);
-    const char *const begin = td_read_peek(r) ? r->at : r->at;
-    if (td_read_peek(r) == '(')
+    const bool step = td_read_peek(r) == '(';
+    const char *const begin = r->at;
+    if (step)
         form->memory = td_read_token(r, begin, 1);
     else
         td_read_name(r, "a memory or a tensor", &form->memory);

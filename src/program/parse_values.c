@@ -128,7 +128,7 @@ static bool read_index(td_reader *r, td_index *out)
     if (!td_read_char(r, ':'))
         return true;
     out->range = true;
-    const char c = td_read_peek(r);
+    const int c = td_read_peek(r);
     if (c != ':' && c != ',' && c != ']' && !(out->last = td_ex_read(r)))
         return false;
     if (td_read_char(r, ':') && !(out->step = td_ex_read(r)))
@@ -160,7 +160,7 @@ static td_form *read_slice(td_reader *r, td_form *of)
     form->text = td_read_token(r, begin, (size_t)(r->at - begin));
     form->index = td_read_keep(r, index, count * sizeof *index);
     form->indices = count;
-    form->value = td_read_keep(r, &of, sizeof of);
+    form->value = td_read_keep(r, (const void *)&of, sizeof(void *));
     form->values = 1;
     return r->status ? NULL : form;
 }
@@ -196,9 +196,9 @@ void td_read_add_operand(td_reader *r, td_form *form, td_form *operand)
         return;
     }
     if (form->values)
-        memcpy(all, form->value, form->values * sizeof *all);
+        memcpy((void *)all, (const void *)form->value, form->values * sizeof(void *));
     all[form->values++] = operand;
-    form->value = td_read_keep(r, all, form->values * sizeof *all);
+    form->value = td_read_keep(r, (const void *)all, form->values * sizeof(void *));
 }
 
 void td_read_layout(td_reader *r, td_form *form)

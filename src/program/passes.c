@@ -63,7 +63,7 @@ td_status td_pass_hoist(td_program *p, td_graph *g)
         same[i] = (uint32_t)i;
         for (uint32_t a = 0; a < op->args; a++)
             op->arg[a] = same[op->arg[a]];
-        if (!op->is_value || op->kind == TD_OP_BOUND || op->kind == TD_OP_OPEN || op->kind == TD_OP_TAKE ||
+        if (!form || !op->is_value || op->kind == TD_OP_BOUND || op->kind == TD_OP_OPEN || op->kind == TD_OP_TAKE ||
             op->kind == TD_OP_READ)
             continue;
         bool steady = true; /* a tensor that a dump writes may differ from step to step */

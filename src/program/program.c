@@ -269,10 +269,10 @@ static td_status bind(td_program *p, td_binding *b)
             p->binding[i] = b;
             return TD_OK;
         }
-    td_binding **grown = realloc(p->binding, (p->bindings + 1) * sizeof *grown);
+    td_binding **grown = realloc((void *)p->binding, (p->bindings + 1) * sizeof(void *));
     if (!grown) {
         free_binding(b);
-        return td_fail_alloc((p->bindings + 1) * sizeof *grown);
+        return td_fail_alloc((p->bindings + 1) * sizeof(void *));
     }
     td_program_forget(p);
     p->binding = grown;
@@ -294,28 +294,33 @@ static td_binding *make_binding(const char *name, td_name_kind kind)
     return NULL;
 }
 
+/* Memories that are all there, at least one. */
+static td_status bind_banks(td_program *p, const char *name, td_memory *const *banks, size_t count)
+{
+    td_binding *b = make_binding(name, TD_NAME_MEMORY);
+    if (!b)
+        return TD_NO_MEMORY;
+    b->bank = malloc(count * sizeof(void *));
+    b->banks = count;
+    if (!b->bank) {
+        free_binding(b);
+        return td_fail_alloc(count * sizeof(void *));
+    }
+    for (size_t i = 0; i < count; i++)
+        b->bank[i] = banks[i];
+    return bind(p, b);
+}
+
 td_status td_program_bind_banks(td_program *program, const char *name, td_memory *const *banks, size_t count)
 {
     td_status status = check_name(program, name, banks, "memory");
     if (!status && !count)
         status = td_fail(TD_ARGUMENT, "no memory; pass at least one");
-    for (size_t i = 0; i < count && !status; i++)
+    for (size_t i = 0; banks && i < count && !status; i++)
         if (!banks[i])
             status = td_fail(TD_ARGUMENT, "the memory is NULL; create it first");
-    td_binding *b = status ? NULL : make_binding(name, TD_NAME_MEMORY);
-    if (!status && !b)
-        status = TD_NO_MEMORY;
-    if (!status) {
-        b->bank = malloc(count * sizeof *b->bank);
-        b->banks = count;
-        if (b->bank) {
-            memcpy(b->bank, banks, count * sizeof *b->bank);
-            status = bind(program, b);
-        } else {
-            free_binding(b);
-            status = td_fail_alloc(count * sizeof *b->bank);
-        }
-    }
+    if (!status && banks)
+        status = bind_banks(program, name, banks, count);
     if (status)
         td_fail_prefix("program_bind_memory: ");
     return status;
@@ -548,7 +553,7 @@ td_status td_program_prepare(td_program *p, const char *label, const char *argum
         return td_fail(TD_ARGUMENT, "the program is NULL; pass one");
     if (!arguments)
         arguments = "";
-    if (!p->graph || strcmp(p->compiled_with, arguments) != 0) {
+    if (!p->graph || !p->compiled_with || strcmp(p->compiled_with, arguments) != 0) {
         const td_status status = compile(p, arguments, NULL);
         if (status)
             return status;

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-char td_read_peek(td_reader *r)
+int td_read_peek(td_reader *r)
 {
     while (*r->at == ' ' || *r->at == '\t')
         r->at++;
-    return *r->at == '#' ? 0 : *r->at;
+    return *r->at == '#' ? '\0' : *r->at;
 }
 
 td_token td_read_token(const td_reader *r, const char *at, size_t length)

@@ -14,7 +14,7 @@ struct td_reader {
 };
 
 /* Skips blanks; the character that follows, 0 at the end of the line and at a comment. */
-char td_read_peek(td_reader *r);
+int td_read_peek(td_reader *r);
 
 /* The token of `length` characters at `at`. */
 td_token td_read_token(const td_reader *r, const char *at, size_t length);

@@ -121,7 +121,8 @@ static void name_memory(struct td_recording *r, td_memory *const *banks, size_t 
     char clean[40];
     for (size_t i = 0; i < p->bindings; i++) {
         const td_binding *b = p->binding[i];
-        if (b->kind == TD_NAME_MEMORY && b->banks == count && memcmp(b->bank, banks, count * sizeof *banks) == 0) {
+        if (b->kind == TD_NAME_MEMORY && b->banks == count &&
+            memcmp((const void *)b->bank, (const void *)banks, count * sizeof(void *)) == 0) {
             td_text_print(name, bytes, "%s", b->name);
             return;
         }

@@ -71,7 +71,7 @@ td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out)
 {
     unsigned char *flag = calloc(g->count + 1, 1);
     *out = (td_schedule){.label = label};
-    out->op = malloc((g->count + 1) * sizeof *out->op);
+    out->op = calloc(g->count + 1, sizeof *out->op);
     out->last_use = malloc((g->count + 1) * sizeof *out->last_use);
     if (!flag || !out->op || !out->last_use) {
         free(flag);
