@@ -44,7 +44,8 @@ def files_at_the_end():
     (move,) = [e for e in events if e["name"].startswith("move ")]
     assert load["ts"] <= move["ts"] and move["ts"] + move["dur"] <= load["ts"] + load["dur"] + 0.002, (load, move)
     assert move["args"]["bytes"] == 8192 and move["tid"] == load["tid"]
-    assert profiled("/dev/stderr", *PACK)[1].startswith("tensordoor profile: ")
+    if os.path.exists("/dev/stderr"):  # not in a container without /proc
+        assert profiled("/dev/stderr", *PACK)[1].startswith("tensordoor profile: ")
 
 
 def a_file_that_cannot_be_written_changes_nothing():
