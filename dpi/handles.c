@@ -348,6 +348,20 @@ td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handl
     return create(kind, object, false, NULL, 0, handle, message);
 }
 
+td_dpi_u64 td_dpi_handle_find(td_dpi_kind kind, const void *object)
+{
+    td_dpi_u64 found = 0;
+    for (uint32_t b = 0; b < MAX_BLOCKS && !found; b++) {
+        struct td_dpi_slot *block = atomic_load_explicit(&blocks[b], memory_order_acquire);
+        if (!block)
+            break;
+        for (uint32_t i = 0; i < BLOCK_SLOTS && !found; i++)
+            if (block[i].object == object && kind_of(block[i].handle) == (unsigned)kind)
+                found = block[i].handle;
+    }
+    return found;
+}
+
 td_status td_dpi_handle_lend(void *memory, td_dpi_u64 *handle, const char **message)
 {
     return create(TD_DPI_MEMORY, memory, true, NULL, 0, handle, message);

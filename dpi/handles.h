@@ -50,6 +50,9 @@ td_status td_dpi_claim_below(const char *call, td_dpi_claim *claims, size_t coun
  * owns it. */
 td_status td_dpi_handle_create(td_dpi_kind kind, void *object, td_dpi_u64 *handle, const char **message);
 
+/* The handle of an object; 0 when it has none. It looks at all handles: for what is not done in a loop. */
+td_dpi_u64 td_dpi_handle_find(td_dpi_kind kind, const void *object);
+
 /* The same for a memory or a map that uses the objects of these claims, which td_dpi_claim_below has made and which are
  * not yet released. None of them can be destroyed before it, and no two threads are in calls with any of them at once.
  */

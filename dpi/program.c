@@ -1,6 +1,7 @@
 /* Programs and checkpoints for SystemVerilog. A program's object knows the handles that are bound to its names, and
- * every call with it claims them all, so that one that was destroyed is a status. One call is one run; for memories in
- * the design td_dpi_program_transfer says before it which words are to cross. */
+ * every call with it claims them all, so that one that was destroyed is a status. One call is one run; for memories
+ * with words in the design (doors) td_dpi_program_words says before it which are to cross, and the run itself which are
+ * to cross back. */
 #include "handles.h"
 #include "tensordoor_bridge.h"
 
@@ -16,10 +17,20 @@ typedef struct binding {
     size_t count;
 } binding;
 
+/* A memory with words in the design. One that is bound no more is not listed. */
+typedef struct door {
+    td_dpi_u64 handle;
+    bool listed;
+} door;
+
 typedef struct program_object {
     td_program *program;
     binding *bound;
     size_t count;
+    door *door;
+    size_t doors;
+    td_memory **listed; /* of the doors, for one transfer, */
+    uint64_t *words;    /* and how many words of each */
 } program_object;
 
 static void destroy_object(program_object *o)
@@ -29,6 +40,9 @@ static void destroy_object(program_object *o)
         free(o->bound[i].handle);
     }
     free(o->bound);
+    free(o->door);
+    free((void *)o->listed);
+    free(o->words);
     td_program_destroy(&o->program);
     free(o);
 }
@@ -119,9 +133,8 @@ TD_API int td_dpi_program_add(td_dpi_u64 handle, const char *text, const char **
 static bool keep(program_object *o, const char *name, td_dpi_kind kind, td_dpi_u64 *made, size_t count)
 {
     for (size_t i = 0; i < o->count; i++)
-        if (strcmp(o->bound[i].name, name) == 0) {
+        if (o->bound[i].kind == kind && strcmp(o->bound[i].name, name) == 0) {
             free(o->bound[i].handle);
-            o->bound[i].kind = kind;
             o->bound[i].handle = made;
             o->bound[i].count = count;
             return true;
@@ -217,6 +230,95 @@ TD_API int td_dpi_program_use(td_dpi_u64 handle, const char *path, const char **
     return status ? (int)status : end(&u, td_program_use(u.object->program, path), message);
 }
 
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+
+TD_API int td_dpi_program_record(td_dpi_u64 *handle, const char **message)
+{
+    program_object *o = calloc(1, sizeof *o);
+    *handle = 0;
+    if (!o)
+        return td_dpi_fail(TD_NO_MEMORY, message, "program_record: no memory for a program; free some");
+    td_status status = td_program_record_all(&o->program);
+    td_dpi_done(status, message);
+    if (!status)
+        status = td_dpi_handle_create(TD_DPI_PROGRAM, o, handle, message);
+    if (status)
+        destroy_object(o);
+    return (int)status;
+}
+
+/* The handles of the memories that were recorded. One without a handle is not SystemVerilog's to destroy. */
+static bool keep_recorded(program_object *o)
+{
+    const char *name;
+    for (size_t i = 0; (name = td_program_memory(o->program, i)) != NULL; i++) {
+        size_t count = 0, found = 0;
+        td_memory *const *banks = td_program_banks(o->program, name, &count);
+        td_dpi_u64 *kept = malloc((count + 1) * sizeof *kept);
+        for (size_t k = 0; kept && k < count; k++)
+            if ((kept[found] = td_dpi_handle_find(TD_DPI_MEMORY, banks[k])) != 0)
+                found++;
+        if (!kept || !keep(o, name, TD_DPI_MEMORY, kept, found)) {
+            free(kept);
+            return false;
+        }
+    }
+    return true;
+}
+
+TD_API int td_dpi_program_stop(td_dpi_u64 handle, const char **message)
+{
+    use u;
+    td_status status = begin("program_stop", handle, &u, message);
+    if (status)
+        return (int)status;
+    status = (td_status)end(&u, td_program_stop(u.object->program), message);
+    if (!status && !keep_recorded(u.object))
+        status = (td_status)td_dpi_fail(TD_NO_MEMORY, message, "program_stop: no memory for handles; free some");
+    return (int)status;
+}
+
+/* The handle of a memory that is bound to the program, or 0 past the last. */
+TD_API int td_dpi_program_memory(td_dpi_u64 handle, int number, td_dpi_u64 *memory, const char **message)
+{
+    use u;
+    size_t at = 0;
+    *memory = 0;
+    const td_status status = begin("program_memory", handle, &u, message);
+    if (status)
+        return (int)status;
+    for (size_t i = 0; i < u.count; i++)
+        if (u.claim[i].kind == TD_DPI_MEMORY && at++ == (size_t)number)
+            *memory = u.claim[i].handle;
+    return end(&u, TD_OK, message);
+}
+
+/* A memory that the text names, by number, and whether something is bound to the name; "" past the last. */
+TD_API int td_dpi_program_memory_name(td_dpi_u64 handle, int number, const char **name, int *bound,
+                                      const char **message)
+{
+    static _Thread_local char *kept;
+    use u;
+    size_t count = 0;
+    *name = "";
+    *bound = 0;
+    td_status status = begin("program_memory", handle, &u, message);
+    if (status)
+        return (int)status;
+    const char *found = number < 0 ? NULL : td_program_memory(u.object->program, (size_t)number);
+    *bound = found && td_program_banks(u.object->program, found, &count);
+    end(&u, TD_OK, message);
+    if (found)
+        status = td_dpi_keep(&kept, found, name, message);
+    return (int)status;
+}
+
+/* Keeps calls that a class makes on its own behalf out of a program that is recorded. */
+TD_API void td_dpi_record_hold(int hold)
+{
+    td_record_hold(hold);
+}
+
 /* -- runs ---------------------------------------------------------------------------------------------------------- */
 
 TD_API int td_dpi_program_compile(td_dpi_u64 handle, const char *arguments, const char **message)
@@ -226,20 +328,86 @@ TD_API int td_dpi_program_compile(td_dpi_u64 handle, const char *arguments, cons
     return status ? (int)status : end(&u, td_program_compile(u.object->program, arguments), message);
 }
 
-/* All that a testbench asks first comes back with the run. The handle is 0 where there were no checkpoints. */
-TD_API int td_dpi_program_run(td_dpi_u64 handle, const char *label, const char *arguments, td_dpi_u64 *checkpoints,
-                              int *count, int *failed, int *first, const char **line, const char **message)
+/* A memory has words in the design. */
+TD_API int td_dpi_program_door(td_dpi_u64 handle, td_dpi_u64 memory, const char **message)
+{
+    use u;
+    const td_status status = begin("program_bind", handle, &u, message);
+    if (status)
+        return (int)status;
+    program_object *o = u.object;
+    door *grown = realloc(o->door, (o->doors + 1) * sizeof *grown);
+    if (grown)
+        o->door = grown;
+    td_memory **found = realloc((void *)o->listed, (o->doors + 1) * sizeof(void *));
+    if (found)
+        o->listed = found;
+    uint64_t *words = realloc(o->words, (o->doors + 1) * sizeof *words);
+    if (words)
+        o->words = words;
+    const bool good = grown && found && words;
+    if (good)
+        o->door[o->doors++] = (door){.handle = memory};
+    end(&u, TD_OK, message);
+    return good ? TD_OK : td_dpi_fail(TD_NO_MEMORY, message, "program_bind: no memory for a handle; free some");
+}
+
+/* Lists the words of all doors, for one transfer. Bit i of *mask is set when some are of door i; the last stands for
+ * all doors behind it, too. */
+static td_status list_words(const use *u, const char *label, const char *arguments, td_program_effect effect,
+                            td_dpi_u64 *mask)
+{
+    const program_object *o = u->object;
+    size_t count = 0;
+    for (size_t d = 0; d < o->doors; d++) {
+        o->door[d].listed = false;
+        for (size_t i = 0; i < u->count && !o->door[d].listed; i++)
+            if (u->claim[i].handle == o->door[d].handle) {
+                o->door[d].listed = true;
+                o->listed[count++] = u->claim[i].object;
+            }
+    }
+    const td_status status = td_transfer_program(o->program, label, arguments, o->listed, count, effect, o->words);
+    count = 0;
+    for (size_t d = 0; d < o->doors && !status; d++)
+        if (o->door[d].listed && o->words[count++])
+            *mask |= (td_dpi_u64)1 << (d < 63 ? d : 63);
+    return status;
+}
+
+/* Before a run with doors: which of them have words that come in. */
+TD_API int td_dpi_program_words(td_dpi_u64 handle, const char *label, const char *arguments, td_dpi_u64 *mask,
+                                const char **message)
+{
+    use u;
+    *mask = 0;
+    td_status status = begin("program_run", handle, &u, message);
+    if (status)
+        return (int)status;
+    if (u.object->doors)
+        status = list_words(&u, label, arguments, TD_PROGRAM_READS, mask);
+    return end(&u, status, message);
+}
+
+/* All that a testbench asks first comes back with the run, and which doors have words that go out. The handle is 0
+ * where there were no checkpoints. */
+TD_API int td_dpi_program_run(td_dpi_u64 handle, const char *label, const char *arguments, td_dpi_u64 *mask,
+                              td_dpi_u64 *checkpoints, int *count, int *failed, int *first, const char **line,
+                              const char **message)
 {
     static _Thread_local char *kept;
     use u;
     td_checkpoints *made = NULL;
-    *checkpoints = 0;
+    *checkpoints = *mask = 0;
     *count = *failed = *first = 0;
     *line = "";
     td_status status = begin("program_run", handle, &u, message);
     if (status)
         return (int)status;
-    status = (td_status)end(&u, td_program_run(u.object->program, label, arguments, &made), message);
+    status = td_program_run(u.object->program, label, arguments, &made);
+    if (!status && u.object->doors)
+        status = list_words(&u, label, arguments, TD_PROGRAM_WRITES, mask);
+    end(&u, status, message);
     if (!status && td_checkpoints_count(made)) {
         *count = (int)td_checkpoints_count(made);
         *failed = (int)td_checkpoints_failed(made);
@@ -252,42 +420,6 @@ TD_API int td_dpi_program_run(td_dpi_u64 handle, const char *label, const char *
     }
     td_checkpoints_destroy(&made);
     return (int)status;
-}
-
-/* Lists the words of a memory that such a run is about, for one transfer: *way is 1 when they have to come in, 2 when
- * they have to go out, 3 for both, 0 when there are none. */
-TD_API int td_dpi_program_transfer(td_dpi_u64 handle, const char *label, const char *arguments, td_dpi_u64 memory,
-                                   int *way, const char **message)
-{
-    use u;
-    td_span *spans = NULL;
-    size_t reads = 0, writes = 0, count = 0;
-    td_memory *found = NULL;
-    *way = 0;
-    td_status status = begin("program_run", handle, &u, message);
-    if (status)
-        return (int)status;
-    td_program *p = u.object->program;
-    for (size_t i = 0; i < u.count; i++)
-        if (u.claim[i].handle == memory)
-            found = u.claim[i].object;
-    if (found)
-        status = td_program_spans(p, label, arguments, found, TD_PROGRAM_READS | TD_PROGRAM_PARTLY, &spans, &reads);
-    td_free(spans);
-    spans = NULL;
-    if (found && !status)
-        status = td_program_spans(p, label, arguments, found, TD_PROGRAM_WRITES, &spans, &writes);
-    td_free(spans);
-    spans = NULL;
-    const int effects = (reads ? TD_PROGRAM_READS | TD_PROGRAM_PARTLY : 0) | (writes ? TD_PROGRAM_WRITES : 0);
-    if (effects && !status)
-        status = td_program_spans(p, label, arguments, found, effects, &spans, &count);
-    if (effects && !status)
-        status = td_transfer_spans(found, spans, count);
-    td_free(spans);
-    if (!status)
-        *way = (reads || (writes && td_transfer_shared(found)) ? 1 : 0) | (writes ? 2 : 0);
-    return end(&u, status, message);
 }
 
 /* -- texts --------------------------------------------------------------------------------------------------------- */

@@ -1057,8 +1057,9 @@ TD_API td_status td_parts_unpack(const td_parts *parts, const char *dtype, td_te
  *     word=u8               dtype of the tensor: any integer of 8, 16, 32 or 64 bits
  *
  * NULL or "" is the packing's own: ggml's names and bfp8, bfp4 (Tenstorrent's tiles of 32x32: exponents by face, then
- * magnitudes) have one, mxfp4 that of gpt-oss's `_blocks`, elements alone. "gptq" and "awq" are their words of u4.
- * TD_OPTION for a record that is not understood, TD_SHAPE where tiles do not fill the tensor. */
+ * magnitudes) have one, mxfp4 that of gpt-oss's `_blocks`, elements alone. "gptq" and "awq" are their words of u4, of
+ * shape (K, N); "awq_gemv" and "awq_gemv_fast" AutoAWQ's other two orders, of shape (N, K). TD_OPTION for a record
+ * that is not understood, TD_SHAPE where tiles do not fill the tensor. */
 TD_API td_status td_parts_record(const td_parts *parts, const char *record, td_tensor **out);
 
 /* The other way: the bits that the record names, into parts that are there, as from td_parts_create. TD_SHAPE unless
@@ -1094,10 +1095,12 @@ TD_API td_status td_parts_kind(const char *path, const char **packing, td_shape 
 /* Which packing would have made these parts of that tensor, in one line for a reader; free it with td_free. Every rule
  * and option that goes with the packing is tried, one word at a time, then orders of elements (swapped nibbles, ggml,
  * AWQ) and zero points that are one less (GPTQ v1); where nothing of that explains every code, the best word with every
- * other, and of tensors of up to 65536 elements all pairs of words. Of sparse parts likewise one word, as the order of
- * metadata or the first bit of a mask:
+ * other, then all pairs of words; of more than 65536 elements first on so many rows of the first dimension. Words that
+ * make another packing are named by it, too. Of sparse parts one word, as the order of metadata or the first bit of a
+ * mask:
  *
  *     64 of 64 scales and 2048 of 2048 elements are those of rule=floor; the packing says rule=rceil
+ *     128 of 128 scales and 2048 of 2048 elements are those of scale_max=256 and map=mae: nvfp4_4over6
  *     4096 of 4096 values, 512 of 512 meta are those of order=hopper; the packing says order=ampere */
 TD_API td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **text);
 
@@ -1117,11 +1120,17 @@ TD_API td_status td_parts_fit(const td_parts *found, const td_tensor *golden, ch
  * memory, unless the later part says fill=keep; otherwise what packing and loading alone would say.
  *
  * Quantising, packing and placing are one pass over the tensor: in layers of its first dimension that stay in the
- * caches, so that no tensor of elements is made. Where that does not go, the parts are made whole and loaded one by
- * one, with the same result: sparse packings; blocks as long as the first dimension; flat layouts, alias=last and
- * lanes with addresses of their own; where the first dimension is padded, clipped or slides, its slowest axis is not a
- * word axis, or the address is no sum of strides or has others with fewer steps of that axis, as when it is not the
- * slowest of `index`; memories over others, and bits that are x or z. Dumps too, and where elements have copies. */
+ * caches, so that no tensor of elements is made. N:M goes so with metadata in plain order. Masks, csr, csc, coo and
+ * runs go in steps of 2048 elements, or of a row (csc: a column), behind the pass that counts their values; each part
+ * goes into its memory in layers of its own, on one thread. Where that does not go, the parts are made whole and
+ * loaded one by one, with the same result: other orders of metadata and NVDLA's surfaces, whose words do not follow
+ * the rows, masks whose words have bits of two steps; blocks as long as the first dimension; flat layouts, alias=last
+ * and lanes with addresses of their own; where the first dimension is padded in front or by more than its last step,
+ * or slides, its slowest axis is not a word axis, or the address is no sum of strides or has others with fewer steps
+ * of that axis, as when it is not the slowest of `index`; memories over others, and bits that are x or z. Dumps of
+ * block-scaled tensors go by layers too, unless elements have copies. Sparse ones take their parts whole, since a dump
+ * that is refused changes nothing, and any place may be the one that no tensor has; all but masks then are unpacked
+ * beside the tensor. */
 typedef struct td_parts_layout td_parts_layout;
 
 /* The packing is read when a tensor is there. `part` is a name of td_parts_name or "", `memory` that of a memory, or
@@ -1231,6 +1240,46 @@ TD_API const char *td_path_name(td_path path);
 
 /* The instruction set in use: "c", "avx2", "avx512" or "neon". TD_CPU in the environment can choose a lower one. */
 TD_API const char *td_speed_isa(void);
+
+/* Thresholds: the sizes and times at which the library changes its way, as waking threads or storing past the caches.
+ * Machines differ in them. `tensordoor tune` measures them in less than a minute and keeps them in the user's cache
+ * folder, $XDG_CACHE_HOME/tensordoor/tune or ~/.cache/tensordoor/tune; the first call of every later process reads
+ * them. A file that was written by another version of the library or on another processor, one that is damaged, and
+ * what is no plain file are ignored: then the defaults hold, nothing fails, and td_tune_note and `tensordoor info` say
+ * why. TD_TUNE=off in the environment reads no file, TD_TUNE=FILE another one. They change only how fast calls are. */
+typedef struct td_threshold_info {
+    const char *name;    /* "stream_copy_bytes"; "" past the last */
+    const char *meaning; /* in a sentence */
+    uint64_t value;      /* now */
+    uint64_t standard;   /* the default; 0: by a rule, or by a measurement of each process */
+    uint64_t least, most;
+} td_threshold_info;
+
+TD_API size_t td_tune_count(void);
+TD_API td_threshold_info td_tune_threshold(size_t number);
+
+/* Sets one, or all to their defaults, for this process, and drops the plans that were made with others: for programs
+ * that measure. Calls that run meanwhile may take some of both. TD_ARGUMENT for an unknown name, or a value out of its
+ * bounds. */
+TD_API td_status td_tune_set(const char *name, uint64_t value);
+TD_API void td_tune_reset(void);
+
+/* The file of this user, to be freed with td_free; TD_FILE where TD_TUNE=off or there is no home. */
+TD_API td_status td_tune_file(char **path);
+
+/* Writes the values of now to a file, whole or not at all, or sets them from one; NULL is the file of this user, whose
+ * folder is made. TD_FILE with the reason where that fails, or the file is one that would be ignored. */
+TD_API td_status td_tune_save(const char *file);
+TD_API td_status td_tune_load(const char *file);
+
+/* One line that says where the values come from, to be freed with td_free:
+ *
+ *     the defaults; run `tensordoor tune` to measure this machine
+ *     from /nfs/ada/.cache/tensordoor/tune
+ *     the defaults; /nfs/ada/.cache/tensordoor/tune is ignored: it is damaged: its sum is wrong; run `tensordoor ...
+ *     the defaults, as TD_TUNE is off
+ *     set by this program */
+TD_API td_status td_tune_note(char **text);
 
 /* -- 13. Codes and faults ------------------------------------------------------------------------------------------
  *
@@ -1637,7 +1686,8 @@ TD_API td_status td_map_text(const td_map *map, char **text);
  *     checkpoint NAME MEMORY GOLDEN LAYOUT [policy "POLICY"] [as "AS"] [at EXPR]
  *     checkpoint NAME TENSOR GOLDEN [policy "POLICY"]
  *                                 a comparison, as td_compare; GOLDEN is a tensor, or "FILE". A mismatch is no failure:
- *                                 the reports of all checkpoints are what a run returns
+ *                                 the reports of all checkpoints are what a run returns. NAME may be a text in quotes,
+ *                                 as "tile {t}"; in a loop a name without {} gets the variables behind it: "tile t=3"
  *     for NAME in FIRST..END:     a block for FIRST, FIRST + 1, up to END - 1
  *     label NAME:                 a block that td_program_run can run by itself. A name may stand at several blocks
  *
@@ -1690,7 +1740,7 @@ TD_API td_status td_program_bind_tensor(td_program *program, const char *name, t
 TD_API td_status td_program_use(td_program *program, const char *path);
 
 /* Compiles and checks all of it. `arguments` are NAME=VALUE or NAME="VALUE", separated by blanks; NULL or "": the
- * defaults. A run does this by itself when something was bound, or the arguments are others than those of the last. */
+ * defaults. A run does it by itself after a bind, or with other arguments, but for those of fills and files alone. */
 TD_API td_status td_program_compile(td_program *program, const char *arguments);
 
 /* Runs a label with the tensors that it needs, or with NULL or "" all of the program. *out (may be NULL where there are
@@ -1709,24 +1759,31 @@ TD_API td_status td_program_text(const td_program *program, char **text);
  * something else, and why; then what a run of the label does. The passes:
  *     hoist    a step of a loop that is the same every time is made once
  *     view     a slice that is a run of its tensor's elements is not copied
- *     join     loads of neighbouring slices into neighbouring words, as a loop makes them, are one
- *     fuse     a chain of convert, scale, add, mul and clamp that ends in a load is part of it: where the layout puts
- *              the steps of the first dimension alike, slab by slab through the cache, in one pass over the tensor;
- *              otherwise the chain makes one tensor. Steps that may refuse a value (`error`, the default of integers)
- *              stay steps of their own, since nothing is written before all values are known
+ *     join     loads of neighbouring slices, each as many words behind the one before, as a loop makes them, are one
+ *     fuse     a chain of convert, scale, add, mul and clamp that ends in a load is part of it. Steps on f32 go inside
+ *              of the move: an element is read once, goes through all of them and the load's `as`, and is stored in its
+ *              word. Others go slab by slab through the cache, where the layout puts the steps of the first dimension
+ *              alike, in one pass over the tensor too; otherwise the chain makes one tensor. Steps that may refuse a
+ *              value (`error`, the default of integers) stay steps of their own, since nothing is written before all
+ *              values are known
  *     drop     what nothing needs; a tensor that is not made refuses no value
- * td_program_svg draws the steps that are left, with a line from each tensor to the steps that take it. Free both with
- * td_free. */
+ * td_program_svg draws the same steps, as written and after each pass that changes them, with a line from each tensor
+ * to the steps that take it. Free both with td_free.
+ * In a run, loads behind each other that share no word go side by side on the threads of section 12, where all of them
+ * are large enough and each is small; a large one has the threads for itself. A tensor is given up behind the last step
+ * that takes it, and its storage serves the next. */
 TD_API td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text);
 TD_API td_status td_program_svg(td_program *program, const char *label, const char *arguments, char **svg);
 
 /* A program out of ordinary calls: from td_program_record to td_program_stop, the calls of this thread that succeed are
  * also lines of the program: loads, dumps, matrices, fills and writes of memories (of whole words), comparisons as
- * checkpoints c0, c1, .., td_tensor_open, td_tensor_convert, td_tensor_fill and the steps of section 3. Other calls
- * are no lines. Memories are bound by their names; a tensor that no recorded step has made is kept as it was when a
- * call saw it (t0, t1, ..), so the program moves the same bytes when the caller's tensors are gone; loads say `over`.
- * td_program_stop gives the status of the first call that no line can say, as one with a mask. One program at a time is
- * recorded on a thread, and no program runs there meanwhile: TD_ARGUMENT. */
+ * checkpoints c0, c1, .., td_tensor_open, td_tensor_convert, the fillings and the steps of section 3. Reading, saving
+ * and whatever changes no memory is no line. Memories are bound by their names; a tensor that no recorded step has made
+ * is kept as it was when a call saw it (t0, t1, ..), so the program moves the same bytes when the caller's tensors are
+ * gone; loads say `over`. td_program_stop gives TD_ARGUMENT for the first call that no line can say: with a mask or a
+ * snapshot, of parts, files, faults, codes, bytes of a map, bits that become x, and destroying a memory that was
+ * recorded; the program then does not run. One program at a time is recorded on a thread, and no program runs there
+ * meanwhile: TD_ARGUMENT. */
 TD_API td_status td_program_record(td_program **out);
 TD_API td_status td_program_stop(td_program *program);
 

@@ -175,10 +175,6 @@ TD_API td_status td_transfer_parts(td_memory *const *memories, size_t count, con
 /* Step 1 for `count` words from `first` on: for matrices, fills, single words, and files that are saved. */
 TD_API td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count);
 
-/* The same for several such runs of words, ascending and apart, as td_program_spans gives them for a run of a program:
- * the words that it reads or writes in part come in, those that it writes go out. A count of 0 is no word. */
-TD_API td_status td_transfer_spans(td_memory *memory, const td_span *spans, size_t count);
-
 /* Step 1 for every word of every bank. */
 TD_API td_status td_transfer_all(td_memory *const *banks, size_t count);
 
@@ -187,11 +183,23 @@ TD_API td_status td_transfer_words(td_memory *memory, const uint64_t *addresses,
 
 /* Step 1 for a program (section 16 of tensordoor.h), twice: with TD_PROGRAM_READS before td_program_run, for the words
  * that the run reads, or writes only in part, and step 2; with TD_PROGRAM_WRITES after it, for the words that it has
- * written, and step 4, which knows what was x in step 2. For every memory that lies elsewhere and is bound to the
- * program: each word crosses once in each direction, however many steps touch it. *words is how many cross; where it is
- * 0, step 2 or 4 has nothing to do. */
-TD_API td_status td_transfer_program(td_program *program, const char *label, const char *arguments, td_memory *memory,
-                                     td_program_effect effect, uint64_t *words);
+ * written, and step 4, which knows what was x in step 2. `memories` are all that lie elsewhere, or over such, and are
+ * bound to the program, each once: however many of them lie over one copy, and however many steps touch a word of it,
+ * the word crosses once in each direction. words[i] is how many words of memory i it is about; where all are 0, step 2
+ * or 4 has nothing to do. */
+TD_API td_status td_transfer_program(td_program *program, const char *label, const char *arguments,
+                                     td_memory *const *memories, size_t count, td_program_effect effect,
+                                     uint64_t *words);
+
+/* td_program_record for a bridge whose calls come on any thread, as those of a simulator do: the calls of all threads
+ * are recorded, and any of them may call td_program_stop. td_record_hold(1) keeps the calls of this thread out of it,
+ * up to td_record_hold(0): those of the bridge itself. */
+TD_API td_status td_program_record_all(td_program **out);
+TD_API void td_record_hold(int hold);
+
+/* The memories that are bound to a name, td_program_memory gives the names, or NULL. They live as long as the binding.
+ */
+TD_API td_memory *const *td_program_banks(const td_program *program, const char *name, size_t *count);
 
 /* After step 1: 1 when words below a memory that lies over others hold bits of other words of it, or none of its bits.
  */

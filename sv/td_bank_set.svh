@@ -437,6 +437,7 @@ class td_bank_set extends td_backdoor;
     td_addresses_t addresses;
     td_words_t     words;
     td_status_e    status;
+    td_dpi_pkg::td_dpi_record_hold(1);  // the memory of all banks is not the testbench's
     status = check_span("memory_save_file", first, count, message);
     if (status == TD_OK) status = td_memory::try_create(name(), m_width, m_depth, all, message);
     for (longint unsigned at = first; at < first + count && status == TD_OK; at += 64'(FilePiece)) begin
@@ -446,6 +447,7 @@ class td_bank_set extends td_backdoor;
     end
     if (status == TD_OK) status = all.try_save_file(path, first, count, message);
     if (all != null) all.destroy();
+    td_dpi_pkg::td_dpi_record_hold(0);
     return status;
   endfunction
 

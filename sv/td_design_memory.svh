@@ -71,7 +71,10 @@ class td_design_memory extends td_memory;
     end
     status = td_status_e'(td_dpi_pkg::td_dpi_memory_create(name(), width(), depth(), handle, message));
     m_handle = handle;
-    if (status == TD_OK) memory = this;
+    if (status == TD_OK) begin
+      memory = this;
+      do_keep_door();
+    end
     return status;
   endfunction
 

@@ -92,6 +92,18 @@ package td_dpi_pkg;
     output longint unsigned converted,
     output string           message
   );
+  // other: 0 for a step of one tensor; x: the axis of Concat, the factor of Scale, with y the bounds of Clamp.
+  typedef enum int { Slice = 0, Transpose = 1, Concat = 2, Add = 3, Mul = 4, Scale = 5, Clamp = 6 } step_e;
+  import "DPI-C" function int td_dpi_tensor_step(
+    input  longint unsigned tensor,
+    input  longint unsigned other,
+    input  int              step,
+    input  string           text,
+    input  real             x,
+    input  real             y,
+    output longint unsigned made,
+    output string           message
+  );
   import "DPI-C" function int td_dpi_tensor_text(
     input  longint unsigned tensor,
     output string           text,

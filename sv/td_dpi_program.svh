@@ -15,6 +15,34 @@
     input  string           text,
     output string           message
   );
+  // Ordinary calls, of any thread, become lines of the program until td_dpi_program_stop.
+  import "DPI-C" function int td_dpi_program_record(
+    output longint unsigned program_handle,
+    output string           message
+  );
+  import "DPI-C" function int td_dpi_program_stop(
+    input  longint unsigned program_handle,
+    output string           message
+  );
+  // The memories that are bound, by number; 0 past the last.
+  import "DPI-C" function int td_dpi_program_memory(
+    input  longint unsigned program_handle,
+    input  int              number,
+    output longint unsigned memory,
+    output string           message
+  );
+  // The memories that the text names, by number; "" past the last.
+  import "DPI-C" function int td_dpi_program_memory_name(
+    input  longint unsigned program_handle,
+    input  int              number,
+    output string           name,
+    output int              is_bound,
+    output string           message
+  );
+  // 1: calls of this thread are not recorded, up to the same with 0.
+  import "DPI-C" function void td_dpi_record_hold(
+    input  int              hold
+  );
   // kind: 1 a tensor, 2 a memory, 3 a layout.
   import "DPI-C" function int td_dpi_program_bind(
     input  longint unsigned program_handle,
@@ -39,10 +67,18 @@
     input  string           arguments,
     output string           message
   );
+  // A memory with words in the design is a door of the program, numbered from 0 on.
+  import "DPI-C" function int td_dpi_program_door(
+    input  longint unsigned program_handle,
+    input  longint unsigned memory,
+    output string           message
+  );
+  // The mask has the doors whose words go out after it.
   import "DPI-C" function int td_dpi_program_run(
     input  longint unsigned program_handle,
     input  string           label,
     input  string           arguments,
+    output longint unsigned mask,
     output longint unsigned checkpoints,
     output int              count,
     output int              failed,
@@ -50,13 +86,13 @@
     output string           line,
     output string           message
   );
-  // way: 1 when words have to come in, 2 when they have to go out, 3 for both.
-  import "DPI-C" function int td_dpi_program_transfer(
+  // Before a run of a program with doors: bit i of the mask is set when words of door i have to come in, bit 63 for all
+  // doors from there on.
+  import "DPI-C" function int td_dpi_program_words(
     input  longint unsigned program_handle,
     input  string           label,
     input  string           arguments,
-    input  longint unsigned memory,
-    output int              way,
+    output longint unsigned mask,
     output string           message
   );
   // what: 0 the lines, 1 what explain says, 2 its picture.

@@ -68,6 +68,7 @@ class td_memory extends td_storage;
       memory = new(name, width, depth, handle);
       base = memory;
       arrays.do_add_leaves(base);
+      memory.do_keep_door();
     end
     return status;
   endfunction
@@ -142,11 +143,15 @@ class td_memory extends td_storage;
     return status;
   endfunction
 
-  // This memory is below another, which finds the arrays of the design here.
+  // This memory is below another, which finds the arrays of the design here. It is called as an object: Verilator 5.006
+  // calls an inherited method without one as that of the class it was found in, and td_design_memory has its own.
   local function void lie_under(input td_memory above);
     td_backdoor base;
+    td_backdoor self;
     base = above;
-    do_add_leaves(base);
+    self = this;
+    self.do_add_leaves(base);
+    above.do_keep_door();
   endfunction
 
   // Called by create and by derived classes. With any other handle, later calls fail with TD_HANDLE.
@@ -164,7 +169,10 @@ class td_memory extends td_storage;
   endfunction
 
   function td_status_e try_destroy(output string message);
-    return do_destroy(message);
+    td_status_e status;
+    status = do_destroy(message);
+    if (status == TD_OK && m_elsewhere) m_kept.delete(m_handle);
+    return status;
   endfunction
 
   // For td_bank_set, which knows its banks only as td_backdoor: casts one to this class, and destroys one.
@@ -246,6 +254,11 @@ class td_memory extends td_storage;
 
   function void do_keep(input longint unsigned owner);
     m_kept[owner] = this;
+  endfunction
+
+  // Every memory with words in the design, by its own handle, until it is destroyed: programs find their arrays so.
+  function void do_keep_door();
+    if (m_elsewhere) m_kept[m_handle] = this;
   endfunction
 
   static function td_memory do_find_kept(input longint unsigned owner);

@@ -1,6 +1,6 @@
 // Loads, steps on tensors and comparisons that are written once, checked whole and run in one call; section 16 of
-// src/tensordoor.h has the grammar. Made with create from text or with open from a file; memories, layouts and tensors
-// of the testbench are bound to the names that the text uses. Freed with destroy.
+// src/tensordoor.h has the grammar. Made with create from text, with open from a file, or with record from ordinary
+// calls; memories, layouts and tensors of the testbench are bound to the names that the text uses. Freed with destroy.
 //
 // A run is one call to C. For memories inside the design every word that the run reads or writes crosses once before
 // it, or once after it, however many steps touch it.
@@ -9,6 +9,7 @@ class td_program;
   local longint unsigned m_none;  // always 0, as in td_backdoor
   // The handles of memories that lie in the design; td_memory keeps the objects, as those of td_faults.
   local longint unsigned m_doors[$];
+  local longint unsigned m_gathered;  // the doors whose arrays arrays_of has put together last
 
   // td_program::create("load wbuf w rows\n"); null when the text is refused.
   static function td_program create(input string text);
@@ -48,10 +49,69 @@ class td_program;
     return status;
   endfunction
 
+  // ---- recording
+
+  // Ordinary calls from here to stop() also become lines of a program: loads, dumps, matrices, fills and writes of
+  // memories, sets of banks and arrays of the design; comparisons, as checkpoints c0, c1, ..; td_tensor::open, fills,
+  // convert and the steps on tensors. They do their work as always. Tensors that no such call has made are kept as they
+  // were (t0, t1, ..); td_memory objects are bound by their names.
+  //
+  //   infer = td_program::record();
+  //   wbuf.backdoor_load_tensor(weights, tiles, "i8 scale=0.05");
+  //   infer.stop();
+  //   $display("%s", infer.text());
+  static function td_program record();
+    td_program  made;
+    string      message;
+    td_status_e status;
+    status = try_record(made, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return made;
+  endfunction
+
+  static function td_status_e try_record(output td_program made, output string message);
+    longint unsigned found;
+    td_status_e      status;
+    made   = null;
+    status = td_status_e'(td_dpi_pkg::td_dpi_program_record(found, message));
+    if (status == TD_OK) made = new(found);
+    return status;
+  endfunction
+
+  // Ends the recording. A call that no line can say, as a write with a mask, is refused here, and the program then does
+  // not run.
+  function void stop();
+    string      message;
+    td_status_e status;
+    status = try_stop(message);
+    if (status != TD_OK) td_reporter::report(status, message);
+  endfunction
+
+  function td_status_e try_stop(output string message);
+    longint unsigned found;
+    int              number;
+    td_backdoor      door;
+    td_status_e      status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_program_stop(m_handle, message));
+    found  = m_none;
+    number = 0;
+    while (status == TD_OK) begin
+      status = td_status_e'(td_dpi_pkg::td_dpi_program_memory(m_handle, number, found, message));
+      if (status != TD_OK || found == 0) break;
+      door = td_memory::do_find_door(found);
+      if (door != null) begin
+        if (door.lies_elsewhere()) status = add_door(found, message);
+      end
+      number++;
+    end
+    return status;
+  endfunction
+
   // Called by create and open. With any other handle, later calls fail with TD_HANDLE.
   function new(input longint unsigned handle);
     m_handle = handle;
     m_none = 0;
+    m_gathered = 0;
   endfunction
 
   // Frees the program. Objects that are bound to it stay.
@@ -60,6 +120,7 @@ class td_program;
     td_status_e status;
     status = td_status_e'(td_dpi_pkg::td_dpi_program_destroy(m_handle, message));
     if (status != TD_OK) td_reporter::report(status, message);
+    td_memory::do_drop_kept(m_handle);
   endfunction
 
   // Adds lines at the end; all of them, or none when they are refused.
@@ -90,7 +151,7 @@ class td_program;
     memory_handle = m_none;
     if (memory != null) memory_handle = memory.handle();
     status = td_status_e'(td_dpi_pkg::td_dpi_program_bind(m_handle, name, 2, memory_handle, message));
-    if (status == TD_OK && memory != null) keep_door(memory);
+    if (status == TD_OK && memory != null) status = keep_door(memory, message);
     return status;
   endfunction
 
@@ -114,7 +175,7 @@ class td_program;
     td_list::destroy(bank_list);
     for (int i = 0; i < handles.size() && status == TD_OK; i++) begin
       bank = banks.bank(i);
-      if (bank.lies_elsewhere()) keep_door(bank);
+      if (bank.lies_elsewhere()) status = keep_door(bank, message);
     end
     return status;
   endfunction
@@ -147,6 +208,16 @@ class td_program;
     tensor_handle = m_none;
     if (tensor != null) tensor_handle = tensor.handle();
     return td_status_e'(td_dpi_pkg::td_dpi_program_bind(m_handle, name, 1, tensor_handle, message));
+  endfunction
+
+  // A memory that the text names, by number in its order, and whether one is bound to the name; "" past the last.
+  function td_status_e try_memory_name(input int number, output string name, output bit is_bound,
+                                       output string message);
+    int         found;
+    td_status_e status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_program_memory_name(m_handle, number, name, found, message));
+    is_bound = found != 0;
+    return status;
   endfunction
 
   // The layouts of a layout file, by their names.
@@ -189,26 +260,25 @@ class td_program;
   function td_status_e try_run(input string label, input string arguments, output td_checkpoints found,
                                output string message);
     longint unsigned made;
+    longint unsigned mask;
     int              count;
     int              failed;
     int              first;
     string           line;
-    int              ways[$];
-    td_backdoor      door;
+    td_backdoor      arrays;
     td_status_e      status;
     found = null;
     if (m_doors.size() != 0) begin
-      status = bring_in(label, arguments, ways, message);
+      status = bring_in(label, arguments, message);
       if (status != TD_OK) return status;
     end
-    status = td_status_e'(td_dpi_pkg::td_dpi_program_run(m_handle, label, arguments, made, count, failed, first, line,
-                                                         message));
+    status = td_status_e'(td_dpi_pkg::td_dpi_program_run(m_handle, label, arguments, mask, made, count, failed, first,
+                                                         line, message));
     if (status == TD_OK && made != 0) found = new(made, count, failed, first, line);
-    for (int i = 0; i < m_doors.size() && status == TD_OK; i++)
-      if (ways[i] >= 2) begin
-        door = td_memory::do_find_door(m_doors[i]);
-        status = door.do_take_out(message);
-      end
+    if (status == TD_OK && mask != 0) begin
+      arrays = arrays_of(mask);
+      status = arrays.do_take_out(message);
+    end
     return status;
   endfunction
 
@@ -243,7 +313,7 @@ class td_program;
     return printed(1, label, arguments);
   endfunction
 
-  // The steps that are left, drawn as SVG.
+  // The same steps, as written and after each pass that changes them, drawn as SVG.
   function string svg(input string label = "", input string arguments = "");
     return printed(2, label, arguments);
   endfunction
@@ -259,31 +329,45 @@ class td_program;
 
   // ---- memories in the design
 
-  local function void keep_door(input td_memory memory);
-    if (!memory.lies_elsewhere()) return;
-    for (int i = 0; i < m_doors.size(); i++) if (m_doors[i] == memory.handle()) return;
-    memory.do_keep(memory.handle());
-    m_doors.push_back(memory.handle());
+  local function td_status_e keep_door(input td_memory memory, output string message);
+    message = "";
+    if (!memory.lies_elsewhere()) return TD_OK;
+    return add_door(memory.handle(), message);
   endfunction
 
-  // The words that the run reads, of every such memory; and in which of them words go out after it.
-  local function td_status_e bring_in(input string label, input string arguments, output int ways[$],
-                                      output string message);
-    td_backdoor door;
-    td_status_e status;
-    int         way;
+  // td_memory knows such objects by their handles.
+  local function td_status_e add_door(input longint unsigned door, output string message);
     message = "";
-    ways    = {};
-    status  = TD_OK;
-    for (int i = 0; i < m_doors.size() && status == TD_OK; i++) begin
-      way = 0;
-      status = td_status_e'(td_dpi_pkg::td_dpi_program_transfer(m_handle, label, arguments, m_doors[i], way, message));
-      if (status == TD_OK && way % 2 == 1) begin
-        door = td_memory::do_find_door(m_doors[i]);
-        status = door.do_bring_in(message);
-      end
-      ways.push_back(way);
+    for (int i = 0; i < m_doors.size(); i++) if (m_doors[i] == door) return TD_OK;
+    m_doors.push_back(door);
+    return td_status_e'(td_dpi_pkg::td_dpi_program_door(m_handle, door, message));
+  endfunction
+
+  // The words that the run reads.
+  local function td_status_e bring_in(input string label, input string arguments, output string message);
+    longint unsigned mask;
+    td_backdoor      arrays;
+    td_status_e      status;
+    status = td_status_e'(td_dpi_pkg::td_dpi_program_words(m_handle, label, arguments, mask, message));
+    if (status != TD_OK || mask == 0) return status;
+    arrays = arrays_of(mask);
+    return arrays.do_bring_in(message);
+  endfunction
+
+  // The arrays below these doors, each once however many lie over it, as one object that moves the words of all.
+  local function td_backdoor arrays_of(input longint unsigned mask);
+    td_backdoor all;
+    td_backdoor door;
+    all = td_memory::do_find_door(m_handle);
+    if (all != null && mask == m_gathered) return all;
+    td_memory::do_lend("program", 0, 0, 0, m_handle);
+    all = td_memory::do_find_door(m_handle);
+    for (int i = 0; i < m_doors.size(); i++) begin
+      if (!mask[i < 63 ? i : 63]) continue;
+      door = td_memory::do_find_door(m_doors[i]);
+      if (door != null) door.do_add_leaves(all);
     end
-    return status;
+    m_gathered = mask;
+    return all;
   endfunction
 endclass

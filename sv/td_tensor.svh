@@ -368,6 +368,121 @@ class td_tensor;
     return tensor.learn(message);
   endfunction
 
+  // ---- steps: each returns a new tensor, or null when it fails; section 3 of src/tensordoor.h has the rules
+
+  // A part of the tensor, as NumPy slices: slice("3, 0:16:2, :").
+  function td_tensor slice(input string what);
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_slice(what, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_slice(input string what, output td_tensor tensor, output string message);
+    return step(td_dpi_pkg::Slice, 0, what, 0.0, 0.0, tensor, message);
+  endfunction
+
+  // With its dimensions in another order: transpose("0 2 1"); reversed without one.
+  function td_tensor transpose(input string order = "");
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_transpose(order, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_transpose(input string order, output td_tensor tensor, output string message);
+    return step(td_dpi_pkg::Transpose, 0, order, 0.0, 0.0, tensor, message);
+  endfunction
+
+  // Another tensor behind this one along a dimension: concat(other, 0).
+  function td_tensor concat(input td_tensor other, input int axis);
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_concat(other, axis, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_concat(input td_tensor other, input int axis, output td_tensor tensor,
+                                  output string message);
+    return step(td_dpi_pkg::Concat, handle_of(other), "", real'(axis), 0.0, tensor, message);
+  endfunction
+
+  // The sum with another tensor, which may be smaller as in NumPy; options: "sat" or "wrap" for integers.
+  function td_tensor add(input td_tensor other, input string options = "");
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_add(other, options, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_add(input td_tensor other, input string options, output td_tensor tensor,
+                               output string message);
+    return step(td_dpi_pkg::Add, handle_of(other), options, 0.0, 0.0, tensor, message);
+  endfunction
+
+  // The product with another tensor, in the same way.
+  function td_tensor mul(input td_tensor other, input string options = "");
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_mul(other, options, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_mul(input td_tensor other, input string options, output td_tensor tensor,
+                               output string message);
+    return step(td_dpi_pkg::Mul, handle_of(other), options, 0.0, 0.0, tensor, message);
+  endfunction
+
+  // Every element times a factor.
+  function td_tensor scale(input real factor, input string options = "");
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_scale(factor, options, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_scale(input real factor, input string options, output td_tensor tensor,
+                                 output string message);
+    return step(td_dpi_pkg::Scale, 0, options, factor, 0.0, tensor, message);
+  endfunction
+
+  // Every element brought into the range from low to high.
+  function td_tensor clamp(input real low, input real high);
+    td_tensor   tensor;
+    string      message;
+    td_status_e status;
+    status = try_clamp(low, high, tensor, message);
+    if (status != TD_OK) td_reporter::report(status, message);
+    return tensor;
+  endfunction
+
+  function td_status_e try_clamp(input real low, input real high, output td_tensor tensor, output string message);
+    return step(td_dpi_pkg::Clamp, 0, "", low, high, tensor, message);
+  endfunction
+
+  local function td_status_e step(input td_dpi_pkg::step_e what, input longint unsigned other, input string words,
+                                  input real x, input real y, output td_tensor tensor, output string message);
+    longint unsigned made;
+    td_status_e      status;
+    tensor = null;
+    status = td_status_e'(td_dpi_pkg::td_dpi_tensor_step(m_handle, other, int'(what), words, x, y, made, message));
+    if (status != TD_OK) return status;
+    tensor = new(made);
+    return tensor.learn(message);
+  endfunction
+
   // Returns dtype, shape and values as NumPy prints them, shortened beyond 1000 elements: $display("%s", t.text()).
   function string text();
     string      lines;

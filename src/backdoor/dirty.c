@@ -5,6 +5,7 @@
 #include "backdoor/call.h"
 #include "backdoor/parts.h"
 #include "base/random.h"
+#include "base/record.h"
 #include "kernels/bits.h"
 #include "layout/layout.h"
 #include "plan/walk.h"
@@ -132,7 +133,7 @@ static td_status dirty_once(const td_call *c, uint64_t seed, uint64_t *count)
     status = end_job(&j, status);
     if (!status && count)
         *count = p.count;
-    return status;
+    return td_record_other("backdoor_dirty_padding", status);
 }
 
 td_status td_backdoor_dirty_padding(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
@@ -252,5 +253,5 @@ td_status td_backdoor_dirty_parts(td_memory *const *memories, size_t count, cons
     free(map);
     if (!status && pads)
         *pads = p.count;
-    return td_placed_close(&placed, status);
+    return td_record_other("backdoor_dirty_parts", td_placed_close(&placed, status));
 }

@@ -1,6 +1,7 @@
 /* Wrong bits in one element of a tensor: td_backdoor_inject. It asks the plan for the element's bits and hands
  * them to codes/fault.c. */
 #include "backdoor/where.h"
+#include "base/record.h"
 #include "codes/fault.h"
 #include "plan/cache.h"
 #include "plan/locate.h"
@@ -195,5 +196,5 @@ td_status td_backdoor_inject(td_memory *memory, const td_tensor *tensor, const t
         td_fail_prefix("backdoor_inject \"%s\": ", name);
     else if (status)
         td_fail_prefix("backdoor_inject: ");
-    return status;
+    return td_record_other("backdoor_inject", status);
 }

@@ -1,10 +1,12 @@
 /* Loads and dumps of a tensor in parts (parts.h): every part, memory and layout is found and checked before a word is
- * written. parts_layers.c makes and places the elements layer by layer where the layout allows it; here the tensor
- * becomes its parts, and each is a call like any other. */
+ * written. parts_layers.c makes and places the elements layer by layer where the layout allows it, parts_stream.c all
+ * parts of masks and lists; here the tensor becomes its parts, and each is a call like any other. */
 #include "backdoor/parts.h"
 
 #include "backdoor/parts_layers.h"
+#include "backdoor/parts_stream.h"
 #include "base/profile.h"
+#include "base/record.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "exec/paths.h"
@@ -381,8 +383,10 @@ td_status td_backdoor_load_parts(td_memory *const *memories, size_t count, const
     if (!status)
         status = td_parts_load_layers(&placed, tensor, &done);
     if (!status && !done)
+        status = td_parts_load_stream(&placed, tensor, &done);
+    if (!status && !done)
         status = load_each(&placed, tensor);
-    return td_placed_close(&placed, status);
+    return td_record_other("backdoor_load_parts", td_placed_close(&placed, status));
 }
 
 td_status td_backdoor_dump_parts(td_memory *const *memories, size_t count, td_tensor *tensor,
@@ -408,5 +412,5 @@ td_status td_backdoor_dump_parts(td_memory *const *memories, size_t count, td_te
                 td_fail_prefix("backdoor_dump_parts: ");
         }
     }
-    return td_placed_close(&placed, status);
+    return td_record_other("backdoor_dump_parts", td_placed_close(&placed, status));
 }

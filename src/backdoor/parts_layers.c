@@ -1,6 +1,6 @@
 /* See parts_layers.h. The other parts, a scale for every block or the places of a group's values, are tensors of their
  * own as ever: they are small. The elements of a layer lie in a scratch between the packing and their plan; threads
- * share the layers, each with its scratch. */
+ * share the layers in pieces, and each takes a scratch for a piece and gives it back. */
 #include "backdoor/parts_layers.h"
 
 #include "base/pool.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define LAYER_BYTES                                                                                                    \
-    ((uint64_t)64 << 10) /* of elements in their containers: they and their values fit in the second
+    ((uint64_t)64 << 10)  /* of elements in their containers: they and their values fit in the second
                                           * cache */
-#define MOST_PIECES 8    /* that threads share, each with a scratch */
+#define MOST_SCRATCHES 16 /* as many threads as the pool has, the caller among them */
 
 /* What threads share. */
 typedef struct layers {
@@ -27,9 +27,11 @@ typedef struct layers {
     uint64_t row_scales; /* of a row of blocks; of sparse tensors words of meta */
     uint32_t amax;
     unsigned pieces;
-    unsigned char *scratch; /* one for each piece */
+    unsigned scratches;
+    unsigned taken; /* scratches, a bit each */
+    unsigned char *scratch;
     size_t scratch_bytes;
-    unsigned char **bank[MOST_PIECES]; /* the storage of the elements' memories, moved to the layer */
+    unsigned char **bank[MOST_SCRATCHES]; /* the storage of the elements' memories, moved to the layer */
 } layers;
 
 /* `rows` rows of a tensor from row `first` on; the data is not copied. */
@@ -98,12 +100,24 @@ static void run_layer(const layers *l, uint64_t number, unsigned char *scratch, 
         td_exec_load(&run);
 }
 
+/* A scratch that no other thread has: there are as many as threads. */
+static unsigned take_scratch(layers *l)
+{
+    unsigned known = __atomic_load_n(&l->taken, __ATOMIC_RELAXED), number = 0;
+    do {
+        number = (unsigned)__builtin_ctz(~known);
+    } while (!__atomic_compare_exchange_n(&l->taken, &known, known | 1U << number, true, __ATOMIC_ACQUIRE,
+                                          __ATOMIC_RELAXED));
+    return number;
+}
+
 static void run_layers(void *context, unsigned begin, unsigned end)
 {
-    const layers *l = context;
-    for (unsigned piece = begin; piece < end; piece++)
-        for (uint64_t i = l->cut.count * piece / l->pieces; i < l->cut.count * (piece + 1) / l->pieces; i++)
-            run_layer(l, i, l->scratch + piece * l->scratch_bytes, l->bank[piece]);
+    layers *l = context;
+    const unsigned number = take_scratch(l);
+    for (uint64_t i = l->cut.count * begin / l->pieces; i < l->cut.count * end / l->pieces; i++)
+        run_layer(l, i, l->scratch + number * l->scratch_bytes, l->bank[number]);
+    (void)__atomic_and_fetch(&l->taken, ~(1U << number), __ATOMIC_RELEASE);
 }
 
 /* False where the elements do not go by layers. */
@@ -125,7 +139,7 @@ static bool find_layers(const td_placed *p, layers *l)
                                                   .depth_words = elems->bank[0]->depth_words,
                                                   .banks = elems->banks,
                                                   .word_bytes = elems->bank[0]->word_bytes}};
-    if (!td_layers_find(&request, is_sparse ? 1 : p->parts->block.dim[0], LAYER_BYTES, &l->cut))
+    if (!td_layers_find_padded(&request, is_sparse ? 1 : p->parts->block.dim[0], LAYER_BYTES, &l->cut))
         return false;
     if (l->dump && (l->cut.plan->copies || l->cut.plan->slides || l->cut.plan->repeats)) {
         td_layers_free(&l->cut);
@@ -148,14 +162,14 @@ static td_status make_room(td_placed *p, layers *l)
     if (status)
         return status;
     const size_t banks = p->part[TD_PART_ELEMS].banks, bank_bytes = banks * sizeof(unsigned char *);
-    const unsigned pieces = td_pool_parts(l->tensor->elems * l->tensor->dtype.bytes, l->cut.count);
-    l->pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES;
+    l->pieces = td_pool_parts(l->tensor->elems * l->tensor->dtype.bytes, l->cut.count);
+    l->scratches = l->pieces < MOST_SCRATCHES ? l->pieces : MOST_SCRATCHES;
     l->scratch_bytes = ((size_t)(l->cut.rows * l->row_elems) * p->part[TD_PART_ELEMS].like.dtype.bytes + 63) / 64 * 64;
-    l->scratch = aligned_alloc(64, l->pieces * l->scratch_bytes);
-    l->bank[0] = malloc(l->pieces * bank_bytes);
+    l->scratch = aligned_alloc(64, l->scratches * l->scratch_bytes);
+    l->bank[0] = malloc(l->scratches * bank_bytes);
     if (!l->scratch || !l->bank[0])
-        return td_fail_alloc(l->pieces * (l->scratch_bytes + bank_bytes));
-    for (unsigned i = 1; i < l->pieces; i++)
+        return td_fail_alloc(l->scratches * (l->scratch_bytes + bank_bytes));
+    for (unsigned i = 1; i < l->scratches; i++)
         l->bank[i] = l->bank[0] + i * banks;
     return TD_OK;
 }
@@ -182,7 +196,7 @@ static void load_others(const td_placed *p)
 
 static td_status run_all(td_placed *p, layers *l)
 {
-    td_status status = p->parts->is_sparse ? td_sparse_check(&p->parts->sparse, l->tensor) : TD_OK;
+    td_status status = p->parts->is_sparse ? td_sparse_check(&p->parts->sparse, l->tensor, 0) : TD_OK;
     if (!status)
         status = make_room(p, l);
     if (status)

@@ -133,7 +133,9 @@ static td_status find_values(const char *key, const char *name, values *out)
                        "%s=@%s: no tensor of that name; give it one with scales_set, or name a file like @%s.npy", key,
                        name, name);
     td_tensor *tensor = NULL;
+    td_record_pause(); /* the line names the file itself */
     status = td_tensor_open(name, NULL, &tensor);
+    td_record_resume();
     if (status) {
         td_fail_prefix("%s=@%s: ", key, name);
         return status;

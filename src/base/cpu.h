@@ -17,6 +17,13 @@ enum {
 /* The flags of the machine, after the environment and the mask. */
 unsigned td_cpu_flags(void);
 
+/* The flags of the machine itself, whatever the environment says. */
+unsigned td_cpu_hardware(void);
+
+/* Its maker, family, model, stepping and name, as AuthenticAMD 25.1.1 "AMD EPYC". */
+#define TD_CPU_NAME_BYTES 128
+void td_cpu_name(char out[TD_CPU_NAME_BYTES]);
+
 /* Hides flags from every later td_cpu_flags: pass TD_CPU_ALL to see all again. */
 void td_cpu_mask(unsigned wanted);
 

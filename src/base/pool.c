@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/profile.h"
+#include "base/thresholds.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,8 +16,6 @@
 #include <string.h>
 
 #define MAX_WORKERS 15
-#define ALWAYS_SMALL ((uint64_t)256 << 10) /* below this no machine that was measured gains */
-#define PART_BYTES ((uint64_t)32 << 10)
 #define TIMED_RUNS 12
 #define TIMING_LIMIT_NS 500000
 #define PATIENCE_NS 60000
@@ -319,6 +318,9 @@ static uint64_t time_wake_up(void)
 
 static bool pays(uint64_t left_ns)
 {
+    const uint64_t tuned = td_threshold(TD_THRESHOLD_THREAD_NS);
+    if (tuned)
+        return left_ns >= tuned;
     if (left_ns < (uint64_t)WORTH_WAKES * LEAST_WAKE_NS)
         return false;
     uint64_t known = atomic_load_explicit(&wake_ns, memory_order_relaxed);
@@ -350,9 +352,10 @@ unsigned td_pool_parts(uint64_t bytes, uint64_t steps)
 {
     const unsigned threads = threads_allowed();
     const uint64_t wish = wished_bytes();
-    if (steps < 2 || threads < 2 || bytes < (wish ? wish : ALWAYS_SMALL))
+    if (steps < 2 || threads < 2 || bytes < (wish ? wish : td_threshold(TD_THRESHOLD_THREAD_BYTES)))
         return 1;
-    const uint64_t wanted = bytes / PART_BYTES > 8u * threads ? bytes / PART_BYTES : 8u * threads;
+    const uint64_t parts = bytes / td_threshold(TD_THRESHOLD_PART_BYTES);
+    const uint64_t wanted = parts > 8u * threads ? parts : 8u * threads;
     const uint64_t most = steps < TD_POOL_PARTS ? steps : TD_POOL_PARTS;
     return (unsigned)(wanted < most ? wanted : most);
 }

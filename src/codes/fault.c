@@ -2,6 +2,7 @@
  * many and where (fault_text.c); everything is chosen and checked before a bit is flipped. */
 #include "codes/fault.h"
 #include "base/random.h"
+#include "base/record.h"
 #include "memory/x_state.h"
 
 #include <inttypes.h>
@@ -319,7 +320,7 @@ td_status td_memory_inject(td_memory *memory, const char *what, const td_code *c
         status = td_faults_apply(memory, list, count, out);
     if (status)
         td_fail_prefix("memory_inject \"%s\": ", name);
-    return status;
+    return td_record_other("memory_inject", status);
 }
 
 /* The word of a fault is as the injection left it. */
@@ -375,7 +376,7 @@ td_status td_memory_undo(td_memory *memory, td_faults **faults, uint64_t *left)
     if (left)
         *left = changed;
     td_faults_destroy(faults);
-    return TD_OK;
+    return td_record_other("memory_undo", TD_OK);
 }
 
 size_t td_faults_count(const td_faults *faults)

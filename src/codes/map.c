@@ -1,22 +1,11 @@
 /* The maps of a code for kernels/code.h: which bytes of the one word make each byte of the other. Behind
  * td_code_create. Bits are gathered one by one, sorted by the bytes that they stand in, and every pair of bytes
- * becomes a term. */
-#include "codes/code.h"
+ * becomes a term. Where subwords lie at odd bits, nearly every byte would be made of terms: then data and check bits
+ * move as fields of 32-bit words, and only the check bits of whole bytes are terms (fields.c). */
+#include "codes/map.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* One bit of the source that is added to one bit of a row. */
-typedef struct bit_link {
-    uint32_t row_bit, src_bit;
-} bit_link;
-
-typedef struct builder {
-    td_code_map *map;
-    bit_link *links;
-    size_t count, room;
-    bool failed;
-} builder;
 
 /* -- where bits stand -- */
 
@@ -51,11 +40,11 @@ uint32_t td_code_bit_of(const td_code *code, uint64_t coded_bit, uint32_t *subwo
 
 /* -- links to terms -- */
 
-static void add_link(builder *b, uint64_t row_bit, uint64_t src_bit)
+void td_code_add_link(td_code_builder *b, uint64_t row_bit, uint64_t src_bit)
 {
     if (b->count == b->room) {
         const size_t room = b->room ? 2 * b->room : 1024;
-        bit_link *links = realloc(b->links, room * sizeof *links);
+        td_code_link *links = realloc(b->links, room * sizeof *links);
         if (!links) {
             b->failed = true;
             return;
@@ -63,12 +52,12 @@ static void add_link(builder *b, uint64_t row_bit, uint64_t src_bit)
         b->links = links;
         b->room = room;
     }
-    b->links[b->count++] = (bit_link){(uint32_t)row_bit, (uint32_t)src_bit};
+    b->links[b->count++] = (td_code_link){(uint32_t)row_bit, (uint32_t)src_bit};
 }
 
 static int compare_links(const void *a, const void *b)
 {
-    const bit_link *x = a, *y = b;
+    const td_code_link *x = a, *y = b;
     const uint32_t row_x = x->row_bit / 8, row_y = y->row_bit / 8, src_x = x->src_bit / 8, src_y = y->src_bit / 8;
     if (row_x != row_y)
         return row_x < row_y ? -1 : 1;
@@ -95,14 +84,13 @@ static void finish_term(td_code_term *term, const unsigned char *mask)
     }
 }
 
-/* Rows 0 to dst_bytes - 1 are those of the word, the others syndromes. */
-static void make_terms(builder *b, td_code_row *rows, size_t row_count)
+static void make_terms(td_code_builder *b, td_code_row *rows, size_t row_count)
 {
     td_code_map *map = b->map;
     uint32_t terms = 0;
     size_t at = 0;
     for (size_t r = 0; r < row_count; r++) {
-        rows[r].dst = r < map->dst_bytes ? (uint32_t)r : TD_CODE_SYNDROME;
+        rows[r].dst = r < b->word_rows ? b->first_row + (uint32_t)r : TD_CODE_SYNDROME;
         rows[r].first_term = terms;
         while (at < b->count && b->links[at].row_bit / 8 == r) {
             const uint32_t src = b->links[at].src_bit / 8;
@@ -132,24 +120,26 @@ static bool is_copy(const td_code_map *map, const td_code_row *rows, size_t dwor
     return true;
 }
 
-static void make_copies(td_code_map *map, const td_code_row *rows, size_t row_count)
+static void make_copies(const td_code_builder *b, const td_code_row *rows, size_t row_count)
 {
-    for (size_t r = 0; r < map->dst_bytes;) {
+    td_code_map *map = b->map;
+    for (size_t r = 0; r < b->word_rows;) {
         uint32_t src = 0;
-        if (r % 4 == 0 && is_copy(map, rows, r / 4, &src)) {
+        if (!b->fields && r % 4 == 0 && is_copy(map, rows, r / 4, &src)) {
             map->copy[map->copy_count++] = (td_code_copy){(uint32_t)(r / 4), src};
             r += 4;
         } else
             map->row[map->row_count++] = rows[r++];
     }
-    for (size_t r = map->dst_bytes; r < row_count; r++)
+    for (size_t r = b->word_rows; r < row_count; r++)
         map->row[map->row_count + map->syndrome_count++] = rows[r];
 }
 
 /* Rows without a term are constants: plain C writes them four at a time, before the others. */
-static void make_fills(td_code_map *map)
+static void make_fills(const td_code_builder *b)
 {
-    const bool fills = map->dst_bytes >= 4;
+    td_code_map *map = b->map;
+    const bool fills = map->dst_bytes >= 4 && !b->fields;
     for (uint32_t r = 0; r < map->row_count; r++) {
         const td_code_row *row = &map->row[r];
         if (row->terms || !fills)
@@ -169,7 +159,7 @@ static void make_fills(td_code_map *map)
 
 static void make_planes(td_code_map *map)
 {
-    const uint32_t all = map->row_count + map->syndrome_count, dwords = map->address / 4 + 2;
+    const uint32_t all = map->row_count + map->syndrome_count, dwords = td_code_middle(map) + map->middle_count;
     for (uint32_t r = 0; r < all; r++)
         for (uint32_t t = 0; t < map->row[r].terms; t++)
             map->plane[map->term[map->row[r].first_term + t].src / 4] = 1;
@@ -178,7 +168,7 @@ static void make_planes(td_code_map *map)
             map->plane[map->plane_count++] = dword;
 }
 
-static size_t count_pairs(const builder *b)
+static size_t count_pairs(const td_code_builder *b)
 {
     size_t pairs = 0;
     for (size_t i = 0; i < b->count; i++)
@@ -186,8 +176,7 @@ static size_t count_pairs(const builder *b)
     return pairs;
 }
 
-/* `constant` has a byte for every row. */
-static td_status build(builder *b, const unsigned char *constant, size_t row_count)
+td_status td_code_build(td_code_builder *b, const unsigned char *constant, size_t row_count)
 {
     td_code_map *map = b->map;
     if (b->failed || !b->links) {
@@ -200,9 +189,10 @@ static td_status build(builder *b, const unsigned char *constant, size_t row_cou
     map->term = calloc(pairs, sizeof *map->term);
     map->row = calloc(row_count, sizeof *map->row);
     map->busy = calloc(row_count, sizeof *map->busy);
-    map->copy = calloc(row_count / 4 + 1, sizeof *map->copy);
+    if (!map->copy)
+        map->copy = calloc(row_count / 4 + 1, sizeof *map->copy);
     map->fill = calloc(row_count / 4 + 1, sizeof *map->fill);
-    map->plane = calloc(map->address / 4 + 2, sizeof *map->plane);
+    map->plane = calloc(td_code_middle(map) + map->middle_count, sizeof *map->plane);
     td_status status = TD_OK;
     if (!rows || !map->term || !map->row || !map->busy || !map->copy || !map->fill || !map->plane)
         status = td_fail_alloc(pairs * sizeof *map->term);
@@ -210,8 +200,8 @@ static td_status build(builder *b, const unsigned char *constant, size_t row_cou
         for (size_t r = 0; r < row_count; r++)
             rows[r].constant = constant[r];
         make_terms(b, rows, row_count);
-        make_copies(map, rows, row_count);
-        make_fills(map);
+        make_copies(b, rows, row_count);
+        make_fills(b);
         make_planes(map);
     }
     free(rows);
@@ -221,18 +211,17 @@ static td_status build(builder *b, const unsigned char *constant, size_t row_cou
 
 /* -- the two maps -- */
 
-static void set_bit(unsigned char *bytes, uint64_t bit, uint32_t value)
+void td_code_set_bit(unsigned char *bytes, uint64_t bit, uint32_t value)
 {
     bytes[bit / 8] |= (unsigned char)((value & 1) << bit % 8);
 }
 
-static td_status encode_map(td_code *code)
+static td_status encode_map(const td_code *code, td_code_map *map)
 {
-    td_code_map *map = &code->encode;
     map->src_bytes = td_word_bytes(code->data_bits);
     map->dst_bytes = td_word_bytes(code->coded_bits);
     map->address = (uint32_t)((map->src_bytes + 3) / 4 * 4);
-    builder b = {.map = map};
+    td_code_builder b = {.map = map, .word_rows = (uint32_t)map->dst_bytes};
     unsigned char *constant = calloc(1, map->dst_bytes);
     if (!constant)
         return td_fail_alloc(map->dst_bytes);
@@ -242,31 +231,30 @@ static td_status encode_map(td_code *code)
             const uint64_t src =
                 data ? (uint64_t)s * code->subword_bits + i : map->address * 8 + i - code->subword_bits;
             if (data)
-                add_link(&b, td_code_bit_at(code, s, i), src);
+                td_code_add_link(&b, td_code_bit_at(code, s, i), src);
             for (uint32_t j = 0; j < code->check_bits; j++)
                 if (code->column[i] >> j & 1)
-                    add_link(&b, td_code_bit_at(code, s, code->subword_bits + j), src);
+                    td_code_add_link(&b, td_code_bit_at(code, s, code->subword_bits + j), src);
         }
         for (uint32_t i = 0; i < code->subword_bits; i++)
-            set_bit(constant, td_code_bit_at(code, s, i), td_code_mask_bit(&code->constant, i));
+            td_code_set_bit(constant, td_code_bit_at(code, s, i), td_code_mask_bit(&code->constant, i));
         for (uint32_t j = 0; j < code->check_bits; j++)
-            set_bit(constant, td_code_bit_at(code, s, code->subword_bits + j), code->constant_check >> j);
+            td_code_set_bit(constant, td_code_bit_at(code, s, code->subword_bits + j), code->constant_check >> j);
     }
-    const td_status status = build(&b, constant, map->dst_bytes);
+    const td_status status = td_code_build(&b, constant, map->dst_bytes);
     free(constant);
     return status;
 }
 
 /* The data, then the syndromes of the subwords one after another. The constant that was added to the data changes the
  * syndrome of what is read, so that it stands in the constants of both. */
-static td_status check_map(td_code *code)
+static td_status check_map(const td_code *code, td_code_map *map)
 {
-    td_code_map *map = &code->check;
     map->src_bytes = td_word_bytes(code->coded_bits);
     map->dst_bytes = td_word_bytes(code->data_bits);
     map->address = (uint32_t)((map->src_bytes + 3) / 4 * 4);
     const size_t row_count = map->dst_bytes + ((size_t)code->subwords * code->check_bits + 7) / 8;
-    builder b = {.map = map};
+    td_code_builder b = {.map = map, .word_rows = (uint32_t)map->dst_bytes};
     unsigned char *constant = calloc(1, row_count);
     if (!constant)
         return td_fail_alloc(row_count);
@@ -277,32 +265,66 @@ static td_status check_map(td_code *code)
             const bool data = i < code->subword_bits, inverted = data && td_code_mask_bit(&code->constant, i);
             const uint64_t src = data ? td_code_bit_at(code, s, i) : map->address * 8 + i - code->subword_bits;
             if (data) {
-                add_link(&b, (uint64_t)s * code->subword_bits + i, src);
-                set_bit(constant, (uint64_t)s * code->subword_bits + i, inverted);
+                td_code_add_link(&b, (uint64_t)s * code->subword_bits + i, src);
+                td_code_set_bit(constant, (uint64_t)s * code->subword_bits + i, inverted);
             }
             added ^= inverted ? code->column[i] : 0;
             for (uint32_t j = 0; j < code->check_bits; j++)
                 if (code->column[i] >> j & 1)
-                    add_link(&b, syndrome + j, src);
+                    td_code_add_link(&b, syndrome + j, src);
         }
         for (uint32_t j = 0; j < code->check_bits; j++) {
-            add_link(&b, syndrome + j, td_code_bit_at(code, s, code->subword_bits + j));
-            set_bit(constant, syndrome + j, added >> j);
+            td_code_add_link(&b, syndrome + j, td_code_bit_at(code, s, code->subword_bits + j));
+            td_code_set_bit(constant, syndrome + j, added >> j);
         }
     }
-    const td_status status = build(&b, constant, row_count);
+    const td_status status = td_code_build(&b, constant, row_count);
     free(constant);
+    return status;
+}
+
+/* What a block costs with vectors, in about their instructions. */
+static uint64_t cost_of(const td_code_map *map)
+{
+    uint64_t cost = 24 * (uint64_t)map->plane_count + 20 * (uint64_t)((map->row_count + 3) / 4);
+    for (uint32_t r = 0; r < map->row_count + map->syndrome_count; r++)
+        for (uint32_t t = 0; t < map->row[r].terms; t++)
+            cost += map->term[map->row[r].first_term + t].identity ? 2 : 10;
+    for (uint32_t i = 0; i < map->early_count; i++)
+        cost += 8 + 16 * (uint64_t)map->early[i].fields;
+    for (uint32_t i = 0; i < map->late_count; i++)
+        cost += 8 + 16 * (uint64_t)map->late[i].fields;
+    return cost;
+}
+
+/* The cheaper of the two. */
+static td_status choose(const td_code *code, td_status (*by_bytes)(const td_code *, td_code_map *),
+                        td_status (*by_fields)(const td_code *, td_code_map *), td_code_map *out)
+{
+    td_code_map other = {0};
+    td_status status = by_bytes(code, out);
+    if (status || !td_code_has_fields(code))
+        return status;
+    status = by_fields(code, &other);
+    if (!status && cost_of(&other) < cost_of(out)) {
+        td_code_map_free(out);
+        *out = other;
+    } else
+        td_code_map_free(&other);
     return status;
 }
 
 td_status td_code_maps(td_code *code)
 {
-    const td_status status = encode_map(code);
-    return status ? status : check_map(code);
+    const td_status status = choose(code, encode_map, td_code_encode_fields, &code->encode);
+    return status ? status : choose(code, check_map, td_code_check_fields, &code->check);
 }
 
 void td_code_map_free(td_code_map *map)
 {
+    free(map->early);
+    free(map->late);
+    free(map->field);
     free(map->row);
     free(map->busy);
     free(map->copy);

@@ -1,4 +1,5 @@
 /* Codes between two memories: td_code_encode and td_code_check. Everything is checked before a word is written. */
+#include "base/record.h"
 #include "codes/code.h"
 #include "memory/x_state.h"
 
@@ -64,7 +65,7 @@ td_status td_code_encode(const td_code *code, const td_memory *data, uint64_t fi
     status = td_memory_finish_write(coded, first, count);
     if (status)
         td_fail_prefix("code_encode: ");
-    return status;
+    return td_record_other("code_encode", status);
 }
 
 td_status td_code_check(const td_code *code, const td_memory *coded, uint64_t first, uint64_t count, td_memory *data,
@@ -96,5 +97,5 @@ td_status td_code_check(const td_code *code, const td_memory *coded, uint64_t fi
         td_fail_prefix("code_check: ");
     else
         *result = found;
-    return status;
+    return data ? td_record_other("code_check", status) : status;
 }

@@ -5,6 +5,7 @@
 #include "backdoor/parts.h"
 #include "base/fp_mode.h"
 #include "base/profile.h"
+#include "base/record.h"
 #include "report/parts.h"
 
 #include <math.h>
@@ -374,5 +375,5 @@ td_status td_backdoor_compare_parts(td_memory *const *memories, size_t count, co
     td_tensor_destroy(&c.made);
     td_tensor_destroy(&c.found);
     td_mode_leave(mode);
-    return td_placed_close(&placed, status);
+    return td_record_other("backdoor_compare_parts", td_placed_close(&placed, status));
 }

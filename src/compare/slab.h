@@ -11,7 +11,7 @@
 #include "exec/exec.h"
 
 #define TD_SLAB_NODES TD_WALK_NODES
-#define TD_SLAB_BYTES ((size_t)16 << 10) /* of the buffer that a slab is taken out into */
+#define TD_SLAB_BYTES ((size_t)32 << 10) /* of the buffer that a slab is taken out into: the most of slab_bytes */
 
 /* Where the elements of a slab are read. */
 typedef enum td_slab_way {

@@ -2,6 +2,8 @@
  * takes. Behind td_slabs_walk, which compare.c calls. Fails only with TD_NO_MEMORY. */
 #include "compare/slab.h"
 
+#include "base/thresholds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +15,6 @@
 /* Axes that are compared transposed, in place, are at least as long as a vector. */
 #define TRANSPOSED_BYTES 16u
 #define FEW_ELEMS 1024
-/* A box that is contiguous from end to end is read in place, so its slabs need not fit in the buffer. */
-#define CONTIGUOUS_BYTES ((uint64_t)128 << 10)
 
 /* A box while it is cut into slabs. */
 typedef struct cutting {
@@ -190,7 +190,9 @@ static void choose_blocks(cutting *c)
     const unsigned stored = elem_bytes(c), held = c->wish->tensor_bytes;
     const uint64_t bytes = stored > held ? stored : held,
                    step = bytes * (c->box->piece_count ? c->box->piece_count : 1);
-    const uint64_t most = c->way == TD_SLAB_ROWS && c->count == 1 ? CONTIGUOUS_BYTES : TD_SLAB_BYTES;
+    /* A box that is contiguous from end to end is read in place, so its slabs need not fit in the buffer. */
+    const uint64_t most =
+        td_threshold(c->way == TD_SLAB_ROWS && c->count == 1 ? TD_THRESHOLD_SLAB_CONTIGUOUS : TD_THRESHOLD_SLAB_BYTES);
     uint64_t budget = step < most ? most / step : 1;
     const bool whole = (!c->box->selectors || !c->whole_ground) && count_elems(c) <= budget;
     for (size_t i = 0; i < c->count; i++)
@@ -311,7 +313,8 @@ td_status td_slabs_walk(const td_run *run, const td_slab_wish *wish, td_slabs_vi
 void td_slabs_of_tensor(unsigned char *const *data, unsigned bytes, uint64_t elems, td_slabs_visit *visit,
                         void *context)
 {
-    const uint64_t block = CONTIGUOUS_BYTES / bytes, even = elems / block, left = elems % block;
+    const uint64_t block = td_threshold(TD_THRESHOLD_SLAB_CONTIGUOUS) / bytes, even = elems / block,
+                   left = elems % block;
     td_slabs s = {.bank = data, .node_count = 1, .lanes = 1, .lane_rows = true, .way = TD_SLAB_ROWS, .row_nodes = 1};
     s.node[0] = (td_node){.tensor = 1, .memory = 8 * (int64_t)bytes};
     s.stride[0] = bytes;

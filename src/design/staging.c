@@ -6,6 +6,7 @@
  * used. Called by a bridge (tensordoor_bridge.h). */
 #include "backdoor/call.h"
 #include "base/pages.h"
+#include "base/record.h"
 #include "design/transfer.h"
 
 #include <stdlib.h>
@@ -219,7 +220,7 @@ static void take_back(td_memory *memory, bool writes_tensor)
 }
 
 /* Runs the operation on the copy, or on the buffer as the same memory with other storage. Only the copy has x and z. */
-static td_status run_staged(td_memory *memory, const td_call *given)
+static td_status run_call(td_memory *memory, const td_call *given)
 {
     td_call call = *given;
     struct td_transfer *t = memory ? memory->transfer : NULL;
@@ -247,6 +248,20 @@ static td_status run_staged(td_memory *memory, const td_call *given)
     td_status status = td_call_run(&call);
     if (t && !status)
         list_whole(t);
+    return status;
+}
+
+/* The same, told to who records. */
+static td_status run_staged(td_memory *memory, const td_call *given)
+{
+    const td_status status = run_call(memory, given);
+    if (!status && td_record_heard())
+        td_record(&(td_recorded){.kind = given->writes_tensor ? TD_RECORDED_DUMP : TD_RECORDED_LOAD,
+                                 .banks = &memory,
+                                 .bank_count = 1,
+                                 .tensor = given->tensor,
+                                 .layout = given->layout,
+                                 .as = given->as});
     return status;
 }
 

@@ -27,7 +27,7 @@ static void free_transfer(struct td_transfer *t)
     free(t);
 }
 
-td_status td_transfer_begin(td_memory *memory)
+static td_status begin(td_memory *memory)
 {
     if (memory->depth_words > MAX_DEPTH)
         return td_fail(TD_ARGUMENT,
@@ -50,7 +50,15 @@ td_status td_transfer_begin(td_memory *memory)
     t->staged = NULL;
     t->borrowed = false;
     t->shared = false;
-    if (t->crosses)
+    return TD_OK;
+}
+
+td_status td_transfer_begin(td_memory *memory)
+{
+    const td_status status = begin(memory);
+    if (status)
+        return status;
+    if (memory->transfer->crosses)
         memory->unknown_any = false;
     return memory->backing ? td_layers_begin(memory) : TD_OK;
 }
@@ -70,6 +78,18 @@ td_status td_transfer_begin_list(td_memory *memory)
     td_status status = td_transfer_begin(memory);
     if (!status)
         empty_list(memory->transfer);
+    return status;
+}
+
+td_status td_transfer_list_again(td_memory *memory)
+{
+    size_t count = 0;
+    td_memory *const *below = memory->backing ? memory->backing->below(memory, &count) : NULL;
+    td_status status = begin(memory);
+    if (!status)
+        empty_list(memory->transfer);
+    for (size_t i = 0; i < count && !status; i++)
+        status = td_transfer_list_again(below[i]);
     return status;
 }
 
@@ -298,24 +318,6 @@ td_status td_transfer_span(td_memory *memory, uint64_t first, uint64_t count)
         return status;
     if (count && first < memory->depth_words && count <= memory->depth_words - first)
         add(memory->transfer, first, count, 1);
-    return end_lists(&memory, 1);
-}
-
-td_status td_transfer_spans(td_memory *memory, const td_span *spans, size_t count)
-{
-    if (!memory || (count && !spans))
-        return td_fail(TD_ARGUMENT, "transfer_spans: the %s NULL; pass %s", memory ? "spans are" : "memory is",
-                       memory ? "them" : "one");
-    for (size_t i = 0; i < count; i++)
-        if (spans[i].first >= memory->depth_words || spans[i].count > memory->depth_words - spans[i].first)
-            return td_fail(TD_RANGE,
-                           "transfer_spans: words %" PRIu64 " to %" PRIu64 " of a memory of %" PRIu64 "; pass fewer",
-                           spans[i].first, spans[i].first + spans[i].count - 1, memory->depth_words);
-    const td_status status = td_transfer_begin_list(memory);
-    if (status)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        add(memory->transfer, spans[i].first, spans[i].count, 1);
     return end_lists(&memory, 1);
 }
 

@@ -58,6 +58,9 @@ struct td_transfer {
 td_status td_transfer_begin(td_memory *memory);
 td_status td_transfer_begin_list(td_memory *memory);
 
+/* The same where words have crossed before and others follow, as those that go out: what is x stays known. */
+td_status td_transfer_list_again(td_memory *memory);
+
 /* Adds words with no step between them; td_transfer_end_list says whether all could be added. */
 void td_transfer_add_span(struct td_transfer *t, uint64_t first, uint64_t count);
 td_status td_transfer_end_list(struct td_transfer *t);

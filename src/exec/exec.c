@@ -310,6 +310,15 @@ void td_exec_load(const td_run *run)
     move_all(run, false);
 }
 
+bool td_exec_moves_all(const td_plan *plan, const td_convert *convert)
+{
+    const td_run run = {.plan = plan, .convert = convert};
+    bool all = !plan->last && !plan->in_order;
+    for (size_t b = 0; b < plan->data_count && all; b++)
+        all = takes_move(&run, &plan->move[2 * b]) && !td_stage_of(plan, b, false) && plan->rows[b].way != TD_ROWS_NONE;
+    return all;
+}
+
 void td_exec_dump(const td_run *run)
 {
     move_all(run, true);

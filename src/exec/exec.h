@@ -18,6 +18,10 @@ typedef struct td_run {
 } td_run;
 
 void td_exec_load(const td_run *run);
+
+/* Whether a load with this conversion converts every element inside of a move. */
+bool td_exec_moves_all(const td_plan *plan, const td_convert *convert);
+
 void td_exec_dump(const td_run *run);
 
 /* Before a dump whose conversion may refuse (convert->check): TD_RANGE when a value in memory has no place in the

@@ -3,6 +3,7 @@
 #include "exec/gather.h"
 
 #include "base/pool.h"
+#include "exec/grounds.h"
 
 #include <string.h>
 
@@ -19,35 +20,32 @@ static void run_banks(const td_run *run, const td_words_move *m, bool dump, uint
     }
 }
 
-static void run_row(const td_run *run, const td_words_move *m, bool dump, uint64_t count, td_at at)
+static void run_row(const td_run *run, const td_words_move *m, const td_grounds *grounds, bool dump, uint64_t count,
+                    td_at at)
 {
     const td_plan *plan = run->plan;
-    const td_table *table = &plan->table;
     if (!m->fn) {
         run_banks(run, m, dump, count, at);
         return;
     }
     const int64_t elem = plan->tensor_dtype.bytes;
-    m->fn(&(td_gather){.elems = run->tensor + at.tensor * elem,
-                       .elem_step = m->row.tensor * elem,
-                       .bank = run->bank,
-                       .one_bank = plan->geometry.banks == 1,
-                       .far = m->far,
-                       .entry_bytes = table->entry_bytes,
-                       .bank_shift = table->bank_shift,
-                       .entry = (const unsigned char *)table->entry + at.select * table->entry_bytes,
-                       .entry_step = m->row.select,
-                       .word_bytes = plan->geometry.word_bytes,
-                       .offset = at.memory / 8,
-                       .offset_step = m->row.memory / 8,
-                       .bytes = m->bytes,
-                       .count = count});
+    td_gather g = {.elem_step = m->row.tensor * elem,
+                   .far = m->far,
+                   .entry_step = m->row.select,
+                   .offset = at.memory / 8,
+                   .offset_step = m->row.memory / 8,
+                   .bytes = m->bytes,
+                   .count = count};
+    g.elems = run->tensor + at.tensor * elem;
+    td_grounds_give(grounds, run, at.select, &g);
+    m->fn(&g);
 }
 
 /* A part of the outermost loop, or of the row where there is none. */
 typedef struct shared_gather {
     const td_run *run;
     const td_words_move *move;
+    const td_grounds *grounds;
     td_at at;
     bool dump;
     unsigned parts;
@@ -61,7 +59,7 @@ static void run_parts(void *context, unsigned begin, unsigned end)
     const uint64_t first = outer->extent * begin / s->parts, count = outer->extent * end / s->parts - first;
     const td_at at = td_at_step(s->at, outer, first);
     if (!m->loops) {
-        run_row(s->run, m, s->dump, count, at);
+        run_row(s->run, m, s->grounds, s->dump, count, at);
         return;
     }
     td_node loop[TD_GATHER_LOOPS];
@@ -69,12 +67,17 @@ static void run_parts(void *context, unsigned begin, unsigned end)
     loop[0].extent = count;
     td_walk w;
     for (td_walk_begin(&w, loop, m->loops, at); w.more; td_walk_next(&w))
-        run_row(s->run, m, s->dump, m->row.extent, w.at);
+        run_row(s->run, m, s->grounds, s->dump, m->row.extent, w.at);
 }
 
 void td_gather_run(const td_run *run, const td_words_move *move, bool dump, td_at at)
 {
-    shared_gather s = {.run = run, .move = move, .at = at, .dump = dump, .parts = 1};
+    td_grounds grounds;
+    uint64_t words = move->row.extent;
+    for (size_t i = 0; i < move->loops; i++)
+        words *= move->loop[i].extent;
+    shared_gather s = {
+        .run = run, .move = move, .grounds = td_grounds_find(&grounds, run, words), .at = at, .dump = dump, .parts = 1};
     if (move->splits)
         s.parts = td_pool_parts(run->plan->elems * run->plan->tensor_dtype.bytes,
                                 move->loops ? move->loop[0].extent : move->row.extent);

@@ -218,6 +218,8 @@ static bool may_stream(const td_move *m, const unsigned char *dst, uint64_t shif
 void td_move_run(const td_move *m, const td_move_values *values, bool one_thread, unsigned char *dst,
                  const unsigned char *src)
 {
+    dst += m->dst_first;
+    src += m->src_first;
     const uint64_t shift = shift_of(m, dst);
     const bool stream = may_stream(m, dst, shift);
     if (m->loops == 0 && !values && m->fill && m->fill->pad_runs) {

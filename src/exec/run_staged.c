@@ -4,6 +4,7 @@
 #include "exec/run_staged.h"
 
 #include "base/pool.h"
+#include "exec/grounds.h"
 #include "plan/move.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct scratch {
 typedef struct job {
     const td_stage *stage;
     const td_run *run;
+    const td_grounds *grounds;
     bool dump;
     td_at at;
     uint64_t steps[TD_WALK_NODES], batches;
@@ -36,28 +38,23 @@ typedef struct batch {
 
 static unsigned char *place_of(const job *j, td_at at)
 {
-    return td_ground_at(j->run->plan, j->run->bank, at.select) + at.memory / 8;
+    unsigned char *ground =
+        j->grounds ? (unsigned char *)j->grounds->at[at.select] : td_ground_at(j->run->plan, j->run->bank, at.select);
+    return ground + at.memory / 8;
 }
 
 /* The units of a run between a table's places and a dense scratch. */
 static void copy_by_table(const job *j, const td_node *run, bool to_memory, td_at at, unsigned char *words)
 {
-    const td_plan *plan = j->run->plan;
-    const td_table *table = &plan->table;
     td_gather g = {.elem_step = (ptrdiff_t)j->stage->code.bytes,
-                   .bank = j->run->bank,
-                   .one_bank = plan->geometry.banks == 1,
                    .far = j->stage->far,
-                   .entry_bytes = table->entry_bytes,
-                   .bank_shift = table->bank_shift,
-                   .entry = (const unsigned char *)table->entry + at.select * table->entry_bytes,
                    .entry_step = run->select,
-                   .word_bytes = plan->geometry.word_bytes,
                    .offset = at.memory / 8,
                    .offset_step = run->memory / 8,
                    .bytes = j->stage->code.bytes,
                    .count = run->extent};
     g.elems = words;
+    td_grounds_give(j->grounds, j->run, at.select, &g);
     (to_memory ? j->stage->scatter : j->stage->gather)(&g);
 }
 
@@ -95,11 +92,10 @@ static inline __attribute__((always_inline)) void copy_run(const job *j, const t
                                                            unsigned char *words, size_t bytes)
 {
     const td_node node = *of;
-    unsigned char *const *const bank = j->run->bank;
     unsigned char *place = place_of(j, at);
     for (uint64_t i = 0; i < node.extent; i++, words += bytes, place += node.memory / 8) {
         if (node.select)
-            place = bank[at.select + (int64_t)i * node.select] + at.memory / 8 + (int64_t)i * node.memory / 8;
+            place = place_of(j, td_at_step(at, &node, i));
         if (bytes & (bytes - 1))
             copy_odd(to_memory ? place : words, to_memory ? words : place, bytes);
         else
@@ -126,7 +122,7 @@ static void copy_units(const job *j, const batch *b, bool to_memory, unsigned ch
     static const td_node single = {.extent = 1};
     const size_t bytes = j->stage->code.bytes;
     const td_node *run = &b->unit[b->count];
-    const bool by_table = j->run->plan->table.entry && run->select;
+    const bool by_table = j->run->plan->table.entry && run->select && run->extent >= SHORT_RUN;
     const bool nested = b->count && !by_table;
     const td_node *outer = nested ? run - 1 : &single;
     const size_t step = outer->extent * run->extent * bytes;
@@ -352,13 +348,17 @@ void td_stage_run(const td_stage *s, const td_run *run, const td_box *box, bool 
     const td_plan *plan = run->plan;
     job j = {.stage = s, .run = run, .dump = dump, .at = td_box_at(box), .batches = 1, .parts = 1};
     uint64_t bytes = plan->tensor_dtype.bytes * (uint64_t)s->code.lanes;
+    uint64_t units = 1;
+    td_grounds grounds;
     j.at.memory -= (int64_t)s->phase;
     for (size_t i = 0; i < s->unit_count; i++) {
         /* A dump reads one copy of each element. */
         j.steps[i] = dump && s->unit[i].tensor == 0 ? 1 : (s->unit[i].extent + s->chunk[i] - 1) / s->chunk[i];
         j.batches *= j.steps[i];
         bytes *= s->unit[i].extent;
+        units *= s->unit[i].extent;
     }
+    j.grounds = td_grounds_find(&grounds, run, units);
     if (!plan->slides && !plan->skewed && !s->overlaps)
         j.parts = td_pool_parts(bytes, j.batches);
     if (j.parts > 1)

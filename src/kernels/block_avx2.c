@@ -1,10 +1,11 @@
-/* The kernels of block-scaled tensors for AVX2: the largest magnitudes of eight blocks at a time, found side by side;
- * the compiler's vectors for the rest. */
+/* The kernels of block-scaled tensors for AVX2: the largest magnitudes of eight blocks at a time, found side by side,
+ * and their powers of two; the compiler's vectors for the rest. */
 #include "kernels/block.h"
 
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
+#define OWN_POWERS
 #include "kernels/block.inc"
 
 INLINE __m256i magnitudes(const float *row)
@@ -116,9 +117,91 @@ TARGET static void range_avx2(float *min, float *max, const float *row, size_t b
         range_rows(min + done, max + done, row + done * block, blocks - done, block);
 }
 
+/* -- powers of two, of eight blocks at a time, as power_of of block.inc -- */
+
+INLINE __m256i splat(int32_t value)
+{
+    return _mm256_set1_epi32(value);
+}
+
+INLINE __m256i pick(__m256i no, __m256i yes, __m256i which)
+{
+    return _mm256_blendv_epi8(no, yes, which);
+}
+
+/* A comparison is -1 where it is true, so that less of it is one more. */
+INLINE __m256i eight_codes(__m256i amax, const td_power *p, const td_power_rule rule)
+{
+    const __m256i emax = splat(p->emax), zero = _mm256_setzero_si256(), man_mask = splat((int32_t)MAN_MASK);
+    if (rule == TD_POWER_FLOOR)
+        return _mm256_sub_epi32(_mm256_srli_epi32(amax, 23), emax);
+    if (rule == TD_POWER_EVEN) {
+        const __m256i up = _mm256_add_epi32(amax, splat((int32_t)(1U << (22 - p->man_bits))));
+        return _mm256_sub_epi32(_mm256_srli_epi32(up, 23), emax);
+    }
+    if (rule == TD_POWER_CEIL) {
+        const __m256i more = _mm256_cmpgt_epi32(_mm256_and_si256(amax, man_mask), zero);
+        return _mm256_sub_epi32(_mm256_sub_epi32(_mm256_srli_epi32(amax, 23), more), emax);
+    }
+    const bool rceil = rule == TD_POWER_RCEIL;
+    const __m256i share = _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(amax), _mm256_set1_ps(p->inverse)));
+    const __m256i man = _mm256_and_si256(share, man_mask), exponent = _mm256_srli_epi32(share, 23);
+    const int32_t half = (int32_t)HALF_OF_MAN;
+    const __m256i above = splat(rceil ? 0 : half - 1), small_above = splat(rceil ? half : half + half / 2 - 1);
+    const __m256i more =
+        pick(_mm256_cmpgt_epi32(man, above), _mm256_cmpgt_epi32(man, small_above), _mm256_cmpeq_epi32(exponent, zero));
+    return _mm256_sub_epi32(exponent, more);
+}
+
+INLINE void eight_powers(uint8_t *code, float *by, const uint32_t *amax, const td_power *p, const td_power_rule rule)
+{
+    const __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)amax), inf = splat((int32_t)INF_BITS),
+                  zero = _mm256_setzero_si256(), most = splat(CODE_MAX), none = splat(CODE_NAN);
+    const __m256i finite =
+        p->inf_is_max ? pick(found, splat((int32_t)MAX_BITS), _mm256_cmpeq_epi32(found, inf)) : found;
+    __m256i c = _mm256_max_epi32(eight_codes(finite, p, rule), zero);
+    c = _mm256_andnot_si256(_mm256_cmpeq_epi32(finite, zero), c);
+    c = pick(c, p->inf_is_max ? most : none, _mm256_cmpgt_epi32(c, most));
+    c = pick(none, c, _mm256_cmpgt_epi32(inf, finite));
+    __m256i bits = _mm256_slli_epi32(_mm256_sub_epi32(most, c), 23);
+    bits = pick(bits, splat((int32_t)HALF_OF_MAN), _mm256_cmpeq_epi32(c, most));
+    bits = pick(bits, splat(0x7fc00000), _mm256_cmpeq_epi32(c, none));
+    _mm256_storeu_si256((__m256i *)(void *)by, bits);
+    const __m256i words = _mm256_packus_epi32(c, c), bytes = _mm256_packus_epi16(words, words);
+    const int32_t low = _mm256_extract_epi32(bytes, 0), high = _mm256_extract_epi32(bytes, 4);
+    memcpy(code, &low, sizeof low);
+    memcpy(code + 4, &high, sizeof high);
+}
+
+#define POWERS(name, rule)                                                                                             \
+    TARGET static void name(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p)          \
+    {                                                                                                                  \
+        size_t j = 0;                                                                                                  \
+        for (; j + 8 <= blocks; j += 8)                                                                                \
+            eight_powers(code + j, by + j, amax + j, p, rule);                                                         \
+        power_of(code + j, by + j, amax + j, blocks - j, p, rule);                                                     \
+    }
+POWERS(floor_powers, TD_POWER_FLOOR)
+POWERS(even_powers, TD_POWER_EVEN)
+POWERS(ceil_powers, TD_POWER_CEIL)
+POWERS(rceil_powers, TD_POWER_RCEIL)
+POWERS(nearest_powers, TD_POWER_NEAREST)
+
+TARGET static void power_avx2(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p)
+{
+    static void (*const powers[])(uint8_t *, float *, const uint32_t *, size_t,
+                                  const td_power *) = {[TD_POWER_FLOOR] = floor_powers,
+                                                       [TD_POWER_EVEN] = even_powers,
+                                                       [TD_POWER_CEIL] = ceil_powers,
+                                                       [TD_POWER_RCEIL] = rceil_powers,
+                                                       [TD_POWER_NEAREST] = nearest_powers};
+    powers[p->rule](code, by, amax, blocks, p);
+}
+
 void td_block_init_avx2(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
     kernels->amax = amax_avx2;
     kernels->range = range_avx2;
+    kernels->power = power_avx2;
 }

@@ -13,6 +13,7 @@
 
 #include "kernels/isa.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,11 +21,13 @@
 
 #define TD_CODE_BLOCK 64  /* words that a kernel takes at once, at most */
 #define TD_CODE_DWORDS 64 /* of 32 bits in a word: wider ones go through plain C */
+#define TD_CODE_MIDDLE 32 /* and of what is made on the way */
 #define TD_CODE_SYNDROME (~(uint32_t)0)
 
 /* What one byte of the source adds to a row: 8 bits that each are the parity of some of its bits. */
 typedef struct td_code_term {
-    uint32_t src;             /* the byte of the source word; from td_code_map.address on: of the address */
+    uint32_t src;             /* the byte of the source word; from td_code_map.address on: of the address, 8 bytes;
+                               * behind those: of what is made on the way */
     uint32_t identity;        /* 1: the byte itself */
     uint64_t affine;          /* as gf2p8affineqb takes it: byte 7 - i is the mask of bit i */
     unsigned char low[16];    /* for the low four bits of the byte */
@@ -39,6 +42,20 @@ typedef struct td_code_row {
     unsigned char constant;
 } td_code_row;
 
+/* 32 bits that are put together from bits of other 32-bit words: each of them is shifted by `left`, or by -left to the
+ * right, and gives the bits of its mask. Of words of several subwords these are far cheaper than terms. */
+typedef struct td_code_field {
+    uint32_t src; /* the 32-bit word, numbered as the bytes of terms are */
+    int32_t left;
+    uint32_t mask;
+} td_code_field;
+
+typedef struct td_code_join {
+    uint32_t dst; /* the 32-bit word */
+    uint32_t first_field, fields;
+    uint32_t constant; /* is added */
+} td_code_join;
+
 /* Four bytes that are the same in both words. Numbers of 32-bit words. */
 typedef struct td_code_copy {
     uint32_t dst, src;
@@ -49,10 +66,17 @@ typedef struct td_code_fill {
     uint32_t dst, value;
 } td_code_fill;
 
+/* In order: the early joins, from the source to words of the middle; the rows and syndromes; the late joins, from
+ * source and middle to the destination. Rows are bytes of the destination, or of the middle: then their numbers are
+ * those that terms have. Copies are of the source or of the middle. */
 typedef struct td_code_map {
     size_t src_bytes, dst_bytes; /* of a stored word */
     uint32_t address;            /* the number of the first byte of the address: src_bytes, rounded up to 4 */
     uint32_t row_count, copy_count, syndrome_count, plane_count, fill_count, busy_count;
+    bool rows_in_middle;
+    uint32_t early_count, late_count, middle_count; /* middle: 32-bit words, behind the address */
+    td_code_join *early, *late;
+    td_code_field *field;
     td_code_row *row; /* by the byte of the destination; the syndromes behind */
     td_code_fill *fill;
     td_code_row *busy; /* plain C: the rows that the fills leave */
@@ -60,6 +84,12 @@ typedef struct td_code_map {
     uint32_t *plane; /* the 32-bit words of source and address whose bytes stand in terms */
     td_code_term *term;
 } td_code_map;
+
+/* The number of the first 32-bit word of the middle. */
+static inline uint32_t td_code_middle(const td_code_map *map)
+{
+    return map->address / 4 + 2;
+}
 
 typedef size_t (*td_code_fn)(const td_code_map *map, unsigned char *dst, const unsigned char *src, uint64_t first,
                              size_t count);

@@ -21,6 +21,10 @@ INLINE void store(unsigned char *p, vec z)
 }
 
 #define broadcast_byte(value) _mm256_set1_epi8((char)(value))
+#define broadcast_32(value) _mm256_set1_epi32((int)(value))
+#define shift_left_32 _mm256_sll_epi32
+#define shift_right_32 _mm256_srl_epi32
+#define and_of _mm256_and_si256
 #define xor_of _mm256_xor_si256
 #define or_of _mm256_or_si256
 #define is_zero(z) _mm256_testz_si256(z, z)

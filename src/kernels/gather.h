@@ -20,10 +20,10 @@
     X(gather)
 
 typedef struct td_gather {
-    unsigned char *elems; /* a scatter only reads them */
-    ptrdiff_t elem_step;  /* bytes */
-    unsigned char *const *bank;
-    bool one_bank; /* bank[0] has every place */
+    unsigned char *elems;       /* a scatter only reads them */
+    ptrdiff_t elem_step;        /* bytes */
+    unsigned char *const *bank; /* NULL: entries are addresses, of 8 bytes */
+    bool one_bank;              /* bank[0] has every place */
     bool far;
     uint8_t entry_bytes, bank_shift;
     const void *entry; /* of i = 0 */

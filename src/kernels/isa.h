@@ -1,5 +1,5 @@
-/* The one mechanism of the kernels. A family (arith, move, pick, shuffle, pack, equal, agree, tolerance, convert, cast,
- * code, block, keep, pairs, quant, slice, weave) is
+/* The one mechanism of the kernels. A family (arith, chain, move, pick, shuffle, pack, equal, agree, tolerance,
+ * convert, cast, code, block, keep, pairs, quant, slice, weave) is
  *
  *   a table in its header, TD_MOVE_KERNELS(X): one line per kernel, from which the prototypes, the struct of function
  *   pointers (td_move_kernels), the tests and the benches are made;

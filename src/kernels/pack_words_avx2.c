@@ -10,6 +10,7 @@
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
 #include "kernels/pack_bmi2.inc"
+#include "kernels/pack_words_single.inc"
 
 INLINE uint64_t load8(const unsigned char *p)
 {
@@ -376,12 +377,18 @@ static TARGET size_t unpack_vectors(unsigned char *elems, const unsigned char *m
 #define X(container)                                                                                                   \
     TARGET TD_PACK_WORDS_KERNEL(container, avx2)                                                                       \
     {                                                                                                                  \
+        if (((container) > 8 || !find_halves(code, stride, units)) &&                                                  \
+            pack_single_x##container(memory, stride, elems, units, code))                                              \
+            return;                                                                                                    \
         const size_t done = (container) == 8 ? pack_vectors(memory, stride, elems, units, code) : 0;                   \
         pack_words(memory + (ptrdiff_t)done * stride, stride, elems + done * code->lanes, units - done, code,          \
                    (container) / 8);                                                                                   \
     }                                                                                                                  \
     TARGET TD_UNPACK_WORDS_KERNEL(container, avx2)                                                                     \
     {                                                                                                                  \
+        if (((container) > 8 || !find_halves(code, stride, units)) &&                                                  \
+            unpack_single_x##container(elems, memory, stride, units, code))                                            \
+            return;                                                                                                    \
         const size_t done = (container) == 8 ? unpack_vectors(elems, memory, stride, units, code) : 0;                 \
         unpack_words(elems + done * code->lanes, memory + (ptrdiff_t)done * stride, stride, units - done, code,        \
                      (container) / 8);                                                                                 \

@@ -63,10 +63,15 @@ static inline size_t container_of(const td_word_code *code, uint32_t lane)
         }                                                                                                              \
     }
 
+#define INLINE static inline __attribute__((always_inline))
+#include "kernels/pack_words_single.inc"
+
 #define X(size)                                                                                                        \
     EVEN(size)                                                                                                         \
     TD_PACK_WORDS_KERNEL(size, c)                                                                                      \
     {                                                                                                                  \
+        if (pack_single_x##size(memory, stride, elems, units, code))                                                   \
+            return;                                                                                                    \
         if (code->even) {                                                                                              \
             pack_even_x##size(memory, stride, elems, units, code);                                                     \
             return;                                                                                                    \
@@ -87,6 +92,8 @@ static inline size_t container_of(const td_word_code *code, uint32_t lane)
     }                                                                                                                  \
     TD_UNPACK_WORDS_KERNEL(size, c)                                                                                    \
     {                                                                                                                  \
+        if (unpack_single_x##size(elems, memory, stride, units, code))                                                 \
+            return;                                                                                                    \
         if (code->even) {                                                                                              \
             unpack_even_x##size(elems, memory, stride, units, code);                                                   \
             return;                                                                                                    \

@@ -8,7 +8,10 @@
  * A vector of the output is a sum of terms: each loads a window of the source and says which of its bytes goes where.
  * Nothing outside the named bytes is written, but for gaps between them that the vector version of AVX2 writes back as
  * they were; nothing outside the span of what is named is read. Units fewer than a list takes at once, which only the
- * last call of a row has, go one by one; else the last list again covers some units of the one before. */
+ * last call of a row has, go one by one; else the last list again covers some units of the one before.
+ *
+ * Where no vectors are worth it, the places of a unit's elements are a list too (td_shuffle_by_places): one load and
+ * one store for each, whatever the layout is. */
 #ifndef TD_KERNELS_SHUFFLE_H
 #define TD_KERNELS_SHUFFLE_H
 
@@ -97,7 +100,12 @@ bool td_shuffle_list(td_shuffle *s, unsigned vector);
 /* Given what is moved: both, and the best kernel that `cpu_flags` allow. False where that is plain C. */
 bool td_shuffle_prepare(td_shuffle *s, unsigned cpu_flags);
 
-/* Units one by one, for what is left over. */
+/* The same without vectors: the elements of many short axes one by one, but without loops around each. The steps of
+ * the units are the innermost loop, so that one should be long. False where a unit has too many elements. */
+bool td_shuffle_by_places(td_shuffle *s);
+TD_SHUFFLE_KERNEL(shuffle_places, c);
+
+/* Units one by one: by places, and for what is left over. */
 void td_shuffle_units(const td_shuffle *s, unsigned char *dst, const unsigned char *src, size_t units);
 
 /* A plan keeps these in memory of their own alignment; free with td_shuffle_free. NULL: no memory. */

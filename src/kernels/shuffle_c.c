@@ -331,6 +331,67 @@ bool td_shuffle_prepare(td_shuffle *s, unsigned cpu_flags)
     return true;
 }
 
+/* -- lists of places -- */
+
+#define AT_ONCE 32 /* units: what they touch stays in the first-level cache until the next element needs it */
+
+/* The steps of a unit are inside, because a loop of constant steps needs no list: they are the longest there is. */
+static inline __attribute__((always_inline)) void move_places(const td_shuffle *s, unsigned char *dst,
+                                                              const unsigned char *src, size_t units, const size_t size)
+{
+    const ptrdiff_t dst_unit = s->loop[s->unit].dst, src_unit = s->loop[s->unit].src;
+    const size_t elems = s->elems;
+    for (size_t u = 0; u < units; u += AT_ONCE) {
+        const size_t count = units - u < AT_ONCE ? units - u : AT_ONCE;
+        for (size_t e = 0; e < elems; e++) {
+            unsigned char *to = dst + s->dst_at[e] + (ptrdiff_t)u * dst_unit;
+            const unsigned char *from = src + s->src_at[e] + (ptrdiff_t)u * src_unit;
+            size_t k = 0;
+            for (; k + 4 <= count; k += 4, to += 4 * dst_unit, from += 4 * src_unit) {
+                memcpy(to, from, size);
+                memcpy(to + dst_unit, from + src_unit, size);
+                memcpy(to + 2 * dst_unit, from + 2 * src_unit, size);
+                memcpy(to + 3 * dst_unit, from + 3 * src_unit, size);
+            }
+            for (; k < count; k++, to += dst_unit, from += src_unit)
+                memcpy(to, from, size);
+        }
+    }
+}
+
+#define PLACES(size)                                                                                                   \
+    case size:                                                                                                         \
+        move_places(s, dst, src, units, size);                                                                         \
+        break;
+
+TD_SHUFFLE_KERNEL(shuffle_places, c)
+{
+    (void)stream;
+    switch (s->size) {
+        PLACES(1)
+        PLACES(2)
+        PLACES(3)
+        PLACES(4)
+        PLACES(5)
+        PLACES(6)
+        PLACES(8)
+        PLACES(12)
+        PLACES(16)
+        PLACES(20)
+        PLACES(24)
+    default:
+        move_places(s, dst, src, units, s->size);
+    }
+}
+
+bool td_shuffle_by_places(td_shuffle *s)
+{
+    s->fn = td_shuffle_places_c;
+    s->lines = s->whole = false;
+    s->at_once = AT_ONCE;
+    return td_shuffle_list_unit(s);
+}
+
 td_shuffle *td_shuffle_copy(const td_shuffle *s)
 {
     td_shuffle *copy = aligned_alloc(64, sizeof *copy);

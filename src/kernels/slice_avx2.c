@@ -46,143 +46,7 @@ INLINE __m128i from_64(uint64_t value)
     return _mm_cvtsi64_si128((long long)value);
 }
 
-/* -- lanes of eight rows, as registers, to vectors of slices and back ---------------------------------------------- */
-
-/* Lanes of one byte: slices 2 * i and 2 * i + 1 in vector i. */
-INLINE void to_slices_1(const __m128i *row, __m128i *out)
-{
-    const __m128i a = _mm_unpacklo_epi8(row[0], row[1]), b = _mm_unpacklo_epi8(row[2], row[3]),
-                  c = _mm_unpacklo_epi8(row[4], row[5]), d = _mm_unpacklo_epi8(row[6], row[7]);
-    const __m128i ab = _mm_unpacklo_epi16(a, b), ab_high = _mm_unpackhi_epi16(a, b), cd = _mm_unpacklo_epi16(c, d),
-                  cd_high = _mm_unpackhi_epi16(c, d);
-    out[0] = _mm_unpacklo_epi32(ab, cd);
-    out[1] = _mm_unpackhi_epi32(ab, cd);
-    out[2] = _mm_unpacklo_epi32(ab_high, cd_high);
-    out[3] = _mm_unpackhi_epi32(ab_high, cd_high);
-}
-
-/* Two rows in each vector that comes out. */
-INLINE void to_rows_1(const __m128i *in, __m128i *out)
-{
-    const __m128i order = _mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-    const __m128i a = _mm_shuffle_epi8(in[0], order), b = _mm_shuffle_epi8(in[1], order),
-                  c = _mm_shuffle_epi8(in[2], order), d = _mm_shuffle_epi8(in[3], order);
-    const __m128i ab = _mm_unpacklo_epi16(a, b), ab_high = _mm_unpackhi_epi16(a, b), cd = _mm_unpacklo_epi16(c, d),
-                  cd_high = _mm_unpackhi_epi16(c, d);
-    out[0] = _mm_unpacklo_epi32(ab, cd);
-    out[1] = _mm_unpackhi_epi32(ab, cd);
-    out[2] = _mm_unpacklo_epi32(ab_high, cd_high);
-    out[3] = _mm_unpackhi_epi32(ab_high, cd_high);
-}
-
-/* Lanes of two bytes: slice i in vector i. */
-INLINE void to_slices_2(const __m128i *row, __m128i *out)
-{
-    const __m128i a = _mm_unpacklo_epi16(row[0], row[1]), b = _mm_unpacklo_epi16(row[2], row[3]),
-                  c = _mm_unpacklo_epi16(row[4], row[5]), d = _mm_unpacklo_epi16(row[6], row[7]);
-    const __m128i ab = _mm_unpacklo_epi32(a, b), ab_high = _mm_unpackhi_epi32(a, b), cd = _mm_unpacklo_epi32(c, d),
-                  cd_high = _mm_unpackhi_epi32(c, d);
-    out[0] = _mm_unpacklo_epi64(ab, cd);
-    out[1] = _mm_unpackhi_epi64(ab, cd);
-    out[2] = _mm_unpacklo_epi64(ab_high, cd_high);
-    out[3] = _mm_unpackhi_epi64(ab_high, cd_high);
-}
-
-INLINE void to_rows_2(const __m128i *in, __m128i *out)
-{
-    const __m128i a = _mm_unpacklo_epi16(in[0], in[1]), a_high = _mm_unpackhi_epi16(in[0], in[1]),
-                  b = _mm_unpacklo_epi16(in[2], in[3]), b_high = _mm_unpackhi_epi16(in[2], in[3]);
-    out[0] = _mm_unpacklo_epi32(a, b);
-    out[1] = _mm_unpackhi_epi32(a, b);
-    out[2] = _mm_unpacklo_epi32(a_high, b_high);
-    out[3] = _mm_unpackhi_epi32(a_high, b_high);
-}
-
-/* Lanes of four bytes: rows 0 to 3 of the two slices, then rows 4 to 7. */
-INLINE void to_slices_4(const __m128i *row, __m128i *out)
-{
-    for (unsigned i = 0; i < 2; i++) {
-        const __m128i a = _mm_unpacklo_epi32(row[4 * i], row[4 * i + 1]),
-                      b = _mm_unpacklo_epi32(row[4 * i + 2], row[4 * i + 3]);
-        out[2 * i] = _mm_unpacklo_epi64(a, b);
-        out[2 * i + 1] = _mm_unpackhi_epi64(a, b);
-    }
-}
-
-INLINE void to_rows_4(const __m128i *in, __m128i *out)
-{
-    for (unsigned i = 0; i < 4; i += 2) {
-        out[i] = _mm_unpacklo_epi32(in[i], in[i + 1]);
-        out[i + 1] = _mm_unpackhi_epi32(in[i], in[i + 1]);
-    }
-}
-
-INLINE void store_16(unsigned char *p, __m128i value)
-{
-    _mm_storeu_si128((__m128i *)(void *)p, value);
-}
-
-INLINE void store_high_8(unsigned char *p, __m128i value)
-{
-    _mm_storel_epi64((__m128i *)(void *)p, _mm_unpackhi_epi64(value, value));
-}
-
-INLINE __m128i load_16(const unsigned char *p)
-{
-    return _mm_loadu_si128((const __m128i *)(const void *)p);
-}
-
-/* Rows r to r + 7 of the first `slices` of a group, from `row` on, which has their lanes. */
-INLINE void store_lanes(unsigned char *const *lane, unsigned lane_bytes, unsigned slices, uint64_t r,
-                        const __m128i *row)
-{
-    __m128i out[4];
-    if (lane_bytes == 1) {
-        to_slices_1(row, out);
-        _Pragma("GCC unroll 8") for (unsigned s = 0; s < 8; s++)
-        {
-            const __m128i two = out[s / 2];
-            if (s < slices)
-                _mm_storel_epi64((__m128i *)(void *)(lane[s] + r), s % 2 ? _mm_unpackhi_epi64(two, two) : two);
-        }
-    } else if (lane_bytes == 2) {
-        to_slices_2(row, out);
-        _Pragma("GCC unroll 4") for (unsigned s = 0; s < 4; s++) if (s < slices) store_16(lane[s] + 2 * r, out[s]);
-    } else if (lane_bytes == 4) {
-        to_slices_4(row, out);
-        _Pragma("GCC unroll 2") for (unsigned s = 0; s < 2; s++) if (s < slices)
-        {
-            store_16(lane[s] + 4 * r, out[s]);
-            store_16(lane[s] + 4 * r + 16, out[2 + s]);
-        }
-    } else {
-        _Pragma("GCC unroll 8") for (unsigned i = 0; i < ROWS; i++)
-            _mm_storel_epi64((__m128i *)(void *)(lane[0] + 8 * (r + i)), row[i]);
-    }
-}
-
-/* The lanes of two rows in each vector. A group of fewer slices than it has lanes has some of them twice. */
-INLINE void load_lanes(unsigned char *const *lane, unsigned lane_bytes, uint64_t r, __m128i *out)
-{
-    __m128i in[4];
-    if (lane_bytes == 1) {
-        _Pragma("GCC unroll 4") for (unsigned i = 0; i < 4; i++) in[i] =
-            _mm_unpacklo_epi64(from_64(load_64(lane[2 * i] + r)), from_64(load_64(lane[2 * i + 1] + r)));
-        to_rows_1(in, out);
-    } else if (lane_bytes == 2) {
-        _Pragma("GCC unroll 4") for (unsigned s = 0; s < 4; s++) in[s] = load_16(lane[s] + 2 * r);
-        to_rows_2(in, out);
-    } else if (lane_bytes == 4) {
-        _Pragma("GCC unroll 2") for (unsigned s = 0; s < 2; s++)
-        {
-            in[s] = load_16(lane[s] + 4 * r);
-            in[2 + s] = load_16(lane[s] + 4 * r + 16);
-        }
-        to_rows_4(in, out);
-    } else {
-        _Pragma("GCC unroll 4") for (unsigned i = 0; i < 4; i++) out[i] = load_16(lane[0] + 8 * (r + 2 * i));
-    }
-}
+#include "kernels/slice_lanes.inc"
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
 
@@ -359,6 +223,96 @@ INLINE void collect_rows(const td_slicing *t, unsigned lane_bytes, const group *
     }
 }
 
+/* -- the same with the rows in vectors, two in each ---------------------------------------------------------------- */
+
+/* Lanes become neighbours in steps: two of them are one of twice the size, by a multiplication where they have no more
+ * bits than that takes. */
+INLINE bool joins_lanes(unsigned lane_bytes, unsigned bits)
+{
+    return lane_bytes >= 4 || bits == 8 * lane_bytes || bits <= (lane_bytes == 2 ? 14u : 6u);
+}
+
+/* What joins them, for one number of bits. */
+typedef struct joiner {
+    __m128i mask, low, high;   /* of the lanes; of a lane of 32 bits, and of where the next one goes */
+    __m128i by_1, by_2, shift; /* factors of neighbours of one and of two bytes; from 32 bits up to there */
+    bool whole;                /* the lanes are full */
+} joiner;
+
+INLINE joiner joiner_of(const group *g, unsigned lane_bytes, unsigned bits)
+{
+    const unsigned of_2 = lane_bytes == 1 ? 2 * bits : bits, of_4 = lane_bytes == 4 ? bits : 2 * of_2;
+    joiner j = {.whole = bits == 8 * lane_bytes};
+    j.mask = _mm_set1_epi64x((long long)g->mask);
+    if (j.whole || lane_bytes == 8)
+        return j;
+    j.by_1 = _mm_set1_epi16((short)(1u << bits % 8 << 8 | 1));
+    j.by_2 = _mm_set1_epi32((int)(1u << of_2 % 16 << 16 | 1));
+    const uint64_t low = td_low_bits(of_4), high = low << of_4;
+    j.low = _mm_set1_epi64x((long long)low);
+    j.high = _mm_set1_epi64x((long long)high);
+    j.shift = _mm_cvtsi32_si128((int)(32 - of_4));
+    return j;
+}
+
+INLINE __m128i join_lanes(const joiner *j, unsigned lane_bytes, __m128i two)
+{
+    two = _mm_and_si128(two, j->mask);
+    if (j->whole)
+        return two;
+    if (lane_bytes == 1)
+        two = _mm_maddubs_epi16(two, j->by_1);
+    if (lane_bytes <= 2)
+        two = _mm_madd_epi16(two, j->by_2);
+    if (lane_bytes <= 4)
+        two = _mm_or_si128(_mm_and_si128(two, j->low), _mm_and_si128(_mm_srl_epi64(two, j->shift), j->high));
+    return two;
+}
+
+INLINE void collect_vectors(const td_slicing *t, unsigned lane_bytes, const group *g, unsigned groups,
+                            unsigned char *words, uint64_t rows)
+{
+    const int64_t step = t->row_bytes;
+    const unsigned before = t->first_bit % 8;
+    joiner joiners[2] = {joiner_of(&g[0], lane_bytes, t->bits), joiner_of(&g[groups - 1], lane_bytes, t->bits)};
+    for (uint64_t r = 0; r < rows; r += ROWS, words += ROWS * step) {
+        collected c = {.fill = before, .at = t->first_bit / 8};
+        __m128i sum[ROWS / 2];
+        for (unsigned i = 0; i < ROWS && before; i++)
+            c.bits[i] = words[(int64_t)i * step + c.at] & td_low_bits(before);
+        _Pragma("GCC unroll 4") for (unsigned k = 0; k < ROWS / 2; k++) sum[k] =
+            before ? load_16((const unsigned char *)&c.bits[2 * k]) : _mm_setzero_si128();
+        for (unsigned i = 0; i < groups; i++) {
+            const joiner *j = &joiners[i + 1 == groups];
+            const __m128i fill = _mm_cvtsi32_si128((int)c.fill), rest = _mm_cvtsi32_si128((int)(64 - c.fill));
+            __m128i two[ROWS / 2];
+            load_lanes(g[i].lane, lane_bytes, r, two);
+            _Pragma("GCC unroll 4") for (unsigned k = 0; k < ROWS / 2; k++)
+            {
+                two[k] = join_lanes(j, lane_bytes, two[k]);
+                sum[k] = _mm_or_si128(sum[k], _mm_sll_epi64(two[k], fill));
+            }
+            c.fill += g[i].bits;
+            if (c.fill < 64)
+                continue;
+            c.fill -= 64;
+            unsigned char *p = words + c.at;
+            _Pragma("GCC unroll 4") for (unsigned k = 0; k < ROWS / 2; k++)
+            {
+                _mm_storel_epi64((__m128i *)(void *)(p + (int64_t)(2 * k) * step), sum[k]);
+                store_high_8(p + (int64_t)(2 * k + 1) * step, sum[k]);
+                sum[k] = _mm_srl_epi64(two[k], rest); /* nothing where there was no fill */
+            }
+            c.at += 8;
+        }
+        if (!c.fill)
+            continue;
+        for (unsigned k = 0; k < ROWS / 2; k++)
+            store_16((unsigned char *)&c.bits[2 * k], sum[k]);
+        finish(&c, words, step);
+    }
+}
+
 INLINE void unslice_lanes(const td_slicing *t, unsigned lane_bytes, unsigned char *words, uint64_t rows)
 {
     group g[TD_SLICE_MOST];
@@ -367,6 +321,10 @@ INLINE void unslice_lanes(const td_slicing *t, unsigned lane_bytes, unsigned cha
     for (unsigned first = 0; first < t->slices; first += 8 / lane_bytes, groups++) {
         g[groups] = group_at(t, first);
         lanes = lanes && fit_of(&g[groups]) == FIT_LANES;
+    }
+    if (!lanes && joins_lanes(lane_bytes, t->bits)) {
+        collect_vectors(t, lane_bytes, g, groups, words, rows);
+        return;
     }
     if (!lanes) {
         collect_rows(t, lane_bytes, g, groups, words, rows);

@@ -127,13 +127,47 @@ static void copy_fields(unsigned char *dst, int64_t dst_bit, int64_t dst_row, co
 
 /* -- any bits ------------------------------------------------------------------------------------------------------ */
 
-/* Ones `stride` apart, the first at bit 0. */
+/* Ones so many bits apart, from bit 0 on: by the stride. */
+static const uint64_t combs[TD_WEAVE_STRIDE + 1] = {
+    0x0,
+    0xffffffffffffffff,
+    0x5555555555555555,
+    0x9249249249249249,
+    0x1111111111111111,
+    0x1084210842108421,
+    0x1041041041041041,
+    0x8102040810204081,
+    0x101010101010101,
+    0x8040201008040201,
+    0x1004010040100401,
+    0x80100200400801,
+    0x1001001001001001,
+    0x10008004002001,
+    0x100040010004001,
+    0x1000200040008001,
+    0x1000100010001,
+    0x8000400020001,
+    0x40001000040001,
+    0x200004000080001,
+    0x1000010000100001,
+    0x8000040000200001,
+    0x100000400001,
+    0x400000800001,
+    0x1000001000001,
+    0x4000002000001,
+    0x10000004000001,
+    0x40000008000001,
+    0x100000010000001,
+    0x400000020000001,
+    0x1000000040000001,
+    0x4000000080000001,
+    0x100000001,
+};
+
+/* The first `count` of them, which 64 bits hold. */
 static inline uint64_t comb(unsigned stride, unsigned count)
 {
-    uint64_t ones = 0;
-    for (unsigned i = 0; i < count; i++)
-        ones |= (uint64_t)1 << i * stride;
-    return ones;
+    return count ? combs[stride] & td_low_bits((count - 1) * stride + 1) : 0;
 }
 
 /* How many steps of the spread side a window has: all 64 bits where windows begin at whole bytes. */
@@ -261,23 +295,48 @@ WINDOW_ROWS(4, uint64_t)
 WEAVE_BYTES(2)
 WEAVE_BYTES(4)
 
-/* A field of one way: from one window or from two, the second of which has its bits above `low` of the first. */
-INLINE_BMI2 void unweave_field(const td_weave *t, unsigned char *dst, place to, uint64_t mask, const unsigned char *src,
-                               place first, uint64_t first_ones, place second, uint64_t second_ones, unsigned low,
-                               uint64_t rows)
+/* A field of every row: from one window or from two, the second of which has its bits above `low` of the first. The
+ * functions below are not inlined, so that all of it stays in registers. */
+typedef struct field {
+    int64_t dst_row, src_row; /* bytes */
+    place first, second;
+    uint64_t first_ones, second_ones; /* none: one window */
+    unsigned low;
+    uint64_t rows;
+} field;
+
+#define NOT_INLINE __attribute__((noinline)) FOR_BMI2
+
+NOT_INLINE static void unweave_one(const field *field_, unsigned char *dst, place to, uint64_t mask,
+                                   const unsigned char *src)
 {
-    const int64_t dst_row = t->flat_row / 8, src_row = t->spread_row / 8;
-    if (!second_ones)
-        for (uint64_t r = 0; r < rows; r++, dst += dst_row, src += src_row)
-            poke_uint64_t(dst, to, mask, _pext_u64(peek(src, first), first_ones));
+    const field f = *field_;
+    if (!f.second_ones)
+        for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, src += f.src_row)
+            poke_uint64_t(dst, to, mask, _pext_u64(peek(src, f.first), f.first_ones));
     else
-        for (uint64_t r = 0; r < rows; r++, dst += dst_row, src += src_row)
+        for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, src += f.src_row)
             poke_uint64_t(dst, to, mask,
-                          _pext_u64(peek(src, first), first_ones) | _pext_u64(peek(src, second), second_ones) << low);
+                          _pext_u64(peek(src, f.first), f.first_ones) | _pext_u64(peek(src, f.second), f.second_ones)
+                                                                            << f.low);
 }
 
-FOR_BMI2 static bool unweave_bytes(const td_weave *t, unsigned char *dst, int64_t dst_bit, const unsigned char *src,
-                                   int64_t src_bit, uint64_t rows)
+/* Two ways that lie beside each other: both are in the windows of the first. */
+NOT_INLINE static void unweave_both(const field *field_, unsigned char *dst, place to, uint64_t mask, place to_next,
+                                    uint64_t mask_next, const unsigned char *src)
+{
+    const field f = *field_;
+    for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, src += f.src_row) {
+        const uint64_t first = peek(src, f.first), second = peek(src, f.second);
+        const uint64_t one = _pext_u64(first, f.first_ones) | _pext_u64(second, f.second_ones) << f.low,
+                       next = _pext_u64(first >> 1, f.first_ones) | _pext_u64(second >> 1, f.second_ones) << f.low;
+        poke_uint64_t(dst, to, mask, one);
+        poke_uint64_t(dst, to_next, mask_next, next);
+    }
+}
+
+static bool unweave_bytes(const td_weave *t, unsigned char *dst, int64_t dst_bit, const unsigned char *src,
+                          int64_t src_bit, uint64_t rows)
 {
     const unsigned window = FIELD_BITS / t->stride; /* steps that eight bytes hold from any bit on */
     const unsigned most = 2 * window < FIELD_BITS ? 2 * window : FIELD_BITS;
@@ -285,9 +344,21 @@ FOR_BMI2 static bool unweave_bytes(const td_weave *t, unsigned char *dst, int64_
         const unsigned n = (unsigned)(t->bits - at < most ? t->bits - at : most), low = n < window ? n : window;
         for (unsigned j = 0; j < t->ways; j++) {
             const int64_t from = src_bit + (int64_t)(at * t->stride + j);
-            const place to = place_of(dst_bit + j * t->way + (int64_t)at);
-            unweave_field(t, dst, to, td_low_bits(n) << to.shift, src, place_of(from), comb(t->stride, low),
-                          place_of(from + (int64_t)low * t->stride), comb(t->stride, n - low), low, rows);
+            const place to = place_of(dst_bit + j * t->way + (int64_t)at),
+                        next = place_of(dst_bit + (j + 1) * t->way + (int64_t)at);
+            const field f = {t->flat_row / 8,
+                             t->spread_row / 8,
+                             place_of(from),
+                             place_of(from + (int64_t)low * t->stride),
+                             comb(t->stride, low),
+                             comb(t->stride, n - low),
+                             low,
+                             rows};
+            if (n > low && j + 1 < t->ways) {
+                unweave_both(&f, dst, to, td_low_bits(n) << to.shift, next, td_low_bits(n) << next.shift, src);
+                j++;
+            } else
+                unweave_one(&f, dst, to, td_low_bits(n) << to.shift, src);
         }
     }
     return true;
@@ -332,125 +403,7 @@ WHOLE_WINDOWS(2, uint32_t)
 WHOLE_WINDOWS(4, uint16_t)
 WHOLE_WINDOWS(8, uint8_t)
 
-/* -- the same in vectors: 16 bytes of every way -------------------------------------------------------------------- */
-
-#define FOR_AVX2 __attribute__((target("avx2,bmi2")))
-#define INLINE_AVX2 INLINE FOR_AVX2
-#define STEP_BYTES 16 /* of every way */
-
-/* Two rows side by side, one in each lane: nothing crosses from one to the other. */
-INLINE_AVX2 __m256i load_two(const unsigned char *a, const unsigned char *b)
-{
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)a)),
-                                   _mm_loadu_si128((const __m128i *)(const void *)b), 1);
-}
-
-INLINE_AVX2 void store_two(unsigned char *a, unsigned char *b, __m256i value)
-{
-    _mm_storeu_si128((__m128i *)(void *)a, _mm256_castsi256_si128(value));
-    _mm_storeu_si128((__m128i *)(void *)b, _mm256_extracti128_si256(value, 1));
-}
-
-INLINE_AVX2 __m256i table_16(uint64_t low, uint64_t high)
-{
-    return _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)high, (long long)low));
-}
-
-/* Bits of a at even places, those of b at odd ones: low[] and high[] from the halves of both. Half a byte becomes a
- * byte by a table. */
-INLINE_AVX2 void weave_two(__m256i a, __m256i b, __m256i *low, __m256i *high)
-{
-    const __m256i even = table_16(0x1514111005040100, 0x5554515045444140), odd = _mm256_slli_epi16(even, 1),
-                  nibble = _mm256_set1_epi8(15);
-    const __m256i first = _mm256_or_si256(_mm256_shuffle_epi8(even, _mm256_and_si256(a, nibble)),
-                                          _mm256_shuffle_epi8(odd, _mm256_and_si256(b, nibble)));
-    const __m256i second = _mm256_or_si256(_mm256_shuffle_epi8(even, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble)),
-                                           _mm256_shuffle_epi8(odd, _mm256_and_si256(_mm256_srli_epi16(b, 4), nibble)));
-    *low = _mm256_unpacklo_epi8(first, second);
-    *high = _mm256_unpackhi_epi8(first, second);
-}
-
-/* Back: a byte becomes its even bits below its odd ones, by a table for each half; two of them are put together. */
-INLINE_AVX2 void unweave_two(__m256i low, __m256i high, __m256i *a, __m256i *b)
-{
-    const __m256i first = table_16(0x1312030211100100, 0x3332232231302120), second = _mm256_slli_epi16(first, 2),
-                  nibble = _mm256_set1_epi8(15), joined = _mm256_set1_epi16(0x1001);
-#define HALVES(z)                                                                                                      \
-    _mm256_or_si256(_mm256_shuffle_epi8(first, _mm256_and_si256(z, nibble)),                                           \
-                    _mm256_shuffle_epi8(second, _mm256_and_si256(_mm256_srli_epi16(z, 4), nibble)))
-    const __m256i x = HALVES(low), y = HALVES(high);
-#undef HALVES
-    *a = _mm256_packus_epi16(_mm256_maddubs_epi16(_mm256_and_si256(x, nibble), joined),
-                             _mm256_maddubs_epi16(_mm256_and_si256(y, nibble), joined));
-    *b = _mm256_packus_epi16(_mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(x, 4), nibble), joined),
-                             _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(y, 4), nibble), joined));
-}
-
-/* All ways of a step, in place: ways j and j + ways / 2 are woven first, then what came out in the same manner, so that
- * neighbours come last and every vector has its bytes of the row. */
-INLINE_AVX2 void weave_all(__m256i *z, unsigned ways)
-{
-    for (unsigned width = ways / 2, pieces = 1; width; width /= 2, pieces *= 2) {
-        __m256i out[8];
-        /* z has 2 * width ways, each in `pieces` vectors */
-        _Pragma("GCC unroll 4") for (unsigned j = 0; j < width; j++)
-            _Pragma("GCC unroll 4") for (unsigned k = 0; k < pieces; k++)
-                weave_two(z[j * pieces + k], z[(j + width) * pieces + k], &out[2 * (j * pieces + k)],
-                          &out[2 * (j * pieces + k) + 1]);
-        _Pragma("GCC unroll 8") for (unsigned i = 0; i < ways; i++) z[i] = out[i];
-    }
-}
-
-INLINE_AVX2 void unweave_all(__m256i *z, unsigned ways)
-{
-    for (unsigned width = 1, pieces = ways / 2; pieces; width *= 2, pieces /= 2) {
-        __m256i out[8];
-        _Pragma("GCC unroll 4") for (unsigned j = 0; j < width; j++)
-            _Pragma("GCC unroll 4") for (unsigned k = 0; k < pieces; k++)
-                unweave_two(z[2 * (j * pieces + k)], z[2 * (j * pieces + k) + 1], &out[j * pieces + k],
-                            &out[(j + width) * pieces + k]);
-        _Pragma("GCC unroll 8") for (unsigned i = 0; i < ways; i++) z[i] = out[i];
-    }
-}
-
-#define VECTOR_STEPS(ways_)                                                                                            \
-    FOR_AVX2 static void weave_steps_##ways_(const td_weave *t, unsigned char *dst, const unsigned char *src,          \
-                                             uint64_t steps)                                                           \
-    {                                                                                                                  \
-        const int64_t way = t->way / 8, spread_row = t->spread_row / 8, flat_row = t->flat_row / 8;                    \
-        const uint64_t rows = t->rows;                                                                                 \
-        for (uint64_t r = 0; r + 2 <= rows; r += 2, dst += 2 * spread_row, src += 2 * flat_row)                        \
-            for (uint64_t i = 0; i < steps; i++) {                                                                     \
-                const unsigned char *in = src + i * STEP_BYTES;                                                        \
-                unsigned char *out = dst + i * STEP_BYTES * (ways_);                                                   \
-                __m256i z[ways_];                                                                                      \
-                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++) z[j] =                                       \
-                    load_two(in + j * way, in + j * way + flat_row);                                                   \
-                weave_all(z, ways_);                                                                                   \
-                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++)                                              \
-                    store_two(out + j * STEP_BYTES, out + j * STEP_BYTES + spread_row, z[j]);                          \
-            }                                                                                                          \
-    }                                                                                                                  \
-    FOR_AVX2 static void unweave_steps_##ways_(const td_weave *t, unsigned char *dst, const unsigned char *src,        \
-                                               uint64_t steps)                                                         \
-    {                                                                                                                  \
-        const int64_t way = t->way / 8, spread_row = t->spread_row / 8, flat_row = t->flat_row / 8;                    \
-        const uint64_t rows = t->rows;                                                                                 \
-        for (uint64_t r = 0; r + 2 <= rows; r += 2, dst += 2 * flat_row, src += 2 * spread_row)                        \
-            for (uint64_t i = 0; i < steps; i++) {                                                                     \
-                const unsigned char *in = src + i * STEP_BYTES * (ways_);                                              \
-                unsigned char *out = dst + i * STEP_BYTES;                                                             \
-                __m256i z[ways_];                                                                                      \
-                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++) z[j] =                                       \
-                    load_two(in + j * STEP_BYTES, in + j * STEP_BYTES + spread_row);                                   \
-                unweave_all(z, ways_);                                                                                 \
-                _Pragma("GCC unroll 8") for (int j = 0; j < (ways_); j++)                                              \
-                    store_two(out + j * way, out + j * way + flat_row, z[j]);                                          \
-            }                                                                                                          \
-    }
-VECTOR_STEPS(2)
-VECTOR_STEPS(4)
-VECTOR_STEPS(8)
+#include "kernels/weave_vectors.inc"
 
 /* The steps of 16 bytes of all rows but the last of an odd number; they write what the windows below would. */
 static void move_steps(const td_weave *t, bool weaves, unsigned char *dst, const unsigned char *src, uint64_t steps)

@@ -3,6 +3,7 @@
  * there and geometries that do not fit. */
 #include "map/map.h"
 
+#include "base/record.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "layout/layout.h"
@@ -231,8 +232,11 @@ static td_status build_memory(builder *b)
         if (status)
             at_clause(b, failed);
     }
-    if (!status && !layers.zero_is_zero && all_owned(b))
+    if (!status && !layers.zero_is_zero && all_owned(b)) {
+        td_record_pause(); /* a new memory is no step of a program */
         status = td_memory_clear(b->node->memory);
+        td_record_resume();
+    }
     td_code_destroy(&layers.code);
     free(names);
     free(under);

@@ -2,6 +2,7 @@
  * says. td_map_read, td_map_write and td_map_load_file. A write is checked whole, and all words that it changes in part
  * are brought in, before the first byte is written. */
 #include "base/profile.h"
+#include "base/record.h"
 #include "files/file_name.h"
 #include "files/image/image.h"
 #include "map/map.h"
@@ -222,7 +223,7 @@ td_status td_map_write(td_map *map, uint64_t address, const void *bytes, size_t 
         status = visit_bytes(map, p, address, bytes, count, NULL);
     if (status)
         td_fail_prefix("map_write at 0x%" PRIx64 ": ", address);
-    return status;
+    return td_record_other("map_write", status);
 }
 
 /* -- files -- */
@@ -264,5 +265,5 @@ td_status td_map_load_file(td_map *map, const char *path, td_image_outside *outs
                          l.outside.bytes, l.outside.first, l.outside.last);
     if (!status && outside)
         *outside = l.outside;
-    return td_file_context(status, "map_load_file", path);
+    return td_record_other("map_load_file", td_file_context(status, "map_load_file", path));
 }

@@ -3,6 +3,7 @@
  * the limits of the public header. */
 #include "memory/memory.h"
 #include "base/pages.h"
+#include "base/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -80,6 +81,7 @@ void td_memory_destroy(td_memory **memory)
 {
     if (!memory || !*memory)
         return;
+    td_record(&(td_recorded){.kind = TD_RECORDED_DESTROY, .banks = memory, .bank_count = 1});
     if ((*memory)->backing)
         (*memory)->backing->destroy((*memory)->backing);
     td_pages_unmap((*memory)->data, (*memory)->map_bytes);
@@ -135,5 +137,8 @@ td_status td_memory_clear(td_memory *memory)
     }
     if (status)
         td_fail_prefix("memory_clear \"%s\": ", memory->name);
+    else
+        td_record(&(td_recorded){
+            .kind = TD_RECORDED_FILL, .banks = &memory, .bank_count = 1, .text = "zero", .count = memory->depth_words});
     return status;
 }

@@ -2,6 +2,7 @@
  * (td_memory_invalidate), and the refusal of lists of words that hold some, for words.c. backdoor/x_elems.c does the
  * same for tensors. */
 #include "memory/x_state.h"
+#include "base/record.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -116,7 +117,7 @@ td_status td_memory_invalidate(td_memory *memory, uint64_t first, uint64_t count
     const td_status status = invalidate(memory, first, count);
     if (status)
         td_fail_prefix("memory_invalidate \"%s\": ", memory->name);
-    return status;
+    return td_record_other("memory_invalidate", status);
 }
 
 td_status td_memory_set_x(td_memory *memory, const char *policy)

@@ -159,43 +159,45 @@ void td_organisation_read(td_organisation *o, const td_organisation_run *run, ui
 
 typedef struct reaching {
     const td_plan *plan;
-    td_reach *arrays;
+    td_row_set *rows;
     uint64_t bits; /* of the boxes */
 } reaching;
 
-/* From the first to the last bit that the loops inside a ground reach; they go forward. */
+/* How many of the loops inside a ground, the outermost first, leave whole rows out between their steps; those behind
+ * them touch every row of `span` bits and one. They go forward, the longest stride first. */
+static size_t count_gaps(const td_node *node, size_t count, uint64_t row_bits, uint64_t *span)
+{
+    *span = 0;
+    while (count && (uint64_t)node[count - 1].memory <= *span + row_bits) {
+        count--;
+        *span += (node[count].extent - 1) * (uint64_t)node[count].memory;
+    }
+    return count;
+}
+
 static void reach_box(void *context, td_node *node, const td_box *box)
 {
     reaching *r = context;
-    const uint64_t word_bits = 8 * r->plan->geometry.word_bytes;
+    const uint64_t row_bits = 8 * r->plan->geometry.word_bytes;
     uint64_t span = 0, bits = 1;
     td_walk w;
     for (size_t i = 0; i < box->node_count; i++)
         bits *= node[i].extent;
     r->bits += bits;
-    for (size_t i = box->selectors; i < box->node_count; i++)
-        span += (node[i].extent - 1) * (uint64_t)node[i].memory;
-    for (td_walk_begin(&w, node, box->selectors, td_box_at(box)); w.more; td_walk_next(&w)) {
+    const size_t gaps = count_gaps(node + box->selectors, box->node_count - box->selectors, row_bits, &span);
+    for (td_walk_begin(&w, node, box->selectors + gaps, td_box_at(box)); w.more; td_walk_next(&w)) {
         const td_ground ground = td_ground_of(r->plan, w.at.select);
-        td_reach *reach = &r->arrays[ground.bank];
-        const uint64_t low = ground.word + (uint64_t)w.at.memory / word_bits,
-                       high = ground.word + ((uint64_t)w.at.memory + span) / word_bits;
-        reach->low = low < reach->low ? low : reach->low;
-        reach->high = high > reach->high ? high : reach->high;
+        const uint64_t low = (uint64_t)w.at.memory / row_bits, high = ((uint64_t)w.at.memory + span) / row_bits;
+        td_row_set_mark(r->rows, ground.bank, ground.word + low, high - low + 1);
     }
 }
 
-bool td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t count, td_reach *arrays)
+bool td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t count, td_row_set *rows)
 {
-    reaching r = {o->plan, arrays, 0};
-    uint64_t reached = 0;
-    for (uint64_t i = 0; i < o->plan->geometry.banks; i++)
-        arrays[i] = (td_reach){UINT64_MAX, 0};
+    reaching r = {o->plan, rows, 0};
     td_bit_boxes(o->plan, o->pitch, first, count, TD_ALL_COPIES, reach_box, &r);
-    for (uint64_t i = 0; i < o->plan->geometry.banks; i++)
-        if (arrays[i].low <= arrays[i].high)
-            reached += (arrays[i].high - arrays[i].low + 1) * o->plan->geometry.width_bits;
-    return reached == r.bits && !o->plan->in_order; /* alias=last: some bits lie in one place */
+    /* alias=last: some bits lie in one place */
+    return td_row_set_count(rows) * o->plan->geometry.width_bits == r.bits && !o->plan->in_order;
 }
 
 /* -- single bits --------------------------------------------------------------------------------------------------- */

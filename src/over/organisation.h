@@ -5,6 +5,7 @@
 #define TD_ORGANISATION_H
 
 #include "memory/memory.h"
+#include "over/row_set.h"
 #include "plan/plan.h"
 
 typedef struct td_organisation td_organisation;
@@ -36,12 +37,9 @@ void td_organisation_read(td_organisation *organisation, const td_organisation_r
 bool td_organisation_passes(const td_organisation *organisation, bool reads);
 void td_organisation_pass(const td_organisation *organisation, const td_organisation_run *run, bool back);
 
-/* The words of every array that a run of words reaches: [low, high], or low > high where it reaches none. Returns true
- * where all bits of all these words are bits of the run. */
-typedef struct td_reach {
-    uint64_t low, high;
-} td_reach;
-bool td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_reach *arrays);
+/* Marks the rows of every array that a run of words reaches. Returns true where all bits of all these rows are bits of
+ * the run. */
+bool td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_row_set *rows);
 
 /* Where bits of a word lie in one copy, as td_backing.find_down gives it; and which bit lies at a place. */
 void td_organisation_find_down(const td_organisation *organisation, const td_word_bits *bits, uint64_t copy,

@@ -16,7 +16,7 @@ typedef struct over {
     size_t count;
     td_memory **array;
     unsigned char **data;   /* of the arrays */
-    td_reach *reach;        /* what a run of words reaches in each */
+    td_row_set *rows;       /* that a run of words reaches in them; empty between calls */
     bool nested;            /* some array lies over others */
     size_t *first_macro;    /* NULL unless nested */
     unsigned char **sealed; /* where some may refuse: their data, and `scratch` for arrays of the library; or NULL */
@@ -134,14 +134,13 @@ static td_status bring_arrays(const td_memory *memory, bool looks, uint64_t firs
     o->backing.bad.bits = 0;
     if (!o->nested)
         return TD_OK;
-    const bool whole = td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; i < o->count && !status; i++) {
-        if (o->reach[i].low > o->reach[i].high)
+    const bool whole = td_organisation_reach(o->organisation, first, count, o->rows);
+    for (td_row_run run; td_row_set_take(o->rows, &run);) {
+        if (status)
             continue;
-        status = td_memory_bring_for_write(o->array[i], looks || !whole, o->reach[i].low,
-                                           o->reach[i].high - o->reach[i].low + 1);
+        status = td_memory_bring_for_write(o->array[run.array], looks || !whole, run.first, run.count);
         if (status == TD_UNCORRECTABLE)
-            o->backing.bad = td_bad_above(memory, i);
+            o->backing.bad = td_bad_above(memory, run.array);
     }
     return status;
 }
@@ -182,10 +181,10 @@ static td_status seal(const td_memory *memory, uint64_t first, uint64_t count)
     td_organisation_write(o->organisation, &run);
     if (o->backing.memory->unknown_any)
         seal_x(o, first, count);
-    (void)td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; i < o->count && !status; i++)
-        if (o->reach[i].low <= o->reach[i].high)
-            status = td_memory_seal(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+    (void)td_organisation_reach(o->organisation, first, count, o->rows);
+    for (td_row_run reached; td_row_set_take(o->rows, &reached);)
+        if (!status)
+            status = td_memory_seal(o->array[reached.array], reached.first, reached.count);
     return status;
 }
 
@@ -198,11 +197,11 @@ static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
         const td_organisation_run x = run_of_x(o, first, count, o->plane);
         td_organisation_write(o->organisation, &x);
     }
-    if (o->nested)
-        (void)td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; o->nested && i < o->count; i++)
-        if (o->reach[i].low <= o->reach[i].high)
-            td_memory_put_back(o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+    if (!o->nested)
+        return;
+    (void)td_organisation_reach(o->organisation, first, count, o->rows);
+    for (td_row_run reached; td_row_set_take(o->rows, &reached);)
+        td_memory_put_back(o->array[reached.array], reached.first, reached.count);
 }
 
 /* Arrays of the library whose bits have no copies, or are only written. */
@@ -236,10 +235,9 @@ static td_memory *const *below(const td_memory *memory, size_t *count)
 static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_reach_fn *fn, void *context)
 {
     const over *o = (const over *)memory->backing;
-    const bool whole = td_organisation_reach(o->organisation, first, count, o->reach);
-    for (size_t i = 0; i < o->count; i++)
-        if (o->reach[i].low <= o->reach[i].high)
-            fn(context, o->array[i], o->reach[i].low, o->reach[i].high - o->reach[i].low + 1);
+    const bool whole = td_organisation_reach(o->organisation, first, count, o->rows);
+    for (td_row_run run; td_row_set_take(o->rows, &run);)
+        fn(context, o->array[run.array], run.first, run.count);
     return whole;
 }
 
@@ -269,7 +267,7 @@ static void destroy(td_backing *backing)
     td_memory_destroy(&o->known);
     free(o->array);
     free(o->data);
-    free(o->reach);
+    td_row_set_destroy(&o->rows);
     free(o->first_macro);
     free(o);
 }
@@ -309,19 +307,19 @@ static td_status check_apart(td_memory **sorted, size_t count)
 }
 
 /* Where an array may refuse what is written, seal() has somewhere to write to that is nobody's storage. */
-static td_status prepare_seal(over *o)
+static td_status prepare_seal(over *o, size_t count)
 {
-    for (size_t i = 0; i < o->count; i++)
+    for (size_t i = 0; i < count; i++)
         o->backing.refuses |= o->array[i]->backing && o->array[i]->backing->refuses;
     if (!o->backing.refuses)
         return TD_OK;
-    o->sealed = malloc(o->count * sizeof *o->sealed);
-    o->sealed_plane = malloc(o->count * sizeof *o->sealed_plane);
+    o->sealed = malloc(count * sizeof *o->sealed);
+    o->sealed_plane = malloc(count * sizeof *o->sealed_plane);
     if (!o->sealed || !o->sealed_plane)
-        return td_fail_alloc(o->count * 2 * sizeof *o->sealed);
+        return td_fail_alloc(count * 2 * sizeof *o->sealed);
     const td_status status =
         td_memory_create("scratch", o->array[0]->width_bits, o->array[0]->depth_words, &o->scratch);
-    for (size_t i = 0; i < o->count && !status; i++)
+    for (size_t i = 0; i < count && !status; i++)
         o->sealed[i] = o->array[i]->backing ? o->array[i]->data : o->scratch->data;
     return status;
 }
@@ -350,11 +348,9 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
                               .find_up = find_up};
     o->array = malloc(count * sizeof(td_memory *));
     o->data = malloc(count * sizeof *o->data);
-    o->reach = malloc(count * sizeof *o->reach);
     o->first_macro = o->nested ? malloc(count * sizeof *o->first_macro) : NULL;
-    if (!o->array || !o->data || !o->reach || (o->nested && !o->first_macro))
-        return td_fail_alloc(count *
-                             (sizeof(td_memory *) + sizeof *o->data + sizeof *o->reach + sizeof *o->first_macro));
+    if (!o->array || !o->data || (o->nested && !o->first_macro))
+        return td_fail_alloc(count * (sizeof(td_memory *) + sizeof *o->data + sizeof *o->first_macro));
     memcpy(o->array, arrays, count * sizeof(td_memory *));
     status = check_apart(o->array, count);
     memcpy(o->array, arrays, count * sizeof(td_memory *));
@@ -367,7 +363,9 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
             o->backing.macros += td_memory_macros(arrays[i]);
         }
     }
-    return status ? status : prepare_seal(o);
+    if (!status)
+        status = td_row_set_create(count, arrays[0]->depth_words, &o->rows);
+    return status ? status : prepare_seal(o, count);
 }
 
 td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_words, const td_layout *organisation,

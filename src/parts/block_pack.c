@@ -1,5 +1,7 @@
 /* A strip from values to parts (block_strip.h): once through its rows for the largest magnitudes of its blocks, then,
  * with the scales known, once more for the elements. blocks.c calls it. */
+#include "base/fp_mode.h"
+#include "base/pool.h"
 #include "parts/block_strip.h"
 #include "parts/ggml.h"
 #include "parts/ggml_k.h"
@@ -23,16 +25,38 @@ static const float *fetch(const td_block_work *w, uint64_t elem, size_t n, float
     return scratch;
 }
 
+/* Strips of a tensor in pieces, and the largest magnitude of all. */
+typedef struct amax_work {
+    const td_block_work *w;
+    uint64_t strips;
+    unsigned pieces;
+    uint32_t amax;
+} amax_work;
+
+static void find_amax(void *context, unsigned begin, unsigned end)
+{
+    amax_work *a = context;
+    const td_block_work *w = a->w;
+    float scratch[STRIP];
+    uint32_t amax = 0, known = __atomic_load_n(&a->amax, __ATOMIC_RELAXED);
+    const unsigned mode = td_mode_enter();
+    for (uint64_t i = a->strips * begin / a->pieces; i < a->strips * end / a->pieces; i++) {
+        const uint64_t left = w->tensor->elems - i * STRIP;
+        const size_t n = left < STRIP ? (size_t)left : STRIP;
+        w->scaler.kernels.amax(&amax, fetch(w, i * STRIP, n, scratch), 1, n);
+    }
+    td_mode_leave(mode);
+    while (amax > known &&
+           !__atomic_compare_exchange_n(&a->amax, &known, amax, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
 uint32_t td_strips_amax(const td_block_work *w)
 {
-    float scratch[STRIP];
-    uint32_t amax = 0;
-    for (uint64_t at = 0; at < w->tensor->elems; at += STRIP) {
-        const uint64_t left = w->tensor->elems - at;
-        const size_t n = left < STRIP ? (size_t)left : STRIP;
-        w->scaler.kernels.amax(&amax, fetch(w, at, n, scratch), 1, n);
-    }
-    return amax;
+    amax_work a = {.w = w, .strips = (w->tensor->elems - 1) / STRIP + 1};
+    a.pieces = td_pool_parts(w->tensor->elems * w->tensor->dtype.bytes, a.strips);
+    td_pool_run(a.pieces, find_amax, &a);
+    return a.amax;
 }
 
 /* Codes in containers of the dtype. */

@@ -1,7 +1,8 @@
 /* Which packing fits: the words that would have made given parts of a tensor. A design that followed another rule than
  * the one that was asked for has parts that differ everywhere by a little; here every rule is tried, one word at a
- * time, then with a second one, and then the orders of elements and the zero points that libraries are known to differ
- * by. Called by users when a comparison of parts fails. It compares codes only, and refuses what parts.c refuses. */
+ * time, then with a second one (of large tensors on their first rows), and then the orders of elements and the zero
+ * points that libraries are known to differ by. Called by users when a comparison of parts fails. It compares codes
+ * only, and refuses what parts.c refuses. */
 #include "parts/blocks.h"
 
 #include "base/text.h"
@@ -158,6 +159,13 @@ static const struct order *find_order(const td_parts *best, const td_parts *foun
     return NULL;
 }
 
+/* What words are tried on: parts, and the tensor that they were made of, or the first rows of both. */
+typedef struct subject {
+    const td_parts *found;
+    const td_tensor *golden;
+    const uint32_t *amax; /* of rows: that of the whole tensor, which its scale is made of */
+} subject;
+
 /* The packing with other words that fits best so far; no word where it is the packing itself. */
 typedef struct candidate {
     td_parts *parts;
@@ -165,24 +173,46 @@ typedef struct candidate {
     const char *word[2];
 } candidate;
 
+static td_status pack_subject(const subject *s, const char *packing, td_parts **out)
+{
+    td_parts *p = NULL;
+    td_status status = td_parts_of(packing, &s->golden->shape, s->golden, &p);
+    if (!status) {
+        p->unset = true;
+        status = td_parts_make_tensors(p, "");
+    }
+    if (!status && s->amax && p->packing.global == TD_GLOBAL_AMAX) {
+        const td_block_parts rows = {.elems = p->tensor[TD_PART_ELEMS],
+                                     .scales = p->tensor[TD_PART_SCALES],
+                                     .global = p->tensor[TD_PART_GLOBAL],
+                                     .amax = s->amax};
+        td_blocks_pack(&p->packing, &p->block, s->golden, &rows);
+    } else if (!status)
+        status = td_parts_pack_into(p, s->golden);
+    if (status)
+        td_parts_destroy(&p);
+    else
+        *out = p;
+    return status;
+}
+
 /* The packing with these words, `two` NULL for one of them alone, in the place of the best where it is better. */
-static td_status try_words(const td_parts *found, const td_tensor *golden, const char *one, const char *two,
-                           candidate *best)
+static td_status try_words(const subject *s, const char *one, const char *two, candidate *best)
 {
     char with_one[TD_PACKING_TEXT_BYTES], packing[TD_PACKING_TEXT_BYTES];
     td_parts *tried = NULL;
-    td_fit_replace_word(found->text, one, with_one);
+    td_fit_replace_word(s->found->text, one, with_one);
     if (two)
         td_fit_replace_word(with_one, two, packing);
     else
         memcpy(packing, with_one, sizeof packing);
-    if (strcmp(packing, found->text) == 0 || (two && strcmp(packing, with_one) == 0))
+    if (strcmp(packing, s->found->text) == 0 || (two && strcmp(packing, with_one) == 0))
         return TD_OK;
-    const td_status refused = td_parts_pack(golden, packing, &tried);
+    const td_status refused = pack_subject(s, packing, &tried);
     if (refused) /* most often a word that does not go with this packing */
         return refused == TD_NO_MEMORY ? refused : TD_OK;
-    const fit f = fit_of(tried, found);
-    if (is_better(&f, &best->fit, found)) {
+    const fit f = fit_of(tried, s->found);
+    if (is_better(&f, &best->fit, s->found)) {
         td_parts_destroy(&best->parts);
         *best = (candidate){tried, f, {one, two}};
     } else
@@ -190,7 +220,9 @@ static td_status try_words(const td_parts *found, const td_tensor *golden, const
     return TD_OK;
 }
 
-#define PAIRS_MOST_ELEMS ((uint64_t)1 << 16) /* of a tensor that every pair of words is tried on */
+/* -- pairs of words -- */
+
+#define PAIRS_MOST_ELEMS ((uint64_t)1 << 16) /* of a tensor that every pair of words is tried on; else of its rows */
 
 static bool are_one_key(const char *a, const char *b)
 {
@@ -198,33 +230,103 @@ static bool are_one_key(const char *a, const char *b)
     return strncmp(a, b, key) == 0;
 }
 
-/* Two words: the best one with every other, and of small tensors all pairs. */
-static td_status try_pairs(const td_parts *found, const td_tensor *golden, candidate *best)
+static td_tensor first_elems(const td_tensor *t, uint64_t elems)
+{
+    td_tensor part = *t;
+    part.elems = elems;
+    return part;
+}
+
+/* Rows of the first dimension of a tensor and its parts. */
+typedef struct first_rows {
+    td_parts found;
+    td_tensor golden, part[TD_PART_ZEROS + 1];
+    uint32_t amax;
+} first_rows;
+
+/* Whole blocks; false where a row of them has too many elements. */
+static bool take_rows(const subject *s, first_rows *out)
+{
+    const uint64_t all = s->golden->shape.rank ? s->golden->shape.dim[0] : 1, row = s->golden->elems / all,
+                   block = s->golden->shape.rank ? s->found->block.dim[0] : 1,
+                   rows = PAIRS_MOST_ELEMS / row / block * block, blocks = (all - 1) / block + 1;
+    if (rows == 0 || rows >= all || s->found->packing.supers)
+        return false;
+    out->found = *s->found;
+    out->golden = first_elems(s->golden, rows * row);
+    out->golden.shape.dim[0] = out->found.shape.dim[0] = rows;
+    for (int kind = TD_PART_ELEMS; kind <= TD_PART_ZEROS; kind++) {
+        const td_tensor *t = s->found->tensor[kind];
+        if (!t)
+            continue;
+        out->part[kind] = first_elems(t, kind == TD_PART_ELEMS ? rows * row : t->elems / blocks * (rows / block));
+        out->found.tensor[kind] = &out->part[kind];
+    }
+    out->amax = td_blocks_amax(s->golden);
+    return true;
+}
+
+/* All pairs of words on `on`, which is the whole or rows of it; on the whole then those that explain every code, or
+ * else the best of them. */
+static td_status try_all_pairs(const subject *on, const subject *whole, candidate *best)
 {
     const size_t count = sizeof words / sizeof words[0];
-    const char *const first = best->word[0];
+    candidate most = {0};
     td_status status = TD_OK;
-    for (size_t i = 0; i < count && first && !status; i++)
-        if (!are_one_key(first, words[i]))
-            status = try_words(found, golden, first, words[i], best);
-    if (golden->elems > PAIRS_MOST_ELEMS)
-        return status;
     for (size_t i = 0; i < count && !status; i++)
-        for (size_t k = i + 1; k < count && !status && !is_whole(&best->fit, found); k++)
-            if (!are_one_key(words[i], words[k]))
-                status = try_words(found, golden, words[i], words[k], best);
+        for (size_t k = i + 1; k < count && !status && !is_whole(&best->fit, whole->found); k++) {
+            candidate pair = {0};
+            if (are_one_key(words[i], words[k]))
+                continue;
+            status = try_words(on, words[i], words[k], &pair);
+            if (pair.parts && is_whole(&pair.fit, on->found))
+                status = try_words(whole, words[i], words[k], best);
+            else if (pair.parts && is_better(&pair.fit, &most.fit, on->found))
+                most = (candidate){.fit = pair.fit, .word = {words[i], words[k]}};
+            td_parts_destroy(&pair.parts);
+        }
+    if (!status && most.word[0] && !is_whole(&best->fit, whole->found))
+        status = try_words(whole, most.word[0], most.word[1], best);
     return status;
 }
 
-static td_status try_all(const td_parts *found, const td_tensor *golden, candidate *best)
+/* Two words: the best one with every other, then all pairs. */
+static td_status try_pairs(const subject *s, candidate *best)
+{
+    const size_t count = sizeof words / sizeof words[0];
+    const char *const first = best->word[0];
+    first_rows rows;
+    td_status status = TD_OK;
+    for (size_t i = 0; i < count && first && !status; i++)
+        if (!are_one_key(first, words[i]))
+            status = try_words(s, first, words[i], best);
+    if (status || is_whole(&best->fit, s->found))
+        return status;
+    if (s->golden->elems <= PAIRS_MOST_ELEMS)
+        return try_all_pairs(s, s, best);
+    if (!take_rows(s, &rows))
+        return TD_OK;
+    const subject on = {&rows.found, &rows.golden, &rows.amax};
+    return try_all_pairs(&on, s, best);
+}
+
+static td_status try_all(const subject *s, candidate *best)
 {
     td_status status = TD_OK;
     for (size_t i = 0; i < sizeof words / sizeof words[0] && !status; i++)
-        status = try_words(found, golden, words[i], NULL, best);
-    if (status || is_whole(&best->fit, found) || best->fit.zeros_less > best->fit.zeros ||
-        find_order(best->parts, found))
+        status = try_words(s, words[i], NULL, best);
+    if (status || is_whole(&best->fit, s->found) || best->fit.zeros_less > best->fit.zeros ||
+        find_order(best->parts, s->found))
         return status;
-    return try_pairs(found, golden, best);
+    return try_pairs(s, best);
+}
+
+/* The name of the packing that fits, where it has one of its own. */
+static void add_name(td_text *t, const td_parts *found, const candidate *best)
+{
+    char name[TD_PACKING_NAME_BYTES];
+    if (best->word[0] && td_packing_name(&best->parts->packing, name) && strcmp(name, found->name) != 0)
+        td_text_add(t, ": %s", name);
 }
 
 /* What was found, in a sentence. */
@@ -238,6 +340,7 @@ static void describe(td_text *t, const td_parts *found, const candidate *best)
         td_text_add(t, "%" PRIu64 " of %" PRIu64 " scales and %" PRIu64 " of %" PRIu64 " elements are those of %s%s%s",
                     f->scales, scales->elems, f->elems, elems->elems, best->word[0] ? best->word[0] : "the packing",
                     best->word[1] ? " and " : "", best->word[1] ? best->word[1] : "");
+    add_name(t, found, best);
     const char *before = "; the packing says ";
     for (int i = 0; i < 2 && best->word[i]; i++) {
         const char *asked = td_fit_find_word(found->text, best->word[i]);
@@ -283,8 +386,9 @@ td_status td_parts_fit(const td_parts *found, const td_tensor *golden, char **te
     if (!status)
         status = td_parts_pack(golden, found->text, &best.parts);
     if (!status) {
+        const subject whole = {found, golden, NULL};
         best.fit = fit_of(best.parts, found);
-        status = try_all(found, golden, &best);
+        status = try_all(&whole, &best);
     }
     if (!status)
         describe(&t, found, &best);

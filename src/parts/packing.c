@@ -441,3 +441,23 @@ void td_packing_print(const td_packing *k, char *text)
     ADD(" tail=%s", tail_names[k->whole_blocks]);
 #undef ADD
 }
+
+bool td_packing_name(const td_packing *k, char *name)
+{
+    char text[TD_PACKING_TEXT_BYTES], own[TD_PACKING_TEXT_BYTES];
+    td_packing_print(k, own);
+    for (size_t i = 0; i < COUNT(presets); i++) {
+        td_packing preset;
+        if (td_packing_parse(presets[i].name, &preset))
+            continue;
+        if (preset.axis_count == k->axis_count) { /* how many axes and how long, is part of a name; which ones is not */
+            memcpy(preset.axis, k->axis, sizeof preset.axis);
+            td_packing_print(&preset, text);
+            if (strcmp(text + strlen(preset.name), own + strlen(k->name)) == 0) {
+                memcpy(name, preset.name, sizeof preset.name);
+                return true;
+            }
+        }
+    }
+    return false;
+}

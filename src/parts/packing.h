@@ -79,6 +79,9 @@ td_status td_packing_check(const td_packing *k, const char *text);
 /* The word behind rule=. */
 const char *td_packing_rule(const td_packing *k);
 
+/* The name that says all of these words but axis=; false where there is none. `name` holds TD_PACKING_NAME_BYTES. */
+bool td_packing_name(const td_packing *k, char *name);
+
 /* The name and every word that matters, as it would be written; `text` holds TD_PACKING_TEXT_BYTES. */
 #define TD_PACKING_TEXT_BYTES 2048
 void td_packing_print(const td_packing *k, char *text);

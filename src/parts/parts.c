@@ -414,6 +414,8 @@ td_status td_parts_unpack_into(const td_parts *parts, td_tensor *out)
         unpack_blocks(parts, out);
         return TD_OK;
     }
+    if (td_sparse_refuses_first(&parts->sparse) && td_dtype_equal(parts->form[0].dtype, out->dtype))
+        return unpack_sparse(parts, out);
     const td_status status = unpack_new(parts, out->dtype_name, &made);
     if (!status)
         memcpy(out->data, made->data, (size_t)made->elems * made->dtype.bytes);

@@ -39,6 +39,8 @@ static const struct {
     {"mxfp4", "tile=32 elems"},
     {"gptq", "tile=8x1 elems word=u32"},
     {"awq", "tile=1x8 elems(p4 q2>q p) word=u32"},
+    {"awq_gemv", "tile=8 elems word=u32"},
+    {"awq_gemv_fast", "tile=4x64 elems(n4 s2 a4 b4 c2>n s b c a) word=u16"},
 };
 
 typedef struct reader {

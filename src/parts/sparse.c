@@ -1,12 +1,9 @@
 /* Sparse packings at work (sparse.h): who does what, which elements are kept and how many they are. Elements move as
  * bits; nothing is converted. Numbers that do not fit their dtype are refused before anything is kept. */
-#include "base/cpu.h"
 #include "parts/sparse_elems.h"
 #include "parts/sparse_kinds.h"
 
 #include <inttypes.h>
-
-#define STRIP 2048 /* elements that are counted at once */
 
 void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *flags)
 {
@@ -30,29 +27,15 @@ static bool is_list(const td_sparse *s)
     return s->kind == TD_SPARSE_CSR || s->kind == TD_SPARSE_CSC || s->kind == TD_SPARSE_COO;
 }
 
-static uint64_t count_kept(const td_keep_kernels *k, const td_tensor *t)
+td_status td_sparse_count(td_sparse *s, const td_tensor *tensor, uint64_t *count)
 {
-    unsigned char flags[STRIP];
-    uint64_t count = 0;
-    for (uint64_t at = 0; at < t->elems; at += STRIP) {
-        const size_t n = t->elems - at < STRIP ? (size_t)(t->elems - at) : STRIP;
-        td_sparse_flags(k, t, at, n, flags);
-        count += k->count(flags, n);
-    }
-    return count;
-}
-
-td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t *count)
-{
-    td_keep_kernels kernels;
-    td_keep_init(&kernels, td_cpu_flags());
     *count = 0;
     if (s->kind == TD_SPARSE_RUNS)
         *count = td_runs_walk(s, tensor, NULL);
     else if (is_list(s))
         *count = tensor->shape.rank == 2 ? td_lists_count(s, tensor) : 1; /* td_sparse_forms refuses other ranks */
     else if (s->kind != TD_SPARSE_N_OF_M)
-        *count = count_kept(&kernels, tensor);
+        *count = td_mask_count(s, tensor);
     const uint64_t row = tensor->shape.rank ? tensor->shape.dim[tensor->shape.rank - 1] : 1;
     if (s->kind != TD_SPARSE_N_OF_M || row % s->m || s->prune || (s->n == 2 && s->m == 4))
         return TD_OK; /* td_sparse_forms refuses such a row; td_ratio_pack looks at 2:4 on its way */
@@ -75,14 +58,47 @@ bool td_sparse_writes_tensor(const td_sparse *s)
     return s->kind == TD_SPARSE_MASK || (is_2_of_4(s) && s->index.bits == 8 * s->index.bytes);
 }
 
+bool td_sparse_refuses_first(const td_sparse *s)
+{
+    return s->kind == TD_SPARSE_MASK || s->kind == TD_SPARSE_NVDLA;
+}
+
 bool td_sparse_goes_by_rows(const td_sparse *s, const td_shape *shape)
 {
     return s->kind == TD_SPARSE_N_OF_M && s->order == TD_META_PLAIN && shape->rank >= 2;
 }
 
-td_status td_sparse_check(const td_sparse *s, const td_tensor *tensor)
+td_status td_sparse_check(const td_sparse *s, const td_tensor *tensor, uint64_t count)
 {
+    if (s->kind == TD_SPARSE_MASK)
+        return td_mask_check(s, tensor, count);
+    if (is_list(s))
+        return td_lists_check(s, tensor, count);
     return s->kind == TD_SPARSE_N_OF_M && !s->prune ? td_ratio_check(s, tensor) : TD_OK;
+}
+
+bool td_sparse_steps(const td_sparse *s, const td_tensor *t, td_steps *out)
+{
+    const uint64_t strip = TD_SPARSE_STRIP, strips = (t->elems - 1) / strip + 1;
+    *out = (td_steps){.count = strips, .most = {strip, strip, strip}};
+    if (is_list(s)) {
+        const size_t outer = s->kind == TD_SPARSE_CSC;
+        const uint64_t row = (t->shape.dim[!outer] + s->pad - 1) / s->pad * s->pad;
+        *out = (td_steps){.count = t->shape.dim[outer], .most = {row, row, s->kind == TD_SPARSE_COO ? row : 1}};
+        return true;
+    }
+    return s->kind == TD_SPARSE_RUNS || (s->kind == TD_SPARSE_MASK && td_mask_has_steps(s));
+}
+
+void td_sparse_step(const td_sparse *s, const td_tensor *tensor, uint64_t number, td_steps *steps,
+                    td_tensor *const *parts)
+{
+    if (s->kind == TD_SPARSE_RUNS)
+        td_runs_step(s, tensor, number, steps, parts);
+    else if (s->kind == TD_SPARSE_MASK)
+        td_mask_step(s, tensor, number, steps, parts);
+    else
+        td_lists_step(s, tensor, number, steps, parts);
 }
 
 td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts)

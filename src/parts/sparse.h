@@ -14,6 +14,7 @@
 #ifndef TD_SPARSE_H
 #define TD_SPARSE_H
 
+#include "base/pool.h"
 #include "parts/form.h"
 
 typedef enum td_sparse_kind {
@@ -38,6 +39,12 @@ typedef enum td_meta_order { TD_META_PLAIN, TD_META_AMPERE, TD_META_MARLIN, TD_M
 /* Which zeros the lists keep: none, those with a sign, or one in a row that has nothing else. */
 typedef enum td_list_zeros { TD_ZEROS_NONE, TD_ZEROS_SIGNED, TD_ZEROS_ROW } td_list_zeros;
 
+/* What threads share of a mask or a list: pieces of its strips or rows, and how many values lie before each. */
+typedef struct td_pieces {
+    unsigned count; /* 0: not known yet */
+    uint64_t before[TD_POOL_PARTS];
+} td_pieces;
+
 typedef struct td_sparse {
     uint8_t kind;   /* td_sparse_kind */
     uint8_t spare;  /* td_spare */
@@ -58,6 +65,7 @@ typedef struct td_sparse {
     uint64_t align; /* NVDLA: bytes that surfaces are padded to */
     uint64_t count; /* of values */
     td_dtype index, word, elem;
+    td_pieces pieces; /* of the tensor that td_sparse_count has seen */
 } td_sparse;
 
 /* N:M: the bits of a group in meta, N places of log2(M) bits. NVIDIA's 1:2 counts halves of its elements, so that it
@@ -70,8 +78,9 @@ td_status td_sparse_parse(const char *text, td_sparse *out);
 #define TD_SPARSE_TEXT_BYTES 256
 void td_sparse_print(const td_sparse *s, char *text);
 
-/* The values of a tensor. TD_RANGE with the group where N:M, but 2:4, cannot hold it without pruning. */
-td_status td_sparse_count(const td_sparse *s, const td_tensor *tensor, uint64_t *count);
+/* The values of a tensor, which td_sparse_pack is for then. TD_RANGE with the group where N:M, but 2:4, cannot hold it
+ * without pruning. */
+td_status td_sparse_count(td_sparse *s, const td_tensor *tensor, uint64_t *count);
 
 /* The parts for values of this dtype and number; words that depend on them get their values. TD_SHAPE or TD_OPTION
  * where the shape or the dtype does not go with the packing. */
@@ -81,8 +90,23 @@ td_status td_sparse_forms(td_sparse *s, const td_shape *shape, td_dtype elem, ui
  * order, of a tensor with rows. */
 bool td_sparse_goes_by_rows(const td_sparse *s, const td_shape *shape);
 
-/* That td_sparse_pack will not refuse the values. TD_RANGE with the group where N:M cannot hold it without pruning. */
-td_status td_sparse_check(const td_sparse *s, const td_tensor *tensor);
+/* That td_sparse_pack will not refuse the values, of which there are `count`. TD_RANGE with the group where N:M cannot
+ * hold it without pruning, and for numbers that do not fit their dtype. */
+td_status td_sparse_check(const td_sparse *s, const td_tensor *tensor, uint64_t count);
+
+/* Masks and lists step by step: a step makes the next elements of every part, so that no part has to be whole. */
+typedef struct td_steps {
+    uint64_t count;
+    uint64_t most[TD_MOST_PARTS];  /* elements that a step makes of each part; the last one may make one more */
+    uint64_t made[TD_MOST_PARTS];  /* elements so far */
+    uint64_t first[TD_MOST_PARTS]; /* the number of the element at index 0 of the tensor that td_sparse_step gets */
+    uint64_t run;                  /* runs: zeros since the last value */
+} td_steps;
+
+/* False for packings that have no steps: N:M, NVDLA's surfaces, and masks with words that have bits of two steps. */
+bool td_sparse_steps(const td_sparse *s, const td_tensor *tensor, td_steps *out);
+void td_sparse_step(const td_sparse *s, const td_tensor *tensor, uint64_t number, td_steps *steps,
+                    td_tensor *const *parts);
 
 /* Into parts that have these forms. TD_RANGE where a number does not fit its dtype, and with the group where 2:4 cannot
  * hold it without pruning. */
@@ -92,6 +116,9 @@ td_status td_sparse_pack(const td_sparse *s, const td_tensor *tensor, td_tensor 
  * begin as zeros: 2:4, and masks without surfaces, which unpack so; of packing the values, and a mask of u1. */
 bool td_sparse_writes_part(const td_sparse *s, int part);
 bool td_sparse_writes_tensor(const td_sparse *s);
+
+/* Whether unpacking refuses parts before it writes anything, and then writes every element: masks, NVDLA's surfaces. */
+bool td_sparse_refuses_first(const td_sparse *s);
 
 /* Back into a tensor of zeros, unless td_sparse_writes_tensor, whose dtype is that of the values. TD_RANGE for places
  * that a tensor of this shape does not have. */

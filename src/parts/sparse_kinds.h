@@ -22,6 +22,8 @@ td_status td_ratio_check(const td_sparse *s, const td_tensor *tensor);
 
 /* How many values there are; with parts they are filled. */
 uint64_t td_runs_walk(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+void td_runs_step(const td_sparse *s, const td_tensor *tensor, uint64_t number, td_steps *steps,
+                  td_tensor *const *parts);
 td_status td_runs_unpack(td_tensor *const *parts, td_tensor *tensor);
 
 /* -- sparse_order.c: the metadata of N:M -- */
@@ -41,14 +43,26 @@ td_status td_meta_check(td_sparse *s, const td_shape *shape);
 
 /* -- sparse_mask.c: masks, and the surfaces of NVDLA -- */
 
+/* How many values there are; s->pieces becomes those of the tensor. */
+uint64_t td_mask_count(td_sparse *s, const td_tensor *tensor);
 td_status td_mask_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+bool td_mask_has_steps(const td_sparse *s);
+void td_mask_step(const td_sparse *s, const td_tensor *tensor, uint64_t number, td_steps *steps,
+                  td_tensor *const *parts);
+td_status td_mask_check(const td_sparse *s, const td_tensor *tensor, uint64_t count);
 td_status td_mask_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
 
 /* -- sparse_lists.c: csr, csc, coo -- */
 
-uint64_t td_lists_count(const td_sparse *s, const td_tensor *tensor);
+/* As td_mask_count. */
+uint64_t td_lists_count(td_sparse *s, const td_tensor *tensor);
 td_status td_lists_pack(const td_sparse *s, const td_tensor *tensor, td_tensor *const *parts);
+void td_lists_step(const td_sparse *s, const td_tensor *tensor, uint64_t number, td_steps *steps,
+                   td_tensor *const *parts);
+td_status td_lists_check(const td_sparse *s, const td_tensor *tensor, uint64_t count);
 td_status td_lists_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor *tensor);
+
+#define TD_SPARSE_STRIP 2048 /* elements that masks and runs are worked on at once: whole bytes of bits */
 
 /* Which of `n` elements from `first` on are not zero. */
 void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *flags);

@@ -23,23 +23,28 @@ static bool is_kept(const td_sparse *s, const td_tensor *t, uint64_t elem)
     return td_elem_is_kept(t, elem) || (s->zeros == TD_ZEROS_SIGNED && td_elem_get(t, elem) != 0);
 }
 
+/* Parts, and the number of the element at index 0 of each; none where values are only counted. */
+typedef struct list_out {
+    td_tensor *const *parts;
+    uint64_t first[TD_MOST_PARTS];
+} list_out;
+
 /* One value into the parts, where there are some. */
-static void put_value(const td_sparse *s, td_tensor *const *parts, uint64_t value, uint64_t o, uint64_t i,
-                      uint64_t bits)
+static void put_value(const td_sparse *s, const list_out *out, uint64_t value, uint64_t o, uint64_t i, uint64_t bits)
 {
     const bool starts = s->kind != TD_SPARSE_COO;
-    if (!parts)
+    if (!out)
         return;
-    td_elem_put(parts[0], value, bits);
-    td_elem_put(parts[1], value, (starts ? i : o) + s->base);
+    td_elem_put(out->parts[0], value - out->first[0], bits);
+    td_elem_put(out->parts[1], value - out->first[1], (starts ? i : o) + s->base);
     if (!starts)
-        td_elem_put(parts[2], value, i + s->base);
+        td_elem_put(out->parts[2], value - out->first[2], i + s->base);
 }
 
 /* One row: its values, its zeros and its padding into the parts from `value` on, or, without parts, only counted.
  * Padding is a zero in the column of the value before it, so that columns do not descend. */
 static uint64_t walk_row(const td_sparse *s, const td_tensor *t, const grid *g, uint64_t o, uint64_t value,
-                         td_tensor *const *parts)
+                         const list_out *out)
 {
     const uint64_t first = value;
     uint64_t last = 0;
@@ -48,21 +53,12 @@ static uint64_t walk_row(const td_sparse *s, const td_tensor *t, const grid *g, 
         if (!is_kept(s, t, e))
             continue;
         last = i;
-        put_value(s, parts, value++, o, i, td_elem_get(t, e));
+        put_value(s, out, value++, o, i, td_elem_get(t, e));
     }
     if (value == first && s->zeros == TD_ZEROS_ROW)
-        put_value(s, parts, value++, o, 0, 0);
+        put_value(s, out, value++, o, 0, 0);
     while ((value - first) % s->pad)
-        put_value(s, parts, value++, o, last, 0);
-    return value;
-}
-
-uint64_t td_lists_count(const td_sparse *s, const td_tensor *tensor)
-{
-    const grid g = grid_of(s, &tensor->shape);
-    uint64_t value = 0;
-    for (uint64_t o = 0; o < g.outer; o++)
-        value = walk_row(s, tensor, &g, o, value, NULL);
+        put_value(s, out, value++, o, last, 0);
     return value;
 }
 
@@ -72,23 +68,95 @@ static uint64_t unit_of(const td_sparse *s, const td_tensor *values)
     return s->in_bytes ? values->dtype.bits / 8U : 1;
 }
 
-td_status td_lists_pack(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
+/* Rows of a matrix in pieces, which threads share. */
+typedef struct list_work {
+    const td_sparse *s;
+    const td_tensor *tensor;
+    td_tensor *const *parts;
+    grid grid;
+    unsigned pieces;
+    uint64_t before[TD_POOL_PARTS]; /* values, of each piece; while they are counted, those of the piece */
+} list_work;
+
+static void count_pieces(void *context, unsigned begin, unsigned end)
+{
+    list_work *w = context;
+    for (unsigned piece = begin; piece < end; piece++) {
+        uint64_t value = 0;
+        for (uint64_t o = w->grid.outer * piece / w->pieces; o < w->grid.outer * (piece + 1) / w->pieces; o++)
+            value = walk_row(w->s, w->tensor, &w->grid, o, value, NULL);
+        w->before[piece] = value;
+    }
+}
+
+uint64_t td_lists_count(td_sparse *s, const td_tensor *tensor)
+{
+    list_work w = {.s = s, .tensor = tensor, .grid = grid_of(s, &tensor->shape)};
+    uint64_t sum = 0;
+    w.pieces = td_pool_parts(tensor->elems * tensor->dtype.bytes, w.grid.outer);
+    td_pool_run(w.pieces, count_pieces, &w);
+    s->pieces.count = w.pieces;
+    for (unsigned i = 0; i < w.pieces; i++) {
+        s->pieces.before[i] = sum;
+        sum += w.before[i];
+    }
+    return sum;
+}
+
+static void pack_pieces(void *context, unsigned begin, unsigned end)
+{
+    const list_work *w = context;
+    const td_sparse *s = w->s;
+    const uint64_t unit = unit_of(s, w->tensor);
+    const list_out out = {.parts = w->parts};
+    uint64_t value = w->before[begin];
+    for (uint64_t o = w->grid.outer * begin / w->pieces; o < w->grid.outer * end / w->pieces; o++) {
+        if (s->kind != TD_SPARSE_COO)
+            td_elem_put(w->parts[2], o, value * unit + s->base);
+        value = walk_row(s, w->tensor, &w->grid, o, value, &out);
+    }
+}
+
+td_status td_lists_check(const td_sparse *s, const td_tensor *t, uint64_t count)
 {
     const grid g = grid_of(s, &t->shape);
-    const bool starts = s->kind != TD_SPARSE_COO;
+    const td_status status = td_sparse_check_number(s, g.inner - 1 + s->base, "numbers");
+    if (status)
+        return status;
+    return td_sparse_check_number(s, (s->kind == TD_SPARSE_COO ? g.outer - 1 : count * unit_of(s, t)) + s->base,
+                                  "numbers");
+}
+
+td_status td_lists_pack(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
+{
+    const uint64_t values = parts[0]->elems;
+    list_work w = {.s = s, .tensor = t, .parts = parts, .grid = grid_of(s, &t->shape), .pieces = s->pieces.count};
+    const td_status status = td_lists_check(s, t, values);
+    if (status)
+        return status;
+    memcpy(w.before, s->pieces.before, sizeof w.before);
+    td_pool_run(w.pieces, pack_pieces, &w);
+    if (s->kind != TD_SPARSE_COO)
+        td_elem_put(parts[2], w.grid.outer, values * unit_of(s, t) + s->base);
+    return TD_OK;
+}
+
+/* A row; behind the last one also the end of all starts. */
+void td_lists_step(const td_sparse *s, const td_tensor *t, uint64_t number, td_steps *steps, td_tensor *const *parts)
+{
+    const grid g = grid_of(s, &t->shape);
     const uint64_t unit = unit_of(s, t);
-    td_status status = td_sparse_check_number(s, g.inner - 1 + s->base, "numbers");
-    if (!status)
-        status = td_sparse_check_number(s, (starts ? parts[0]->elems * unit : g.outer - 1) + s->base, "numbers");
-    uint64_t value = 0;
-    for (uint64_t o = 0; o < g.outer && !status; o++) {
-        if (starts)
-            td_elem_put(parts[2], o, value * unit + s->base);
-        value = walk_row(s, t, &g, o, value, parts);
-    }
-    if (starts && !status)
-        td_elem_put(parts[2], g.outer, value * unit + s->base);
-    return status;
+    uint64_t *const made = steps->made;
+    list_out out = {.parts = parts};
+    memcpy(out.first, steps->first, sizeof out.first);
+    const uint64_t value = walk_row(s, t, &g, number, made[0], &out);
+    if (s->kind != TD_SPARSE_COO) {
+        td_elem_put(parts[2], made[2]++ - out.first[2], made[0] * unit + s->base);
+        if (number + 1 == g.outer)
+            td_elem_put(parts[2], made[2]++ - out.first[2], value * unit + s->base);
+    } else
+        made[2] = value;
+    made[0] = made[1] = value;
 }
 
 static td_status fail_place(const td_sparse *s, const char *what, uint64_t value, uint64_t found, uint64_t limit)

@@ -63,7 +63,7 @@ static bool same(const entry *e, const td_plan_request *r)
            e->request.geometry.depth_words == r->geometry.depth_words &&
            e->request.geometry.banks == r->geometry.banks && e->request.truncate == r->truncate &&
            e->request.dense == r->dense && e->request.part_of_bytes == r->part_of_bytes &&
-           e->shape.rank == r->shape->rank &&
+           e->request.load_of_bytes == r->load_of_bytes && e->shape.rank == r->shape->rank &&
            memcmp(e->shape.dim, r->shape->dim, r->shape->rank * sizeof e->shape.dim[0]) == 0 &&
            strcmp(e->pattern, r->layout->pattern.text) == 0 && strcmp(e->options, r->layout->options_text) == 0 &&
            strcmp(e->address, r->layout->address_text) == 0;
@@ -171,6 +171,7 @@ static bool is_last(const td_plan_request *r)
     const td_plan_request *known = &last.request;
     return last.plan && known->layout == r->layout && last.hash == r->layout->hash && known->truncate == r->truncate &&
            known->dense == r->dense && known->part_of_bytes == r->part_of_bytes &&
+           known->load_of_bytes == r->load_of_bytes &&
            memcmp(&known->tensor_dtype, &r->tensor_dtype, sizeof r->tensor_dtype) == 0 &&
            memcmp(&known->memory_dtype, &r->memory_dtype, sizeof r->memory_dtype) == 0 &&
            known->geometry.width_bits == r->geometry.width_bits &&

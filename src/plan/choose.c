@@ -2,6 +2,7 @@
  * once the order of the loops is known (loop_order.c, loop_tune.c), what depends on that. Called by compile.c. A box
  * that none of the kernels fits keeps TD_MOVE_NONE. */
 #include "base/cpu.h"
+#include "base/thresholds.h"
 #include "plan/nest.h"
 #include "plan/passes.h"
 
@@ -45,6 +46,24 @@ static void collect(const td_plan *plan, const td_box *box, bool dump, td_nest *
             continue;
         out->loop[out->count++] =
             (td_loop){.extent = n->extent, .dst = dump ? tensor : memory, .src = dump ? memory : tensor};
+    }
+}
+
+/* A loop that goes backward on both sides, or backward through neighbours on one, begins at its other end: so that
+ * every kernel for neighbours serves it. */
+static void flip_loops(td_nest *n, td_move *m)
+{
+    const int64_t elem = (int64_t)n->elem;
+    for (size_t i = 0; i < n->count; i++) {
+        td_loop *loop = &n->loop[i];
+        const bool both = loop->dst < 0 && loop->src < 0, dst = loop->dst == -elem && loop->src != elem,
+                   src = loop->src == -elem && loop->dst != elem;
+        if (!both && !dst && !src)
+            continue;
+        m->dst_first += loop->dst * (int64_t)(loop->extent - 1);
+        m->src_first += loop->src * (int64_t)(loop->extent - 1);
+        loop->dst = -loop->dst;
+        loop->src = -loop->src;
     }
 }
 
@@ -291,9 +310,21 @@ static bool is_slow(const td_kernels *k, const td_move *m, size_t loops)
     return odd || m->high < m->wide ? lanes <= SHORT_LANES && bytes <= SHORT_LANES_BYTES : bytes <= APART_BYTES;
 }
 
+/* Blocks that take longer by vectors than their elements do one by one: a call for each is too much, or most of a
+ * vector is empty. */
+#define TINY_BLOCK_BYTES 128
+#define TINY_LANES_BYTES 8
+
+static bool is_tiny(const td_move *m, size_t loops)
+{
+    const uint64_t lanes = m->high < m->wide ? m->high : m->wide;
+    return (loops && m->high * m->wide * m->elem_bytes < TINY_BLOCK_BYTES) ||
+           (m->kind == TD_MOVE_TRANSPOSE && lanes * m->elem_bytes < TINY_LANES_BYTES);
+}
+
 /* Axes shorter than a vector's lane, where the other kernels would move element by element or leave most of a vector
  * empty. Values cannot be converted inside a list. */
-static bool choose_short(const td_plan *plan, const td_kernels *k, td_nest *n, td_move *m)
+static bool choose_short(const td_plan *plan, const td_box *box, const td_kernels *k, td_nest *n, td_move *m)
 {
     td_nest rest = *n;
     td_move other = *m;
@@ -302,7 +333,11 @@ static bool choose_short(const td_plan *plan, const td_kernels *k, td_nest *n, t
     const bool transposes = choose_transpose(k, &rest, &other);
     if (transposes && !is_slow(k, &other, rest.count))
         return false;
-    return td_nest_shuffle(n, transposes, k->cpu_flags, m);
+    if (td_nest_shuffle(n, transposes, k->cpu_flags, m))
+        return true;
+    if (box->selectors) /* one list per word: choose_gather.c and stage.c know better */
+        return false;
+    return (!transposes || is_tiny(&other, rest.count)) && td_nest_places(n, m);
 }
 
 /* Cuts an axis into steps of `block`. */
@@ -332,15 +367,18 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
  * parts, so that threads can share them. */
 #define PART_BYTES ((uint64_t)64 << 10)
 
-#define LONG_ROW_BYTES 512
-#define SET_BYTES 1024 /* as the transposes have it */
+#define LONG_ROW_BYTES 512 /* from here on a row that begins within a line is worth streaming between its ends */
+#define SET_BYTES 1024     /* as the transposes have it */
 
 static uint64_t row_bytes(const td_kernels *k, const td_move *m)
 {
     if (!m->lines)
-        return LONG_ROW_BYTES; /* both ends share a line with the next block, so long rows: fewer ends */
+        return td_threshold(
+            TD_THRESHOLD_TILE_FAR_BYTES); /* both ends share a line with the next block, so long rows: fewer ends */
     if (!m->stream)
-        return m->src_stride % SET_BYTES ? 256 : LONG_ROW_BYTES; /* many rows in few sets: by a scratch of the kernel */
+        return td_threshold(m->src_stride % SET_BYTES
+                                ? TD_THRESHOLD_TILE_BYTES
+                                : TD_THRESHOLD_TILE_FAR_BYTES); /* many rows in few sets: by a scratch of the kernel */
     /* A single line left at the end would be stored with vectors shorter than a line, which is slow beside streamed
      * lines. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;
@@ -422,6 +460,8 @@ static void scale_sides(td_move *m)
     m->dst_stride *= m->dst_scale;
     m->part_stride *= m->dst_scale;
     m->src_stride *= m->src_scale;
+    m->dst_first *= m->dst_scale;
+    m->src_first *= m->src_scale;
     for (size_t i = 0; i < m->loops; i++) {
         m->loop[i].dst *= m->dst_scale;
         m->loop[i].src *= m->src_scale;
@@ -443,11 +483,12 @@ static void choose_move(const td_plan *plan, const td_box *box, const td_kernels
     for (size_t i = 0; i < n.count; i++)
         m->bytes *= n.loop[i].extent;
     m->bytes = m->bytes * (uint64_t)(m->dst_scale + m->src_scale) / 2; /* counts as a copy of that many bytes */
+    flip_loops(&n, m);
     widen(&n);
-    if (!choose_picks(k, &n, m) && !choose_short(plan, k, &n, m) && !choose_transpose(k, &n, m))
+    if (!choose_picks(k, &n, m) && !choose_short(plan, box, k, &n, m) && !choose_transpose(k, &n, m))
         choose_runs(k, &n, m);
     m->lines = is_lines(m, &n);
-    m->stream = (m->lines || has_long_rows(m)) && td_stream_pays(k, m, dump ? plan->part_of_bytes : 0);
+    m->stream = (m->lines || has_long_rows(m)) && td_stream_move(m, dump ? plan->part_of_bytes : plan->load_of_bytes);
     for (size_t i = 0; i < n.count; i++)
         m->loop[m->loops++] = n.loop[i];
     block(k, m);

@@ -94,36 +94,59 @@ static bool steps_over(const td_nest *n, const chosen *c)
     return true;
 }
 
+/* What a list is to move. */
+static void describe(const td_nest *n, const chosen *c, td_shuffle *s)
+{
+    s->size = (uint8_t)n->elem;
+    s->loops = 0;
+    s->unit = (uint8_t)c->unit;
+    s->may_fill = steps_over(n, c);
+    s->dst_first = s->src_first = 0;
+    for (size_t i = 0; i < c->count; i++)
+        take_loop(&n->loop[c->at[i]], s);
+}
+
+/* Gives the list to the move, and its loops are gone from the nest. */
+static bool take(td_nest *n, const chosen *c, const td_shuffle *s, td_move *m)
+{
+    m->shuffle = td_shuffle_copy(s);
+    if (!m->shuffle)
+        return false; /* costs speed only */
+    m->kind = TD_MOVE_SHUFFLE;
+    m->elem_bytes = 1;
+    m->high = 1;
+    m->wide = s->loop[s->unit].extent;
+    m->dst_stride = s->loop[s->unit].dst;
+    m->src_stride = s->loop[s->unit].src;
+    for (size_t i = n->count; i-- > 0;)
+        for (size_t j = 0; j < c->count; j++)
+            if (c->at[j] == i) {
+                td_nest_drop(n, i);
+                break;
+            }
+    return true;
+}
+
 bool td_nest_shuffle(td_nest *n, bool transposes, unsigned cpu_flags, td_move *m)
 {
     chosen c;
     if (n->elem >= 32 || n->count == 0 || !choose_loops(n, &c))
         return false;
     td_shuffle s;
-    s.size = (uint8_t)n->elem;
-    s.loops = 0;
-    s.unit = (uint8_t)c.unit;
+    describe(n, &c, &s);
     s.transposes = transposes;
-    s.may_fill = steps_over(n, &c);
-    s.dst_first = s.src_first = 0;
-    for (size_t i = 0; i < c.count; i++)
-        take_loop(&n->loop[c.at[i]], &s);
-    if (!td_shuffle_prepare(&s, cpu_flags))
+    return td_shuffle_prepare(&s, cpu_flags) && take(n, &c, &s, m);
+}
+
+bool td_nest_places(td_nest *n, td_move *m)
+{
+    chosen c;
+    if (n->elem >= 32 || n->count < 2 || !choose_loops(n, &c))
         return false;
-    m->shuffle = td_shuffle_copy(&s);
-    if (!m->shuffle)
-        return false; /* costs speed only */
-    m->kind = TD_MOVE_SHUFFLE;
-    m->elem_bytes = 1;
-    m->high = 1;
-    m->wide = s.loop[s.unit].extent;
-    m->dst_stride = s.loop[s.unit].dst;
-    m->src_stride = s.loop[s.unit].src;
-    for (size_t i = n->count; i-- > 0;)
-        for (size_t j = 0; j < c.count; j++)
-            if (c.at[j] == i) {
-                td_nest_drop(n, i);
-                break;
-            }
-    return true;
+    for (size_t i = 0; i < c.count; i++)
+        if (n->loop[c.at[i]].extent > n->loop[c.at[c.unit]].extent)
+            c.unit = i;
+    td_shuffle s;
+    describe(n, &c, &s);
+    return td_shuffle_by_places(&s) && take(n, &c, &s, m);
 }

@@ -41,6 +41,7 @@ static void take_facts(const td_plan_request *request, const work *w, td_plan *p
     for (size_t d = 0; d < bound->rank; d++)
         plan->elems *= bound->dim[d].length;
     plan->part_of_bytes = request->part_of_bytes;
+    plan->load_of_bytes = request->load_of_bytes;
     if (request->pitch)
         plan->elems = bound->dim[0].length * request->pitch;
 }

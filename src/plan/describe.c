@@ -89,6 +89,8 @@ static void add_pick_kernel(const td_picks *picks, td_text *out)
 
 static void add_shuffle_kernel(const td_shuffle *shuffle, td_text *out)
 {
+    if (shuffle->fn == td_shuffle_places_c)
+        td_text_add(out, "places of %d byte%s", shuffle->size, shuffle->size == 1 ? "" : "s");
     for (size_t i = 0; i < ISAS; i++) {
         td_shuffle_kernels k;
         td_shuffle_init(&k, isas[i].flags);

@@ -279,6 +279,8 @@ static bool attach(const td_plan *plan, const td_kernels *k, const td_fill *fill
                         .offset = (data->memory - fill->box.memory) / 8};
     if (m->kind == TD_MOVE_NONE || data->memory < fill->box.memory || m->fill)
         return false;
+    if (m->dst_first)
+        return false;
     if (m->kind == TD_MOVE_SHUFFLE && (m->dst_scale != 1 || m->shuffle->dst_first))
         return false;
     if (plan->gather && plan->gather[2 * fill->data].bytes)

@@ -51,6 +51,14 @@ static bool same_strides(const bound_words *whole, const bound_words *part, int 
     return true;
 }
 
+/* Whether nothing but the last step of the axis has padding of the first dimension, and that behind its rows. */
+static bool is_padded_at_end(const td_bound *bound, int axis)
+{
+    const uint64_t step = bound->axis[axis].dim_stride;
+    return bound->dim[0].pad_before == 0 && !bound->pad_begin &&
+           bound->dim[0].padded == (bound->dim[0].length - 1) / step * step + step;
+}
+
 /* The plan of so many rows; NULL where they do not lie as the whole does. */
 static td_plan *plan_of(const td_plan_request *request, const bound_words *whole, int axis, uint64_t rows)
 {
@@ -60,7 +68,7 @@ static td_plan *plan_of(const td_plan_request *request, const bound_words *whole
     td_plan *plan = NULL;
     shape.dim[0] = rows;
     layer.shape = &shape;
-    if (part && find_words(request, &shape, part) && !part->bound.slides && part->bound.dim[0].padded == rows &&
+    if (part && find_words(request, &shape, part) && !part->bound.slides && is_padded_at_end(&part->bound, axis) &&
         same_strides(whole, part, axis) && td_cache_plan(&layer, &plan) != TD_OK)
         plan = NULL;
     free(part);
@@ -113,7 +121,7 @@ static bool cut(const td_plan_request *request, const bound_words *whole, int ax
     return out->last != NULL;
 }
 
-bool td_layers_find(const td_plan_request *request, uint64_t multiple, uint64_t wanted_bytes, td_layers *out)
+static bool find(const td_plan_request *request, uint64_t multiple, uint64_t wanted_bytes, bool padded, td_layers *out)
 {
     const td_layout *layout = request->layout;
     *out = (td_layers){0};
@@ -123,11 +131,22 @@ bool td_layers_find(const td_plan_request *request, uint64_t multiple, uint64_t 
     if (!whole)
         return false;
     bool found = find_words(request, request->shape, whole) && !whole->bound.slides &&
-                 whole->bound.dim[0].padded == whole->bound.dim[0].length;
+                 (padded || whole->bound.dim[0].padded == whole->bound.dim[0].length);
     const int axis = found ? slowest_axis(&whole->bound) : -1;
-    found = axis >= 0 && cut(request, whole, axis, multiple, wanted_bytes, out);
+    found =
+        axis >= 0 && is_padded_at_end(&whole->bound, axis) && cut(request, whole, axis, multiple, wanted_bytes, out);
     free(whole);
     return found;
+}
+
+bool td_layers_find(const td_plan_request *request, uint64_t multiple, uint64_t wanted_bytes, td_layers *out)
+{
+    return find(request, multiple, wanted_bytes, false, out);
+}
+
+bool td_layers_find_padded(const td_plan_request *request, uint64_t multiple, uint64_t wanted_bytes, td_layers *out)
+{
+    return find(request, multiple, wanted_bytes, true, out);
 }
 
 void td_layers_free(td_layers *layers)

@@ -1,6 +1,6 @@
 /* Layers: so many steps of a tensor's first dimension at a time. Where a layout puts every layer as it puts the first,
  * only so many words further on, the plan of one layer serves them all, and a tensor can be made and placed layer by
- * layer without ever being whole. backdoor/parts.c does that. */
+ * layer without ever being whole. backdoor/parts_layers.c and parts_stream.c do that. */
 #ifndef TD_LAYERS_H
 #define TD_LAYERS_H
 
@@ -18,6 +18,10 @@ typedef struct td_layers {
 /* Layers of a multiple of `multiple` rows, and about `wanted_bytes` of the tensor. False where the layout does not put
  * layers alike, or one layer would be all of the tensor; the request itself is one that td_cache_plan accepts. */
 bool td_layers_find(const td_plan_request *request, uint64_t multiple, uint64_t wanted_bytes, td_layers *out);
+
+/* The same also where the last layer ends with padding, or is clipped, since the first dimension does not fill its
+ * last step. */
+bool td_layers_find_padded(const td_plan_request *request, uint64_t multiple, uint64_t wanted_bytes, td_layers *out);
 void td_layers_free(td_layers *layers);
 
 #endif

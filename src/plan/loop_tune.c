@@ -83,6 +83,7 @@ static uint64_t time_move(const td_move *m, const trial *t, uint64_t best)
     td_move ready = *m;
     uint64_t least = UINT64_MAX;
     td_move_take_rows(&ready);
+    ready.dst_first = ready.src_first = 0; /* the sides begin at the lowest place */
     const uint64_t first = td_now_ns();
     for (unsigned runs = 0;; runs++) {
         const uint64_t start = td_now_ns();

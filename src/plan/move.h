@@ -78,6 +78,7 @@ typedef struct td_move {
     uint8_t dst_scale, src_scale; /* bytes of each side for a byte of the kernel: one of them is 1 */
     bool tensor_first;            /* a load: the source is the tensor */
     td_move_fn fn;
+    ptrdiff_t dst_first, src_first;   /* from the places of the box to the first: loops that begin at their other end */
     ptrdiff_t dst_stride, src_stride; /* of the kernel */
     uint64_t high, wide;
     td_loop loop[TD_MOVE_LOOPS];

@@ -22,4 +22,7 @@ static inline void td_nest_drop(td_nest *n, size_t at)
  * `transposes`: a transpose could move it as well. False where no list is worth it: both are as they were. */
 bool td_nest_shuffle(td_nest *n, bool transposes, unsigned cpu_flags, td_move *m);
 
+/* The same by a list of places, where not even that helps: element by element, without loops around each. */
+bool td_nest_places(td_nest *n, td_move *m);
+
 #endif

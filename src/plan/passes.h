@@ -166,8 +166,8 @@ typedef struct td_kernels {
 td_status td_moves_choose(td_plan *plan, const td_kernels *kernels);
 
 /* No pass: stream.c, whether the stores of a move that has its kind, bytes and lines go past the caches. The first
- * large one times this machine, for a few milliseconds. */
-bool td_stream_pays(const td_kernels *kernels, const td_move *move, uint64_t part_of_bytes);
+ * large one times this machine, for a few milliseconds, unless it is tuned. */
+bool td_stream_move(const td_move *move, uint64_t part_of_bytes);
 
 /* -- 10. loop_order.c and loop_tune.c: the order of a move's loops -- */
 

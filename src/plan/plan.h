@@ -99,8 +99,8 @@ typedef struct td_plan {
     bool permutes;  /* it is a step of a stage, and has none of its own: one that no move takes would nest for ever */
     bool truncates; /* pieces leave out bits of some elements: what a dump reads there is zero */
     uint64_t pad_bits;
-    uint64_t part_of_bytes; /* of the request */
-    uint64_t cell_bits;     /* what a load may write from a lane's lowest bit on, the element included */
+    uint64_t part_of_bytes, load_of_bytes; /* of the request */
+    uint64_t cell_bits;                    /* what a load may write from a lane's lowest bit on, the element included */
 
     td_node *node;
     td_piece *piece;
@@ -157,8 +157,8 @@ typedef struct td_plan_request {
      * of one bank that write every word once: no bank expression, tail=clip or alias=last. */
     bool dense;
     /* A dump of this plan is a part of one that writes so many bytes, which decides whether it stores past the caches;
-     * 0: it is all of it. */
-    uint64_t part_of_bytes;
+     * 0: it is all of it. The second is the same for a load. */
+    uint64_t part_of_bytes, load_of_bytes;
     /* The rows of the tensor's first dimension begin so many elements apart; 0: one after another. Not for plans of the
      * cache. */
     uint64_t pitch;
@@ -183,6 +183,7 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   contiguous .. of N bytes   runs of N bytes that are contiguous on both sides
  *   transpose interleave deinterleave pick    the kernel, with the bits of its element
  *   shuffle                    short blocks by a list of byte shuffles, with the bits of its vectors
+ *   places of N bytes          the same by a list of places, element by element
  *   packed cells loose         bit rows: without gaps, in whole bytes, one by one
  *   gather of N bytes          one run per entry of the table, or per bank
  *   padded ..                  whole words are filled first, a block at a time: padding, bits outside of lanes; or, in

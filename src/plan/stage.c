@@ -17,6 +17,7 @@
 #define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
 #define SMALL_BOX 1024                /* elements of one block that is converted before a stage has begun */
 #define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
+#define FEW_BYTES 16                  /* of a run by table: a scratch of whole words is as fast */
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
 
@@ -95,6 +96,51 @@ static bool choose_batch(td_stage_draft *d)
             s->cut[s->cuts++] = i;
     }
     return true;
+}
+
+/* -- the order of the nodes over units ----------------------------------------------------------------------------- */
+
+#define LOOKED_AT 8 /* steps of a table */
+
+/* How far apart in memory two steps of a node are, in bits, as a measure for sorting. Banks are farthest: what lies in
+ * one is done before the next. A table is asked for some of its words. */
+static uint64_t distance(const td_plan *plan, const td_box *box, const td_node *node)
+{
+    const uint64_t apart = magnitude(node->memory);
+    if (node->select && !plan->table.entry)
+        return UINT64_MAX;
+    if (!node->select || node->extent < 2)
+        return apart;
+    const uint64_t steps = node->extent - 1 < LOOKED_AT ? node->extent - 1 : LOOKED_AT;
+    uint64_t sum = 0;
+    int64_t at = box->select;
+    for (uint64_t i = 0; i < steps; i++, at += node->select) {
+        const uint64_t a = td_table_word(&plan->table, td_table_get(&plan->table, (uint64_t)at)),
+                       b = td_table_word(&plan->table, td_table_get(&plan->table, (uint64_t)(at + node->select)));
+        sum += a < b ? b - a : a - b;
+    }
+    if (sum == 0) /* a step is another bank */
+        return UINT64_MAX;
+    return apart + sum * 8 * plan->geometry.word_bytes / steps;
+}
+
+/* Words that are neighbours in memory are innermost, so that a batch has them together, whatever makes their addresses:
+ * boxes have the steps of a table outside of all others. */
+static void sort_units(td_stage_draft *d)
+{
+    td_stage *s = d->stage;
+    uint64_t key[TD_WALK_NODES];
+    for (size_t i = 0; i < s->unit_count; i++) {
+        const td_node node = s->unit[i];
+        const uint64_t apart = distance(d->plan, d->box, &node);
+        size_t at = i;
+        for (; at > 0 && key[at - 1] < apart; at--) {
+            key[at] = key[at - 1];
+            s->unit[at] = s->unit[at - 1];
+        }
+        key[at] = apart;
+        s->unit[at] = node;
+    }
 }
 
 /* -- the moves between the tensor and the containers --------------------------------------------------------------- */
@@ -229,7 +275,7 @@ static td_status make_stage(const td_plan *plan, const td_box *box, const td_ker
         return td_fail_alloc(sizeof *s);
     status = td_stage_units(&d, &found);
     if (status || !found || d.lane_count + s->unit_count > TD_WALK_NODES || d.lane_count > TD_MOVE_LOOPS - 4 ||
-        !choose_batch(&d))
+        (sort_units(&d), !choose_batch(&d)))
         goto done;
     s->code.size = plan->memory_dtype.bytes;
     s->code.bits = plan->memory_dtype.bits;
@@ -278,6 +324,35 @@ static bool converts_few(const td_plan *plan, const td_box *box, const td_move *
            (box->selectors && block < SHORT_BLOCK);
 }
 
+/* Runs by table that are only a part of their words, or that go through the tensor line by line for a few bytes of each
+ * although other steps would stay in a line. */
+static bool scatters(const td_plan *plan, const td_words_move *g)
+{
+    const int64_t word_bits = 8 * (int64_t)plan->geometry.word_bytes;
+    const uint64_t bytes = plan->tensor_dtype.bytes;
+    bool parts = false, near = false;
+    for (size_t i = 0; i < g->loops; i++) {
+        parts |= g->loop[i].select == 0 && magnitude(g->loop[i].memory) < (uint64_t)word_bits;
+        near |= g->loop[i].tensor && magnitude(g->loop[i].tensor) * bytes < LINE;
+    }
+    return parts || (near && magnitude(g->row.tensor) * bytes >= LINE);
+}
+
+/* Elements of whole bytes by table or bank that would go a few bytes at a time. */
+static bool gathers_few(const td_plan *plan, size_t b, bool dump)
+{
+    const td_box *box = &plan->data[b];
+    const td_move *m = &plan->move[2 * b + dump];
+    if (!box->selectors || plan->skewed || m->dst_scale != m->src_scale)
+        return false;
+    const td_words_move *g = &plan->gather[2 * b + dump];
+    if (g->bytes)
+        return g->bytes < FEW_BYTES && scatters(plan, g);
+    if (plan->table.entry && m->bytes >= SMALL_BOX)
+        return false;
+    return m->kind == TD_MOVE_RUNS ? m->wide < FEW_BYTES : m->high * m->wide * m->elem_bytes < SHORT_BLOCK;
+}
+
 /* True where neither a move nor a bit row is as good. */
 static bool wants_stage(const td_plan *plan, size_t b, bool dump)
 {
@@ -286,7 +361,7 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
     if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->permutes)
         return false;
     if (plan->move[2 * b + dump].kind != TD_MOVE_NONE)
-        return converts_few(plan, box, &plan->move[2 * b + dump]);
+        return converts_few(plan, box, &plan->move[2 * b + dump]) || gathers_few(plan, b, dump);
     if (plan->skewed) /* a word has elements of several steps, and only those that are whole bytes stand alone */
         return false;
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)

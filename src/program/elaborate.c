@@ -167,6 +167,7 @@ static td_status elab_open(td_elab *e, td_form *form, uint32_t *out)
     for (size_t i = 0; i < e->graph->count && !status; i++) {
         const td_op *op = &e->graph->op[i];
         if (op->kind == TD_OP_OPEN && !dtype && !op->form->dtype.text && strcmp(op->text, path) == 0) {
+            e->graph->op[i].shared |= op->form != form;
             *out = (uint32_t)i;
             return TD_OK;
         }

@@ -36,6 +36,9 @@ td_status td_elab_number(const td_elab *e, const td_ex *ex, const td_token *at, 
 /* The op of a value, made with those that it takes. */
 td_status td_elab_value_of(td_elab *e, td_form *form, uint32_t *out);
 
+/* effects.c: a line that opens no block. */
+td_status td_elab_statement(td_elab *e, td_form *form);
+
 /* effects.c: the memory, layout and `at` of an op on a tensor of this kind; the words [first, first + count). */
 td_status td_elab_move(td_elab *e, td_form *form, uint32_t op, const td_tensor *like);
 td_status td_elab_words(td_elab *e, td_form *form, uint32_t op, const td_binding *memory);

@@ -1,5 +1,5 @@
-/* What a program becomes: the graph as written and after each pass, in text and as a picture, with what was not fused
- * or joined and why. Compiles the program anew, so that every pass can be seen. */
+/* What a program becomes: the graph as written and after each pass, in text, with what was not fused or joined and why.
+ * Compiles the program anew, so that every pass can be seen. picture.c draws the same. */
 #include "program/passes.h"
 #include "program/program.h"
 
@@ -22,7 +22,7 @@ static const char *word_of(const td_op *op)
 }
 
 /* "%3 = add %1 %2 wrap: i8 (4, 4)", or "load %3 into a, words [4, 8)". */
-static void print_op(const td_graph *g, size_t number, td_text *out)
+void td_op_print(const td_graph *g, size_t number, td_text *out)
 {
     const td_op *op = &g->op[number];
     char shape[TD_SHAPE_TEXT_BYTES];
@@ -61,8 +61,11 @@ static void print_op(const td_graph *g, size_t number, td_text *out)
         td_text_add(out, ": %s %s%s", op->like.dtype_name, td_shape_print(&op->like.shape, shape),
                     op->constant ? ", once" : "");
     if (op->fused)
-        td_text_add(out, op->fused->by_layers ? ", %" PRIu64 " slabs" : ", one tensor",
-                    op->fused->by_layers ? op->fused->cut.count : 0);
+        td_text_add(out,
+                    op->fused->inside      ? ", inside of the move"
+                    : op->fused->by_layers ? ", %" PRIu64 " slabs"
+                                           : ", one tensor",
+                    op->fused->cut.count);
     if (op->joined)
         td_text_add(out, ", %u loads in one", op->joined + 1);
     td_text_add(out, "  # line %u%s%s", op->statement->word.line->number, *op->loop ? " " : "", op->loop);
@@ -70,24 +73,31 @@ static void print_op(const td_graph *g, size_t number, td_text *out)
         td_text_add(out, "; %s", op->why);
 }
 
-static bool is_shown(const td_op *op)
+bool td_op_is_shown(const td_op *op)
 {
     return !op->dead && !op->fused_into;
 }
 
-void td_graph_print(const td_program *p, const td_graph *g, const char *title, td_text *out)
+static void print_graph(const td_graph *g, const char *title, td_text *out)
 {
     size_t shown = 0;
-    (void)p;
     for (size_t i = 0; i < g->count; i++)
-        shown += is_shown(&g->op[i]);
+        shown += td_op_is_shown(&g->op[i]);
     td_text_add(out, "%s%s: %zu step%s\n", out->used ? "\n" : "", title, shown, td_text_s(shown));
     for (size_t i = 0; i < g->count; i++)
-        if (is_shown(&g->op[i])) {
+        if (td_op_is_shown(&g->op[i])) {
             td_text_add(out, "    ");
-            print_op(g, i, out);
+            td_op_print(g, i, out);
             td_text_add(out, "\n");
         }
+}
+
+void td_explain_graph(td_explain *e, const td_graph *g, const char *title)
+{
+    if (e->text)
+        print_graph(g, title, e->text);
+    if (e->picture)
+        td_picture_graph(e->picture, g, title);
 }
 
 static void print_schedule(const td_program *p, const td_schedule *s, td_text *out)
@@ -100,9 +110,10 @@ static void print_schedule(const td_program *p, const td_schedule *s, td_text *o
 td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text)
 {
     td_text out = {0};
+    td_explain all = {.text = &out};
     td_schedule *s = NULL;
     td_status status =
-        text ? td_program_recompile(program, arguments, &out) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
+        text ? td_program_recompile(program, arguments, &all) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
     if (!status)
         status = td_program_prepare(program, label, arguments, &s);
     if (!status) {
@@ -115,82 +126,5 @@ td_status td_program_explain(td_program *program, const char *label, const char 
         return status;
     }
     *text = out.text;
-    return TD_OK;
-}
-
-/* -- the picture --------------------------------------------------------------------------------------------------- */
-
-#define BOX_HEIGHT 26
-#define BOX_WIDTH 620
-
-static void add_escaped(td_text *out, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
-            td_text_add(out, "&#%d;", *text);
-        else
-            td_text_add(out, "%c", *text);
-}
-
-/* The ops of a run as boxes from top to bottom, and for every tensor a line on the left from where it is made to where
- * it is taken. */
-static void draw(const td_graph *g, td_text *out)
-{
-    size_t shown = 0, row = 0;
-    size_t *place = calloc(g->count + 1, sizeof *place);
-    if (!place) {
-        out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < g->count; i++)
-        if (is_shown(&g->op[i]))
-            place[i] = shown++;
-    td_text_add(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%zu\" font-family=\"monospace\" "
-                "font-size=\"12\">\n",
-                BOX_WIDTH + 140, shown * BOX_HEIGHT + 20);
-    for (size_t i = 0; i < g->count; i++) {
-        const td_op *op = &g->op[i];
-        if (!is_shown(op))
-            continue;
-        td_text line = {0};
-        print_op(g, i, &line);
-        out->failed |= line.failed;
-        td_text_add(
-            out,
-            "<rect x=\"120\" y=\"%zu\" width=\"%d\" height=\"%d\" rx=\"3\" fill=\"%s\"/>\n<text x=\"126\" y=\"%zu\">",
-            row * BOX_HEIGHT + 10, BOX_WIDTH, BOX_HEIGHT - 6, op->is_value ? "#e6eef8" : "#f8ead8",
-            row * BOX_HEIGHT + 24);
-        add_escaped(out, line.text ? line.text : "");
-        td_text_add(out, "</text>\n");
-        free(line.text);
-        for (uint32_t a = 0; a < op->args; a++) {
-            const size_t from = place[op->arg[a]] * BOX_HEIGHT + 20, to = row * BOX_HEIGHT + 20;
-            const size_t bend = 110 - (to - from) / BOX_HEIGHT * 6 % 100;
-            td_text_add(out, "<path d=\"M120 %zu C%zu %zu %zu %zu 120 %zu\" fill=\"none\" stroke=\"#557\"/>\n", from,
-                        bend, from, bend, to, to);
-        }
-        row++;
-    }
-    td_text_add(out, "</svg>\n");
-    free(place);
-}
-
-td_status td_program_svg(td_program *program, const char *label, const char *arguments, char **svg)
-{
-    td_text out = {0};
-    td_schedule *s = NULL;
-    td_status status =
-        svg ? td_program_prepare(program, label, arguments, &s) : td_fail(TD_ARGUMENT, "the output is NULL; pass one");
-    if (!status) {
-        draw(program->graph, &out);
-        status = out.failed ? td_fail_alloc(out.used + 1) : TD_OK;
-    }
-    if (status) {
-        free(out.text);
-        td_fail_prefix("program_svg: ");
-        return status;
-    }
-    *svg = out.text;
     return TD_OK;
 }

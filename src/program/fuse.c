@@ -1,7 +1,8 @@
-/* The pass `fuse`: a chain of elementwise steps and conversions that ends in a load becomes part of the load. Where the
- * layout puts every layer of the first dimension alike (plan/layers.h), a slab of the tensor goes through all steps in
- * a scratch and from there to its words, so that the memory is passed over once and no tensor is made. Where it does
- * not, the chain still makes one tensor instead of one for each step. What is not fused, and why, is in td_op.why. */
+/* The pass `fuse`: a chain of elementwise steps and conversions that ends in a load becomes part of the load. Steps on
+ * f32 go inside of its move (chain.c). Otherwise, where the layout puts every layer of the first dimension alike
+ * (plan/layers.h), a slab of the tensor goes through all steps in a scratch and from there to its words, so that the
+ * memory is passed over once and no tensor is made. Where it does not, the chain still makes one tensor instead of one
+ * for each step. What is not fused, and why, is in td_op.why. */
 #include "program/passes.h"
 
 #include "backdoor/scales.h"
@@ -122,7 +123,8 @@ static bool find_layers(const td_op *op, td_fused *f, const char **why)
                                                   .depth_words = op->memory->bank[0]->depth_words,
                                                   .banks = op->memory->banks,
                                                   .word_bytes = op->memory->bank[0]->word_bytes},
-                                     .truncate = m->truncate};
+                                     .truncate = m->truncate,
+                                     .load_of_bytes = f->elems * f->result_bytes};
     if (op->refuses)
         *why = "into one tensor first: the load may be refused";
     else if (m->convert && m->convert->numbers)
@@ -170,7 +172,7 @@ static td_status take_over(td_graph *g, td_op *op, td_fused *f)
         g->op[f->stage[i].op].fused_into = true;
     }
     op->fused = f;
-    op->refuses |= !f->by_layers; /* a tensor has to be made */
+    op->refuses |= !f->inside && !f->by_layers; /* a tensor has to be made */
     return TD_OK;
 }
 
@@ -188,7 +190,8 @@ static td_status fuse(td_graph *g, td_op *op, const uint32_t *uses)
         td_fused_free(f);
         return status;
     }
-    f->by_layers = find_layers(op, f, &op->why);
+    f->inside = td_chain_find(op, f, &op->why);
+    f->by_layers = !f->inside && find_layers(op, f, &op->why);
     status = make_room(op, f);
     if (!status)
         status = take_over(g, op, f);

@@ -1,6 +1,6 @@
-/* Runs a load with the chain of steps that fuse.c has made part of it. Elements go through all steps in short runs that
- * stay in the first-level cache; layers of the tensor go to their words from a scratch; threads share the layers.
- * Called by run.c. */
+/* Runs a load with the chain of steps that fuse.c has made part of it. Inside of the move exec does it (chain.c).
+ * Otherwise elements go through all steps in short runs that stay in the first-level cache; layers of the tensor go to
+ * their words from a scratch; threads share the layers. Called by run.c. */
 #include "program/passes.h"
 
 #include "base/pool.h"
@@ -14,7 +14,6 @@ typedef struct work {
     const td_op *op;
     const unsigned char *source;
     unsigned char *result; /* the tensor of a chain that does not go by layers */
-    td_operand operand[TD_FUSED_STAGES];
 } work;
 
 /* One stage on n elements from number `first` on. A step that might refuse one is in no chain. */
@@ -32,8 +31,8 @@ static void run_stage(const work *w, size_t number, unsigned char *dst, const un
         return;
     }
     for (size_t done = 0; done < n;) {
-        const size_t run = td_operand_run(&w->operand[number], first + done, n - done);
-        const void *b = td_operand_at(&w->operand[number], first + done, run, beside, &one);
+        const size_t run = td_operand_run(&w->fused->operand[number], first + done, n - done);
+        const void *b = td_operand_at(&w->fused->operand[number], first + done, run, beside, &one);
         td_step_run(stage->step, dst + done * stage->bytes, src + done * stage->bytes, b, one, run);
         done += run;
     }
@@ -113,7 +112,7 @@ static td_status run_whole(work *w, td_tensor **out)
 
 td_status td_fused_run(const td_graph *g, const td_op *op, bool plain, td_tensor **out, bool *done)
 {
-    const td_fused *f = op->fused;
+    td_fused *f = op->fused;
     work w = {.fused = f, .op = op, .source = g->op[f->source].value->data};
     td_status status = TD_OK;
     for (size_t i = 0; i < f->stages && !status; i++) {
@@ -121,13 +120,23 @@ td_status td_fused_run(const td_graph *g, const td_op *op, bool plain, td_tensor
         const td_op *step = &g->op[stage->op];
         if (stage->operand != TD_NO_OP)
             status = td_operand_bind(&step->like.shape, step->like.dtype, g->op[stage->operand].value, step->text,
-                                     &w.operand[i]);
+                                     &f->operand[i]);
+        f->run[i] =
+            td_divisor_of(f->operand[i].count ? f->operand[i].node[f->operand[i].count - 1].extent : UINT64_MAX);
     }
     if (status)
         return status;
-    *done = f->by_layers && plain;
+    *done = (f->inside || f->by_layers) && plain;
     if (!*done)
         return run_whole(&w, out);
+    if (f->inside) {
+        const td_run run = {.plan = op->move->plan,
+                            .bank = op->bank,
+                            .tensor = g->op[f->source].value->data,
+                            .convert = &f->as_convert};
+        td_exec_load(&run);
+        return TD_OK;
+    }
     td_pool_run(f->pieces, run_layers, &w);
     return TD_OK;
 }

@@ -146,3 +146,78 @@ td_status td_layout_shift(const td_layout *layout, uint64_t words, uint64_t widt
     free(text.text);
     return status;
 }
+
+/* -- the layout of a loop ------------------------------------------------------------------------------------------ */
+
+/* A name that no axis of the pattern has. */
+static void name_axis(const td_pattern *pattern, char *name, size_t bytes)
+{
+    size_t length = 1;
+    td_text_print(name, bytes, "t");
+    while (td_pattern_find(pattern, name, length) >= 0 && length + 1 < bytes) {
+        name[length++] = '_';
+        name[length] = 0;
+    }
+}
+
+/* The pattern with `axis` as the slowest dimension and the slowest word axis. */
+static void add_pattern(const td_pattern *pattern, const char *axis, td_text *out)
+{
+    const td_group *word = &pattern->right[pattern->right_count - 2];
+    const char *group = pattern->text + word->at;
+    size_t length = word->length;
+    if (*group == '(') {
+        group++;
+        length -= 2;
+    }
+    if (word->count == 0)
+        length = 0;
+    td_text_add(out, "%s %.*s(%s %.*s)%s", axis, (int)word->at, pattern->text, axis, (int)length, group,
+                pattern->text + word->at + word->length);
+}
+
+/* The expression with every `index` counted inside of its part, which has `words`. */
+static void add_expr(const td_expr *expr, const td_pattern *pattern, const char *axis, uint64_t words, td_text *out)
+{
+    td_text text = {0};
+    td_expr_print(expr, pattern, &text);
+    out->failed |= text.failed;
+    for (const char *at = text.text ? text.text : ""; *at;) {
+        size_t length = 0;
+        while (td_is_name_char(at[length]))
+            length++;
+        if (length == 5 && memcmp(at, "index", 5) == 0)
+            td_text_add(out, "(index - %" PRIu64 " * %s)", words, axis);
+        else
+            td_text_add(out, "%.*s", length ? (int)length : 1, at);
+        at += length ? length : 1;
+    }
+    free(text.text);
+}
+
+td_status td_program_layout_of_loop(td_program *p, const td_layout *layout, uint64_t part_words, uint64_t step_words,
+                                    uint64_t width_bits, const td_layout **out)
+{
+    static const td_token quoted = {.quoted = true};
+    const uint64_t unit = layout->byte_addresses ? (width_bits + 7) / 8 : 1;
+    char axis[TD_MAX_AXES + 2];
+    td_text text = {0};
+    name_axis(&layout->pattern, axis, sizeof axis);
+    add_pattern(&layout->pattern, axis, &text);
+    td_text_add(&text, ";%s;", layout->options_text);
+    if (layout->bank) {
+        td_text_add(&text, "bank = ");
+        add_expr(layout->bank, &layout->pattern, axis, part_words, &text);
+        td_text_add(&text, "; addr = ");
+    }
+    td_text_add(&text, "%" PRIu64 " * %s + ", step_words * unit, axis);
+    if (layout->address) {
+        td_text_add(&text, "(");
+        add_expr(layout->address, &layout->pattern, axis, part_words, &text);
+        td_text_add(&text, ")");
+    } else
+        td_text_add(&text, "%" PRIu64 " * (index - %" PRIu64 " * %s)", unit * layout->beats, part_words, axis);
+    const td_status status = text.failed ? td_fail_alloc(text.used) : td_program_layout(p, &quoted, text.text, out);
+    free(text.text);
+    return status;
+}

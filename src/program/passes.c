@@ -16,17 +16,17 @@ static const struct {
 };
 #define PASSES (sizeof passes / sizeof *passes)
 
-td_status td_graph_run_passes(td_program *p, td_graph *g, td_text *explain)
+td_status td_graph_run_passes(td_program *p, td_graph *g, td_explain *explain)
 {
     td_status status = TD_OK;
     if (explain)
-        td_graph_print(p, g, "as written", explain);
+        td_explain_graph(explain, g, "as written");
     for (size_t i = 0; i < PASSES && !status; i++) {
         if (!(p->passes >> i & 1))
             continue;
         status = passes[i].run(p, g);
         if (explain && !status)
-            td_graph_print(p, g, passes[i].name, explain);
+            td_explain_graph(explain, g, passes[i].name);
     }
     return status;
 }

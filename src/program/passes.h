@@ -3,6 +3,7 @@
 #ifndef TD_PROGRAM_PASSES_H
 #define TD_PROGRAM_PASSES_H
 
+#include "base/divisor.h"
 #include "program/program.h"
 
 /* Steps of loops that are the same every time are made once. */
@@ -35,19 +36,33 @@ typedef struct td_fused_stage {
     unsigned bytes;      /* of an element that it gives */
 } td_fused_stage;
 
+/* It is in one of three places: inside of the move of its load, in slabs that are loaded one after another, or in one
+ * tensor that is then loaded. Where the load goes through a call, as of words that are x, it makes one tensor. */
 typedef struct td_fused {
     uint32_t source; /* the tensor that the chain begins with */
     td_fused_stage stage[TD_FUSED_STAGES];
     size_t stages;
     uint64_t elems, row_elems;
     unsigned source_bytes, result_bytes;
-    bool by_layers; /* into the memory, layer by layer; otherwise into one tensor, which is then loaded */
+    bool inside;
+    bool by_layers;
     td_layers cut;
     unsigned pieces;
     size_t scratch_bytes; /* of a piece */
     unsigned char *scratch;
     unsigned char **bank[TD_FUSED_PIECES];
+    td_operand operand[TD_FUSED_STAGES]; /* of a run */
+    td_divisor run[TD_FUSED_STAGES];     /* the innermost extent of each */
+
+    /* inside of the move */
+    td_convert as_convert; /* what exec takes it for */
+    td_chain_fn kernel;
+    td_chain_step step[TD_FUSED_STAGES];
+    const td_convert *last; /* the load's own; or NULL */
 } td_fused;
+
+/* chain.c: whether the chain goes inside of the move, made ready for it; *why where the move keeps it out. */
+bool td_chain_find(const td_op *op, td_fused *f, const char **why);
 
 void td_fused_free(td_fused *f);
 

@@ -199,6 +199,7 @@ typedef struct td_op {
     bool is_view;                 /* of a slice: elements [first, ..) of its tensor, not copied */
     bool used;                    /* passes.c */
     bool fused_into, joined_into; /* a load has taken it in */
+    bool shared;                  /* an open that several lines take */
     const char *loop;             /* "t=3" or "", for messages */
 
     /* values */
@@ -226,14 +227,40 @@ typedef struct td_op {
     const char *why;           /* not fused: the reason, for explain; or NULL */
 } td_op;
 
+/* A load that goes to exec at once where the words of its memory are plain: all that a run has to know of it, in one
+ * line of the cache. */
+typedef struct td_quick {
+    const td_plan *plan; /* NULL: the step is no such load */
+    unsigned char *const *bank;
+    const td_convert *convert;
+    td_tensor *const *source; /* where the tensor is found, which is not a view, */
+    uint64_t offset_bytes;    /* and where in it the elements begin */
+    const td_binding *memory;
+    bool drops; /* a tensor is not needed any more behind it */
+} td_quick;
+
+/* Loads behind each other that share no word, so that threads may run them side by side. */
+typedef struct td_batch {
+    uint32_t first, count; /* places in the schedule */
+    uint64_t bytes;        /* of all their tensors */
+} td_batch;
+
 /* The ops of one label, in the order in which they run. */
 typedef struct td_schedule {
     uint32_t label; /* TD_NO_OP: everything */
     uint32_t *op;
+    td_quick *quick;    /* by place */
     uint32_t *last_use; /* by op: the place of the last step that takes its tensor */
     size_t count;
     size_t pure;  /* so many at the front only make tensors, before any effect */
     bool journal; /* an effect comes before a step that may be refused: words are saved first */
+    bool checkpoints;
+    uint32_t *source; /* ops whose tensors come from files and from the caller */
+    size_t sources;
+    const td_binding **memory; /* each once */
+    size_t memories;
+    td_batch *batch;
+    size_t batches;
 } td_schedule;
 
 /* Memory of many small things that are freed together. */
@@ -257,6 +284,7 @@ typedef struct td_graph {
     td_op *op;
     size_t count, room;
     td_program_move *moves;
+    unsigned rearmed;      /* rearm.c: how often it got other arguments */
     uint64_t run;          /* counts runs: what is not constant is of one run alone */
     td_schedule *schedule; /* one for each label, then one for everything */
     size_t schedules;
@@ -291,6 +319,7 @@ struct td_program {
     td_made_layout *layouts;
 
     struct td_recording *recording; /* NULL: it is not being recorded */
+    const char *unrecorded;         /* why a recording was refused, so that the program does not run; or NULL */
     td_graph *graph;                /* NULL: to be compiled */
     char *compiled_with;            /* the arguments of the graph, */
     char **given;                   /* and their values, which td_argument.given points to */
@@ -329,15 +358,32 @@ td_status td_token_fill(const td_program *p, const td_scope *scope, const td_tok
 td_status td_token_real(const td_program *p, const td_scope *scope, const td_token *token, double *out);
 void td_ex_print(const td_ex *ex, td_text *out);
 
+/* bindings.c */
+void td_binding_free(td_binding *b);
 const td_binding *td_program_find(const td_program *p, const char *name, td_name_kind kind);
 
 /* layouts.c: by the word of the text: a name or a text of its own. */
 td_status td_program_layout(td_program *p, const td_token *token, const char *text, const td_layout **out);
 /* The layout with so many words added to its address. */
 td_status td_layout_shift(const td_layout *layout, uint64_t words, uint64_t width_bits, td_layout **out);
+/* A layout with one dimension more in front, whose steps lie as the layout puts them, `step_words` apart; the layout
+ * numbers `part_words` words. It has two or three right groups. The program keeps it. */
+td_status td_program_layout_of_loop(td_program *p, const td_layout *layout, uint64_t part_words, uint64_t step_words,
+                                    uint64_t width_bits, const td_layout **out);
 
-/* effects.c: the graph with the arguments that are set; `explain` (or NULL) gets it after each pass. */
-td_status td_graph_create(td_program *p, td_text *explain, td_graph **out);
+/* explain.c, picture.c: what a compilation shows of the graph, as written and after each pass; either may be NULL. */
+typedef struct td_picture td_picture;
+typedef struct td_explain {
+    td_text *text;
+    td_picture *picture;
+} td_explain;
+void td_explain_graph(td_explain *e, const td_graph *g, const char *title);
+void td_picture_graph(td_picture *p, const td_graph *g, const char *title);
+void td_op_print(const td_graph *g, size_t number, td_text *out);
+bool td_op_is_shown(const td_op *op);
+
+/* graph.c: the graph with the arguments that are set; `explain` may be NULL. */
+td_status td_graph_create(td_program *p, td_explain *explain, td_graph **out);
 void td_graph_destroy(td_graph **graph);
 td_status td_graph_name(td_graph *g, const char *name, uint32_t op);
 
@@ -349,12 +395,12 @@ void td_program_move_free(td_program_move *m);
 td_status td_graph_check_overlaps(const td_program *p, const td_graph *g);
 
 /* passes.c */
-td_status td_graph_run_passes(td_program *p, td_graph *g, td_text *explain);
+td_status td_graph_run_passes(td_program *p, td_graph *g, td_explain *explain);
 bool td_op_is_root(const td_op *op); /* an effect, or a dump or read with a name */
 
-/* explain.c */
-void td_graph_print(const td_program *p, const td_graph *g, const char *title, td_text *out);
+/* schedule.c */
 td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out);
+void td_schedule_free(td_schedule *s);
 
 /* words.c: the words of one memory that the ops of a schedule read, write, or write in part. */
 #define TD_PARTLY TD_PROGRAM_PARTLY
@@ -364,11 +410,17 @@ td_status td_schedule_spans(const td_graph *g, const td_schedule *s, const td_me
 typedef td_status td_op_words_fn(void *context, const td_memory *memory, uint64_t first, uint64_t count, int effects);
 td_status td_op_words(const td_op *op, td_op_words_fn *fn, void *context);
 
-/* program.c: compiled with these arguments, and the schedule of the label. */
+/* arguments.c: compiled with these arguments, and the schedule of the label. */
 td_status td_program_prepare(td_program *p, const char *label, const char *arguments, td_schedule **out);
 
-/* Compiles anew, and prints the graph after each pass. */
-td_status td_program_recompile(td_program *p, const char *arguments, td_text *explain);
+/* rearm.c: whether an argument stands only in what tensors and memories are filled with and in paths of files; and a
+ * graph with others of these. On failure the graph is none any more. */
+#define TD_MOST_REARMED 10000
+bool td_argument_fills(const td_program *p, const char *name);
+td_status td_graph_rearm(const td_program *p, td_graph *g, const char *const *changed, size_t count);
+
+/* Compiles anew, and shows the graph after each pass. */
+td_status td_program_recompile(td_program *p, const char *arguments, td_explain *explain);
 
 /* Binds a tensor that the program owns from here on, also when it fails. */
 td_status td_program_own_tensor(td_program *p, const char *name, td_tensor *tensor);

@@ -1,9 +1,10 @@
 /* Recording: the calls of a thread as the lines of a program. Memories become names, layouts texts; a tensor is what a
  * recorded step has made, or else a copy of the elements that the call saw, which the program keeps: so a program that
  * was recorded moves the same bytes, whatever has become of the caller's tensors. A call that no line can say is
- * refused by td_program_stop. */
+ * refused by td_program_stop, and the program does not run then: it is not what the caller did. */
 #include "base/record.h"
 #include "program/program.h"
+#include "tensordoor_bridge.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct td_recording {
     size_t count, room;
     unsigned names; /* given so far */
     unsigned checks;
+    bool all;         /* the calls of every thread */
     td_status status; /* of the first call that could not be recorded, */
     char *message;    /* and why */
 };
@@ -250,6 +252,21 @@ static void hear_step(struct td_recording *r, const td_recorded *c, td_text *lin
     remember(r, c->out, name);
 }
 
+/* A line with a memory that is no more could not run. */
+static void hear_destroy(struct td_recording *r, const td_recorded *c)
+{
+    const td_program *p = r->program;
+    if (c->tensor)
+        forget(r, c->tensor);
+    for (size_t i = 0; i < p->bindings && c->bank_count; i++)
+        for (size_t k = 0; k < p->binding[i]->banks; k++)
+            if (p->binding[i]->bank[k] == c->banks[0]) {
+                refuse(r, td_fail(TD_ARGUMENT, "memory \"%s\" was destroyed before; destroy it after program_stop",
+                                  c->banks[0]->name));
+                return;
+            }
+}
+
 static void hear(void *context, const td_recorded *c)
 {
     struct td_recording *r = context;
@@ -259,7 +276,11 @@ static void hear(void *context, const td_recorded *c)
         return;
     switch (c->kind) {
     case TD_RECORDED_DESTROY:
-        forget(r, c->tensor);
+        hear_destroy(r, c);
+        return;
+    case TD_RECORDED_OTHER:
+        refuse(r, td_fail(TD_ARGUMENT, "%s cannot be recorded; call it before program_record or after program_stop",
+                          c->text));
         return;
     case TD_RECORDED_FILL:
         name_memory(r, c->banks, 1, memory, sizeof memory);
@@ -286,13 +307,13 @@ static void hear(void *context, const td_recorded *c)
 
 /* -- begin and end ------------------------------------------------------------------------------------------------- */
 
-td_status td_program_record(td_program **out)
+static td_status record(bool all, td_program **out)
 {
     td_program *p = NULL;
     if (!out)
         return td_fail(TD_ARGUMENT, "program_record: the output is NULL; pass one");
     if (td_record_listener())
-        return td_fail(TD_ARGUMENT, "program_record: this thread records a program already; stop that one first");
+        return td_fail(TD_ARGUMENT, "program_record: a program is being recorded; stop that one first");
     td_status status = td_program_create(NULL, &p);
     if (!status) {
         p->recording = calloc(1, sizeof *p->recording);
@@ -303,9 +324,36 @@ td_status td_program_record(td_program **out)
         return status;
     }
     p->recording->program = p;
-    td_record_listen(&(td_listener){.hear = hear, .context = p->recording});
+    p->recording->all = all;
+    td_record_listen(&(td_listener){.hear = hear, .context = p->recording}, all);
     *out = p;
     return TD_OK;
+}
+
+td_status td_program_record(td_program **out)
+{
+    return record(false, out);
+}
+
+td_status td_program_record_all(td_program **out)
+{
+    return record(true, out);
+}
+
+void td_record_hold(int hold)
+{
+    if (hold)
+        td_record_pause();
+    else
+        td_record_resume();
+}
+
+td_memory *const *td_program_banks(const td_program *program, const char *name, size_t *count)
+{
+    const td_binding *b = program && name ? td_program_find(program, name, TD_NAME_MEMORY) : NULL;
+    if (count)
+        *count = b ? b->banks : 0;
+    return b ? b->bank : NULL;
 }
 
 void td_program_stop_listening(td_program *p)
@@ -314,7 +362,7 @@ void td_program_stop_listening(td_program *p)
     if (!p->recording)
         return;
     if (l && l->context == p->recording)
-        td_record_listen(NULL);
+        td_record_listen(NULL, p->recording->all);
     free(p->recording->seen);
     free(p->recording->message);
     free(p->recording);
@@ -329,9 +377,14 @@ td_status td_program_stop(td_program *program)
                        program ? "not recorded" : "NULL");
     if (!l || l->context != program->recording)
         return td_fail(TD_ARGUMENT, "program_stop: another thread records the program; stop it there");
-    td_status status = program->recording->status;
-    if (status)
-        td_fail(status, "program_stop: %s", program->recording->message ? program->recording->message : "no memory");
+    const td_status status = program->recording->status;
+    const char *message = program->recording->message ? program->recording->message : "no memory";
+    if (status) {
+        program->unrecorded = td_arena_copy(&program->arena, message, strlen(message));
+        if (!program->unrecorded)
+            program->unrecorded = "no memory";
+        td_fail(status, "program_stop: %s", message);
+    }
     td_program_stop_listening(program);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "program/passes.h"
 
 #include "backdoor/call.h"
+#include "base/pool.h"
 #include "base/profile.h"
 #include "base/record.h"
 #include "exec/exec.h"
@@ -16,12 +17,19 @@
 #include <string.h>
 
 /* The words are in the storage of the library and all of their bits are known. */
-static bool is_plain(const td_op *op)
+static bool is_plain(const td_binding *memory)
 {
-    for (size_t i = 0; i < op->memory->banks; i++)
-        if (op->memory->bank[i]->backing || op->memory->bank[i]->unknown_any)
+    for (size_t i = 0; i < memory->banks; i++)
+        if (memory->bank[i]->backing || memory->bank[i]->unknown_any)
             return false;
     return true;
+}
+
+static void load_quickly(const td_quick *q)
+{
+    const td_run run = {
+        .plan = q->plan, .bank = q->bank, .tensor = (*q->source)->data + q->offset_bytes, .convert = q->convert};
+    td_exec_load(&run);
 }
 
 /* The layout at the op's address, for the calls that take one. */
@@ -58,14 +66,27 @@ static td_status load_tensor(td_op *op, const td_tensor *tensor, bool plain)
     return TD_OK;
 }
 
+/* A view that no step but loads takes is made here, where a load needs it as a tensor. */
+static td_status make_view(const td_graph *g, uint32_t number)
+{
+    td_op *op = &g->op[number];
+    if (!op->is_view)
+        return TD_OK;
+    const td_status status = make_view(g, op->arg[0]);
+    return status ? status : td_op_evaluate(g, op);
+}
+
 static td_status load(const td_graph *g, td_op *op)
 {
-    const bool plain = is_plain(op);
+    const bool plain = is_plain(op->memory);
     td_tensor *made = NULL;
     bool done = false;
-    if (!op->fused)
-        return load_tensor(op, g->op[op->arg[0]].value, plain);
-    td_status status = td_fused_run(g, op, plain, &made, &done);
+    td_status status = TD_OK;
+    if (!op->fused) {
+        status = make_view(g, op->arg[0]);
+        return status ? status : load_tensor(op, g->op[op->arg[0]].value, plain);
+    }
+    status = td_fused_run(g, op, plain, &made, &done);
     if (!status && !done)
         status = load_tensor(op, made, plain);
     td_tensor_destroy(&made);
@@ -171,18 +192,73 @@ static void drop_used(td_graph *g, const td_schedule *s, size_t place)
         }
 }
 
-static td_status run_part(const td_program *p, const td_schedule *s, size_t begin, size_t end,
-                          td_checkpoints *checkpoints)
+static td_status run_step(const td_program *p, const td_schedule *s, size_t place, td_checkpoints *checkpoints)
 {
+    const td_quick *q = &s->quick[place];
     td_graph *g = p->graph;
-    for (size_t i = begin; i < end; i++) {
-        td_op *op = &g->op[s->op[i]];
+    if (q->plan && is_plain(q->memory)) {
+        load_quickly(q);
+        if (!q->drops)
+            return TD_OK;
+    } else {
+        td_op *op = &g->op[s->op[place]];
         const td_status status = run_op(g, op, checkpoints);
         if (status)
             return fail_step(p, op, status);
-        drop_used(g, s, i);
     }
+    drop_used(g, s, place);
     return TD_OK;
+}
+
+/* -- side by side -------------------------------------------------------------------------------------------------- */
+
+typedef struct shared_loads {
+    const td_quick *quick;
+    const td_batch *batch;
+    unsigned parts;
+} shared_loads;
+
+/* A load belongs to the part in which its first byte lies, when all tensors are put in a row. */
+static void run_loads(void *context, unsigned begin, unsigned end)
+{
+    const shared_loads *w = context;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < w->batch->count; i++) {
+        const td_quick *q = &w->quick[i];
+        const uint64_t part = bytes * w->parts / w->batch->bytes;
+        if (part >= begin && part < end)
+            load_quickly(q);
+        bytes += q->plan->elems * q->plan->tensor_dtype.bytes;
+    }
+}
+
+/* True when the batch was worth threads, and is done. */
+static bool run_batch(const td_schedule *s, const td_batch *b)
+{
+    shared_loads w = {.quick = &s->quick[b->first], .batch = b, .parts = td_pool_parts(b->bytes, b->count)};
+    if (w.parts < 2)
+        return false;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (!is_plain(w.quick[i].memory))
+            return false;
+    td_pool_run(w.parts, run_loads, &w);
+    return true;
+}
+
+static td_status run_part(const td_program *p, const td_schedule *s, size_t begin, size_t end,
+                          td_checkpoints *checkpoints)
+{
+    const td_batch *batch = s->batch, *const last = batch + s->batches;
+    td_status status = TD_OK;
+    for (size_t i = begin; i < end && !status;) {
+        while (batch < last && batch->first < i)
+            batch++;
+        if (batch < last && batch->first == i && run_batch(s, batch))
+            i += batch->count;
+        else
+            status = run_step(p, s, i++, checkpoints);
+    }
+    return status;
 }
 
 static bool same_kind(const td_tensor *a, const td_tensor *b)
@@ -196,10 +272,8 @@ static bool same_kind(const td_tensor *a, const td_tensor *b)
 static td_status check_sources(const td_program *p, const td_schedule *s, bool *changed)
 {
     const td_graph *g = p->graph;
-    for (size_t i = 0; i < s->count; i++) {
-        const td_op *op = &g->op[s->op[i]];
-        if (op->kind != TD_OP_OPEN && op->kind != TD_OP_BOUND)
-            continue;
+    for (size_t i = 0; i < s->sources; i++) {
+        const td_op *op = &g->op[s->source[i]];
         *changed |= !same_kind(op->value, &op->like);
         const td_status status = op->value->origin ? td_file_check(op->value->origin) : TD_OK;
         if (status)
@@ -208,20 +282,12 @@ static td_status check_sources(const td_program *p, const td_schedule *s, bool *
     return TD_OK;
 }
 
-static bool has_checkpoints(const td_graph *g, const td_schedule *s)
-{
-    for (size_t i = s->pure; i < s->count; i++)
-        if (g->op[s->op[i]].kind == TD_OP_CHECKPOINT)
-            return true;
-    return false;
-}
-
 /* Whether words have to be kept: calls on memories that lie elsewhere or have bits that are x may be refused, too. */
-static bool needs_journal(const td_graph *g, const td_schedule *s)
+static bool needs_journal(const td_schedule *s)
 {
     bool needs = s->journal;
-    for (size_t i = s->pure; i < s->count && !needs; i++)
-        needs = g->op[s->op[i]].memory && !is_plain(&g->op[s->op[i]]);
+    for (size_t i = 0; i < s->memories && !needs; i++)
+        needs = !is_plain(s->memory[i]);
     return needs;
 }
 
@@ -230,7 +296,7 @@ static td_status run(td_program *p, const td_schedule *s, td_checkpoints *checkp
     td_journal *journal = NULL;
     p->graph->run++;
     td_status status = run_part(p, s, 0, s->pure, checkpoints);
-    if (!status && needs_journal(p->graph, s))
+    if (!status && needs_journal(s))
         status = td_journal_create(p, p->graph, s, &journal);
     if (!status)
         status = run_part(p, s, s->pure, s->count, checkpoints);
@@ -246,7 +312,7 @@ td_status td_program_run(td_program *program, const char *label, const char *arg
     td_schedule *s = NULL;
     td_checkpoints *checkpoints = NULL;
     bool changed = false;
-    td_status status = td_record_listener() ? td_fail(TD_ARGUMENT, "this thread records a program; stop that one first")
+    td_status status = td_record_listener() ? td_fail(TD_ARGUMENT, "a program is being recorded; stop it first")
                                             : td_program_prepare(program, label, arguments, &s);
     if (!status)
         status = check_sources(program, s, &changed);
@@ -254,7 +320,7 @@ td_status td_program_run(td_program *program, const char *label, const char *arg
         td_program_forget(program);
         status = td_program_prepare(program, label, arguments, &s);
     }
-    if (!status && !out && has_checkpoints(program->graph, s))
+    if (!status && !out && s->checkpoints)
         status = td_fail(TD_ARGUMENT, "the output is NULL, and the program has checkpoints; pass one");
     if (!status && out)
         status = td_checkpoints_create(program->name, &checkpoints);
@@ -272,13 +338,13 @@ td_status td_program_run(td_program *program, const char *label, const char *arg
 
 /* -- tensors of the text ------------------------------------------------------------------------------------------- */
 
-/* The tensor of an op that a run has left out, or given up again. */
+/* The tensor of an op that a run has left out, or given up again. A view is made anew: what it was of may be gone. */
 static td_status value_of(const td_program *p, uint32_t number)
 {
     td_op *op = &p->graph->op[number];
     td_status status = TD_OK;
     const bool memory = op->kind == TD_OP_TAKE || op->kind == TD_OP_READ;
-    if (op->value && (memory || op->constant || op->kind == TD_OP_BOUND || op->run == p->graph->run))
+    if (op->value && !op->is_view && (memory || op->constant || op->kind == TD_OP_BOUND || op->run == p->graph->run))
         return TD_OK;
     if (memory)
         return td_program_fail(p, &op->statement->word, TD_ARGUMENT,

@@ -1,7 +1,11 @@
 /* Which ops a run of a label needs, and in which order: first everything that only makes tensors, so that what can be
  * refused is refused before a word is written; then the effects, with the tensors that depend on memories, in the order
- * of the text. Made once for each label when a program is compiled. */
+ * of the text. What a run needs of its simplest steps, and which of them share nothing, is found here too. Made once
+ * for each label when a program is compiled. */
 #include "program/program.h"
+
+#include "base/pool.h"
+#include "base/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +31,32 @@ bool td_op_is_root(const td_op *op)
 
 enum { NEEDED = 1, ROOT = 2, MOVES = 4 };
 
-/* Ops come after those that they take, so one pass from the end marks all that are needed. */
+/* A load of the tensor as it lies, which nothing can refuse while the words of its memory are plain. */
+static bool is_quick(const td_op *op)
+{
+    return op->kind == TD_OP_LOAD && !op->fused && !(op->move->convert && op->move->convert->check);
+}
+
+/* The tensor that views are of. */
+static uint32_t root_of(const td_graph *g, uint32_t op, uint64_t *first)
+{
+    for (*first = 0; g->op[op].is_view; op = g->op[op].arg[0])
+        *first += g->op[op].first;
+    return op;
+}
+
+/* Ops come after those that they take, so one pass from the end marks all that are needed. A quick load reads where the
+ * view would point: the view itself is not needed. */
 static void mark(const td_graph *g, uint32_t label, unsigned char *flag)
 {
+    uint64_t first = 0;
     for (size_t i = g->count; i-- > 0;) {
         const td_op *op = &g->op[i];
         if (!op->dead && td_op_is_root(op) && (label == TD_NO_OP || op->label == label))
             flag[i] |= NEEDED | ROOT;
         if (flag[i] & NEEDED)
             for (uint32_t a = 0; a < op->args; a++)
-                flag[op->arg[a]] |= NEEDED;
+                flag[is_quick(op) ? root_of(g, op->arg[a], &first) : op->arg[a]] |= NEEDED;
     }
     /* MOVES: it depends on what memories hold, or on a tensor that a dump writes */
     for (size_t i = 0; i < g->count; i++)
@@ -67,34 +87,141 @@ static void keep_until(const td_graph *g, const td_schedule *s, uint32_t op, uin
     }
 }
 
-td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out)
+/* -- quick loads --------------------------------------------------------------------------------------------------- */
+
+static void add_quick(const td_graph *g, td_schedule *s, size_t place)
 {
-    unsigned char *flag = calloc(g->count + 1, 1);
-    *out = (td_schedule){.label = label};
-    out->op = calloc(g->count + 1, sizeof *out->op);
-    out->last_use = malloc((g->count + 1) * sizeof *out->last_use);
-    if (!flag || !out->op || !out->last_use) {
-        free(flag);
-        return td_fail_alloc((g->count + 1) * sizeof *out->op);
+    const td_op *op = &g->op[s->op[place]];
+    uint64_t first = 0;
+    if (!is_quick(op))
+        return;
+    const uint32_t root = root_of(g, op->arg[0], &first);
+    const td_op *of = &g->op[root];
+    s->quick[place] = (td_quick){.plan = op->move->plan,
+                                 .bank = op->bank,
+                                 .convert = op->move->convert,
+                                 .source = &of->value,
+                                 .offset_bytes = first * of->like.dtype.bytes,
+                                 .memory = op->memory,
+                                 .drops = s->last_use[root] == place && !of->constant && !of->written &&
+                                          of->kind != TD_OP_BOUND && of->kind != TD_OP_OPEN};
+}
+
+/* Words that both loads write. */
+static bool share_words(const td_op *a, const td_op *b)
+{
+    const td_program_move *x = a->move, *y = b->move;
+    if (a->at + x->end <= b->at || b->at + y->end <= a->at)
+        return false;
+    for (size_t i = 0; i < a->memory->banks; i++)
+        for (size_t k = 0; k < b->memory->banks; k++)
+            if (a->memory->bank[i] == b->memory->bank[k])
+                for (size_t u = 0; u < x->span_count; u++)
+                    for (size_t v = 0; v < y->span_count && x->spans[u].bank == i; v++)
+                        if (y->spans[v].bank == k &&
+                            a->at + x->spans[u].first < b->at + y->spans[v].first + y->spans[v].count &&
+                            b->at + y->spans[v].first < a->at + x->spans[u].first + x->spans[u].count)
+                            return true;
+    return false;
+}
+
+#define MOST_SPANS 64
+
+/* Whether the load at a place can join a batch: it is small enough to be left whole, and alone in its words. */
+static bool goes_with(const td_graph *g, const td_schedule *s, const td_batch *b, size_t place)
+{
+    const td_op *op = &g->op[s->op[place]];
+    if (!s->quick[place].plan || s->quick[place].drops || op->move->span_count > MOST_SPANS ||
+        op->move->elems * op->move->dtype.bytes > td_threshold(TD_THRESHOLD_THREAD_BYTES) || b->count == TD_POOL_PARTS)
+        return false;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (share_words(&g->op[s->op[b->first + i]], op))
+            return false;
+    return true;
+}
+
+static void add_batches(const td_graph *g, td_schedule *s)
+{
+    for (size_t i = s->pure; i < s->count;) {
+        td_batch b = {.first = (uint32_t)i};
+        while (i < s->count && goes_with(g, s, &b, i)) {
+            const td_program_move *m = g->op[s->op[i++]].move;
+            b.bytes += m->elems * m->dtype.bytes;
+            b.count++;
+        }
+        if (b.count > 1)
+            s->batch[s->batches++] = b;
+        i += b.count == 0;
     }
-    mark(g, label, flag);
+}
+
+/* -- the whole ----------------------------------------------------------------------------------------------------- */
+
+static void add_memory(td_schedule *s, const td_binding *memory)
+{
+    for (size_t i = s->memories; i-- > 0;)
+        if (s->memory[i] == memory)
+            return;
+    s->memory[s->memories++] = memory;
+}
+
+static void list_ops(const td_graph *g, td_schedule *s, const unsigned char *flag)
+{
+    bool wrote = false;
     for (size_t i = 0; i < g->count; i++)
         if ((flag[i] & NEEDED) && !(flag[i] & MOVES))
-            out->op[out->count++] = (uint32_t)i;
-    out->pure = out->count;
-    bool wrote = false;
+            s->op[s->count++] = (uint32_t)i;
+    s->pure = s->count;
     for (size_t i = 0; i < g->count; i++)
         if ((flag[i] & NEEDED) && (flag[i] & MOVES)) {
             const td_op *op = &g->op[i];
-            out->op[out->count++] = (uint32_t)i;
-            out->journal |= wrote && (op->refuses || (op->is_value && op->kind != TD_OP_BOUND));
+            s->op[s->count++] = (uint32_t)i;
+            s->journal |= wrote && (op->refuses || (op->is_value && op->kind != TD_OP_BOUND));
+            s->checkpoints |= op->kind == TD_OP_CHECKPOINT;
             wrote |= writes(op);
+            if (op->memory)
+                add_memory(s, op->memory);
         }
+    for (size_t i = 0; i < s->count; i++)
+        if (g->op[s->op[i]].kind == TD_OP_OPEN || g->op[s->op[i]].kind == TD_OP_BOUND)
+            s->source[s->sources++] = s->op[i];
+}
+
+td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out)
+{
+    const size_t room = g->count + 1;
+    unsigned char *flag = calloc(room, 1);
+    *out = (td_schedule){.label = label,
+                         .op = calloc(room, sizeof *out->op),
+                         .quick = calloc(room, sizeof *out->quick),
+                         .last_use = malloc(room * sizeof *out->last_use),
+                         .source = calloc(room, sizeof *out->source),
+                         .memory = calloc(room, sizeof(void *)),
+                         .batch = calloc(room, sizeof *out->batch)};
+    if (!flag || !out->op || !out->quick || !out->last_use || !out->source || !out->memory || !out->batch) {
+        free(flag);
+        return td_fail_alloc(room * sizeof *out->quick);
+    }
+    mark(g, label, flag);
+    list_ops(g, out, flag);
     for (size_t i = 0; i < g->count; i++)
         out->last_use[i] = flag[i] & ROOT ? TD_NO_OP : 0;
     for (size_t i = 0; i < out->count; i++)
         for (uint32_t a = 0; a < g->op[out->op[i]].args; a++)
             keep_until(g, out, g->op[out->op[i]].arg[a], (uint32_t)i);
+    for (size_t i = out->pure; i < out->count; i++)
+        add_quick(g, out, i);
+    add_batches(g, out);
     free(flag);
     return TD_OK;
+}
+
+void td_schedule_free(td_schedule *s)
+{
+    free(s->op);
+    free(s->quick);
+    free(s->last_use);
+    free(s->source);
+    free((void *)s->memory);
+    free(s->batch);
 }

@@ -373,18 +373,14 @@ td_status td_tensor_fill(td_tensor *tensor, const char *what)
         return td_fail(TD_ARGUMENT, "tensor_fill: what is NULL; pass a text like \"uniform min=-1 max=1 seed=7\"");
     const unsigned mode = td_mode_enter();
     status = parse(what, tensor->dtype, &d);
+    td_record_pause(); /* some are calls that are told themselves */
     if (status != TD_OK)
         td_fail_prefix("tensor_fill: ");
     else
         status = fill(tensor, &d);
+    td_record_resume();
     td_mode_leave(mode);
-    if (!status && td_record_heard()) {
-        char kind[TD_DTYPE_NAME_BYTES + TD_SHAPE_TEXT_BYTES];
-        size_t used = (size_t)snprintf(kind, sizeof kind, "%s", tensor->dtype_name);
-        for (size_t i = 0; i < tensor->shape.rank; i++)
-            used += (size_t)snprintf(kind + used, sizeof kind - used, " %" PRIu64, tensor->shape.dim[i]);
-        td_record(
-            &(td_recorded){.kind = TD_RECORDED_TENSOR, .text = "fill", .as = kind, .behind = what, .out = tensor});
-    }
+    if (!status)
+        td_tensor_fill_tell(tensor, what);
     return status;
 }

@@ -2,9 +2,13 @@
  * from C and through DPI. They give the same tensor on every machine, and refuse tensors that are mapped read-only. */
 #include "base/fp_mode.h"
 #include "base/random.h"
+#include "base/record.h"
+#include "base/text.h"
 #include "tensor/tensor.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static inline void put_elem(unsigned char *at, unsigned bytes, uint64_t bits)
@@ -62,6 +66,17 @@ static td_status fill_whole_ramp(td_tensor *tensor, double start, double step)
     return TD_OK;
 }
 
+void td_tensor_fill_tell(const td_tensor *tensor, const char *what)
+{
+    char kind[TD_DTYPE_NAME_BYTES + TD_SHAPE_TEXT_BYTES];
+    if (!td_record_heard())
+        return;
+    size_t used = (size_t)snprintf(kind, sizeof kind, "%s", tensor->dtype_name);
+    for (size_t i = 0; i < tensor->shape.rank; i++)
+        used += (size_t)snprintf(kind + used, sizeof kind - used, " %" PRIu64, tensor->shape.dim[i]);
+    td_record(&(td_recorded){.kind = TD_RECORDED_TENSOR, .text = "fill", .as = kind, .behind = what, .out = tensor});
+}
+
 td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step)
 {
     td_status status = td_tensor_check_writable("tensor_fill_ramp", tensor);
@@ -73,6 +88,11 @@ td_status td_tensor_fill_ramp(td_tensor *tensor, double start, double step)
     else
         status = fill_whole_ramp(tensor, start, step);
     td_mode_leave(mode);
+    if (!status && td_record_heard() && isfinite(start) && isfinite(step)) {
+        char what[96];
+        td_text_print(what, sizeof what, "ramp start=%.17g step=%.17g", start, step);
+        td_tensor_fill_tell(tensor, what);
+    }
     return status;
 }
 
@@ -92,6 +112,11 @@ td_status td_tensor_fill_random(td_tensor *tensor, uint64_t seed)
         while ((bits & magnitude) > largest)
             bits = td_random_mix(bits + TD_RANDOM_STEP);
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, bits & mask));
+    }
+    if (td_record_heard()) {
+        char what[48];
+        td_text_print(what, sizeof what, "random seed=%" PRIu64, seed);
+        td_tensor_fill_tell(tensor, what);
     }
     return TD_OK;
 }
@@ -132,5 +157,6 @@ td_status td_tensor_fill_coordinates(td_tensor *tensor)
         }
         put_elem(at, dtype.bytes, td_dtype_extend(dtype, code));
     }
+    td_tensor_fill_tell(tensor, "coordinates");
     return TD_OK;
 }

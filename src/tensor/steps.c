@@ -26,6 +26,7 @@ struct td_step {
     td_arith_fn wide; /* of scale with `wrap`: for products past 2^51, on elements of 64 bits */
     bool refuses;
     bool extends;                /* elements have fewer bits than their container */
+    float factor;                /* of scale, in f32 */
     td_convert *decode, *encode; /* floats that are computed in another type; NULL: as they lie */
 };
 
@@ -139,6 +140,7 @@ static td_status bind_float(td_step *s, const words *w)
                        s->params.factor);
     td_status status = td_dtype_parse(in_f32 ? "f32" : "f64", &work);
     s->params.limit = (double)INFINITY;
+    s->factor = in_f32 ? (float)s->params.factor : 0;
     if (w->over == OVER_SAT)
         s->params.limit = in_f32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
     if (status || td_dtype_equal(work, s->dtype))
@@ -247,6 +249,24 @@ void td_step_destroy(td_step **step)
     free((*step)->encode);
     free(*step);
     *step = NULL;
+}
+
+bool td_step_chain(const td_step *s, td_chain_step *out)
+{
+    static const td_chain_kind kinds[] = {[TD_STEP_ADD] = TD_CHAIN_ADD,
+                                          [TD_STEP_MUL] = TD_CHAIN_MUL,
+                                          [TD_STEP_SCALE] = TD_CHAIN_MUL,
+                                          [TD_STEP_CLAMP] = TD_CHAIN_KEEP};
+    const bool clamps = s->op == TD_STEP_CLAMP;
+    if (s->dtype.kind != TD_KIND_FLOAT || s->decode || s->dtype.bytes != sizeof(float))
+        return false;
+    *out = (td_chain_step){.kind = kinds[s->op],
+                           .one = s->op == TD_STEP_SCALE,
+                           .b = s->op == TD_STEP_SCALE ? &s->factor : NULL,
+                           .low = (float)(clamps ? s->params.from : -s->params.limit),
+                           .high = (float)(clamps ? s->params.to : s->params.limit)};
+    out->bounded = out->low != -INFINITY || out->high != INFINITY;
+    return true;
 }
 
 bool td_step_refuses(const td_step *s)

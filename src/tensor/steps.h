@@ -5,6 +5,7 @@
 #ifndef TD_STEPS_H
 #define TD_STEPS_H
 
+#include "kernels/chain.h"
 #include "tensor/tensor.h"
 
 typedef enum td_step_op { TD_STEP_ADD, TD_STEP_MUL, TD_STEP_SCALE, TD_STEP_CLAMP } td_step_op;
@@ -23,6 +24,10 @@ bool td_step_refuses(const td_step *s);
  * with b_one; NULL for scale and clamp. Returns n, or the number of the first element whose result is past the range;
  * what dst holds then is not said. Threads may share a step. */
 size_t td_step_run(const td_step *s, void *dst, const void *a, const void *b, bool b_one, size_t n);
+
+/* The step for kernels/chain.h; false where it is not one on f32. `b` is set for a product with a number alone, and
+ * lives as long as the step. */
+bool td_step_chain(const td_step *s, td_chain_step *out);
 
 /* TD_RANGE with the message for such an element; `elem` is its number in `shape`, a and b point at the operands. */
 td_status td_step_fail(const td_step *s, const td_shape *shape, uint64_t elem, const void *a, const void *b);

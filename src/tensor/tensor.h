@@ -40,4 +40,7 @@ td_status td_tensor_adopt_file(td_dtype dtype, const td_shape *shape, td_file_ma
 /* TD_ARGUMENT in the name of `call` when the tensor is NULL or mapped read-only. */
 td_status td_tensor_check_writable(const char *call, const td_tensor *tensor);
 
+/* fill.c: tells a program that is recorded what the tensor was filled with, in the words of td_tensor_fill. */
+void td_tensor_fill_tell(const td_tensor *tensor, const char *what);
+
 #endif

@@ -57,7 +57,7 @@ static void print_help(const tool_usage *usage, const tool_flag *flags, size_t f
             snprintf(left, sizeof left, flags[f].placeholder ? "--%s %s" : "--%s", flags[f].name, flags[f].placeholder);
         if (flags[f].letter)
             snprintf(left + used, sizeof left - (size_t)used, ", -%c", flags[f].letter);
-        printf("%s  %-24s%s%s\n", f ? "" : "\n", left, flags[f].meaning, flags[f].required ? " (required)" : "");
+        printf("%s  %-23s %s%s\n", f ? "" : "\n", left, flags[f].meaning, flags[f].required ? " (required)" : "");
     }
 }
 

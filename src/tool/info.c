@@ -32,6 +32,15 @@ static const tool_usage usage = {
         "memory image and --width: the words it reaches.",
 };
 
+/* The thresholds that calls of this user get, or why not. */
+static void show_tuning(void)
+{
+    char *note = NULL;
+    if (td_tune_note(&note) == TD_OK)
+        printf("tuning    %s\n", note);
+    td_free(note);
+}
+
 static int show_build(void)
 {
     printf("version   %s\n", td_version());
@@ -50,6 +59,7 @@ static int show_build(void)
 #else
     printf("build     debug\n");
 #endif
+    show_tuning();
     printf("dtypes    u1..u64 i1..i64 f16 bf16 f32 f64 e4m3 e5m2 e3m2 e2m3 e2m1 e8m0 e<X>m<Y> q<m>.<n> uq<m>.<n>\n");
     printf("tensors   npy raw gguf" TENSORS "\n");
     printf("images    readmemh readmemb raw ihex srec" IMAGES "\n");

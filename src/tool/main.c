@@ -28,6 +28,7 @@ static const struct {
     {"show", tool_show, "shows what a tensor file holds: shape, dtype, range and elements"},
     {"flags", tool_flags, "prints the command lines for a simulator and this installation"},
     {"info", tool_info, "describes this build, or what a file holds"},
+    {"tune", tool_tune, "measures the thresholds of this machine and keeps them for the library"},
     {"bench", bench_main, "measures loads on this machine beside memcpy, plain loops and NumPy"},
 };
 

@@ -176,6 +176,7 @@ int tool_report(const char *command, td_report **report, bool json, const char *
 int tool_pack(int argc, char **argv);
 int tool_unpack(int argc, char **argv);
 int tool_info(int argc, char **argv);
+int tool_tune(int argc, char **argv);
 int tool_show(int argc, char **argv);
 int tool_convert(int argc, char **argv);
 int tool_parts(int argc, char **argv);

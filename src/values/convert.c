@@ -6,6 +6,7 @@
 #include "base/fp_mode.h"
 #include "kernels/bits.h"
 #include "kernels/move.h"
+#include "kernels/stream.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 
 #define SCRATCH_ELEMS 1024
-#define STREAM_BYTES ((size_t)5 << 19) /* read and written together: beyond a level-2 cache, measured */
+#define MANY_ELEMS 65536 /* fewer are never stored past the caches */
 #define LINE 64
 #define FEW_ELEMS 3        /* fewer are not worth the steps through lanes */
 #define LONG_ROW_BYTES 512 /* off the lines, but worth streaming between its ends */
@@ -253,6 +254,11 @@ void td_convert_rows(const td_convert *c, const td_convert_block *block)
 {
     td_convert_block b = *block;
     const unsigned mode = td_mode_enter();
+    if (c->chain) {
+        c->chain(c, block);
+        td_mode_leave(mode);
+        return;
+    }
     if (!c->numbers && b.src_stride == (ptrdiff_t)(b.n * c->src.bytes) &&
         b.dst_stride == (ptrdiff_t)(b.n * c->dst.bytes)) {
         b.n *= b.rows;
@@ -273,7 +279,8 @@ void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, u
         memcpy(dst, src, n * c->dst.bytes);
         return;
     }
-    const bool stream = n * (c->src.bytes + (size_t)c->dst.bytes) > STREAM_BYTES;
+    const bool stream =
+        n >= MANY_ELEMS && td_stream_pays(TD_STREAM_CONVERT, false, n * (c->src.bytes + (size_t)c->dst.bytes) / 2);
     td_convert_rows(
         c,
         &(td_convert_block){

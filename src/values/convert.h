@@ -28,6 +28,8 @@ typedef struct td_scale_axis {
     uint64_t extent;
 } td_scale_axis;
 
+struct td_convert_block;
+
 typedef struct td_convert {
     td_dtype src, dst;
     uint8_t direction; /* td_direction */
@@ -63,6 +65,10 @@ typedef struct td_convert {
     uint8_t lane_bytes;      /* of put: 4 or 8; 0: from container to container at once */
     bool back_to_f32;        /* scale_wide gives f32 */
     bool hands_back;         /* integers past 2^52 go the exact way */
+
+    /* In the place of all of them: steps of a program that are part of a load (program/chain.c). */
+    void (*chain)(const struct td_convert *c, const struct td_convert_block *block);
+    const void *chain_of;
 
     float table[256];           /* every value of an 8-bit source float */
     td_convert_params widening; /* of widen */

@@ -16,6 +16,7 @@ package td_uvm_pkg;
   `include "td_compare_seq.svh"
   `include "td_virtual_seq.svh"
   `include "td_uvm_scoreboard.svh"
+  `include "td_program_seq.svh"
   `include "td_uvm_backdoor.svh"
 endpackage
 // verilator lint_on TIMESCALEMOD

@@ -37,6 +37,20 @@ class td_uvm_reporter extends td_reporter;
     else `uvm_info_context("TD/REPORT", report.text(), UVM_HIGH, speaker)
   endfunction
 
+  // The same for the checkpoints of a program.
+  static function void announce_checkpoints(input uvm_report_object speaker, input td_checkpoints checkpoints,
+                                            input string name = "program");
+    uvm_report_object root;
+    install_once();
+    m_speaker = speaker;
+    checkpoints.announce(speaker == null ? name : speaker.get_full_name());
+    m_speaker = null;
+    root = uvm_root::get();
+    if (checkpoints.passed()) return;
+    if (speaker == null) `uvm_info_context("TD/REPORT", checkpoints.text(), UVM_HIGH, root)
+    else `uvm_info_context("TD/REPORT", checkpoints.text(), UVM_HIGH, speaker)
+  endfunction
+
   virtual function void failure(input td_status_e status, input string message);
     uvm_report_object speaker;
     string            name;

@@ -1,6 +1,7 @@
 // Compares a memory with a golden tensor: whenever compare_now() is called, or, if it never is, once in the
-// check_phase. A scoreboard that has compared nothing by the end of the test is an error. Create one for each result in
-// the build_phase of an environment, and set its fields before the check_phase:
+// check_phase. It also counts the checkpoints of programs, which a td_program_seq hands to it. A scoreboard that has
+// compared nothing by the end of the test is an error. Create one for each result in the build_phase of an environment,
+// and set its fields before the check_phase:
 //
 //   scoreboard = td_uvm_scoreboard::type_id::create("scoreboard", this);
 //   scoreboard.memory = obuf;
@@ -19,6 +20,7 @@ class td_uvm_scoreboard extends uvm_scoreboard;
   string     policy;       // what counts as equal: "ulp=1", "atol=0.1"; "" for equal bits
   string     as;           // what the memory holds; "" for the tensor's own bits
   td_report  report;       // of the last comparison; null when it could not be made
+  td_checkpoints checkpoints;  // that it has taken last; null for none
 
   local int              m_calls;
   local int              m_comparisons;
@@ -46,6 +48,32 @@ class td_uvm_scoreboard extends uvm_scoreboard;
     m_mismatches += report.mismatches();
     td_uvm_reporter::announce(this, report);
     return report.passed();
+  endfunction
+
+  // Counts the checkpoints of a program, each as a comparison, and announces them; returns 1 when none differs. This is
+  // what a td_program_seq calls.
+  virtual function bit take(input td_checkpoints found);
+    string           name;
+    string           line;
+    string           message;
+    bit              good;
+    longint unsigned compared;
+    longint unsigned differ;
+    td_status_e      status;
+    m_calls++;
+    checkpoints = found;
+    for (int i = 0; i < found.count(); i++) begin
+      status = found.try_at(i, name, good, compared, differ, line, message);
+      if (status != TD_OK) begin
+        td_uvm_reporter::fail(this, status, message);
+        return 1'b0;
+      end
+      m_comparisons++;
+      m_elems += compared;
+      m_mismatches += differ;
+    end
+    td_uvm_reporter::announce_checkpoints(this, found);
+    return found.passed();
   endfunction
 
   function longint unsigned mismatches();

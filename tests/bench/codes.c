@@ -23,6 +23,7 @@ static const struct {
              {"22_16", 16},
              {"hamming_76_68", 68},
              {"parity odd width=8", 32},
+             {"72_64", 128},
              {"39_32", 128},
              {"39_32 place=above", 128},
              {"hsiao address=16", 64},

@@ -4,7 +4,9 @@
  * words of 16x16, scales by preset:scale_128x4. First the least processor times, and their ratio; in brackets the
  * median of the ratios of the turns.
  * Arguments: --quick sees that the rows run, once and small; else only rows whose packing has the first, and the number
- * of turns. tests/bench/parts_numpy.py holds the same rules against NumPy. */
+ * of turns. --threads [TEXT] is another table: two threads beside one, in turns, 4096^2: how many times sooner the
+ * busier thread is done, by processor time, since others on the machine take the second processor away now and then.
+ * tests/bench/parts_numpy.py holds the same rules against NumPy. */
 #include "tensordoor.h"
 
 #include <stdbool.h>
@@ -243,8 +245,83 @@ static void measure(const struct row *row, uint64_t side, int turns)
     td_tensor_destroy(&t);
 }
 
+/* -- two threads beside one -- */
+
+/* Processor time so far: of this thread, and of the others. */
+typedef struct clocks {
+    double own, others;
+} clocks;
+
+static clocks clocks_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    const double own = now(), all = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+    return (clocks){own, all - own};
+}
+
+/* Of the thread that had more to do since then. */
+static double busier(clocks since)
+{
+    const clocks c = clocks_now();
+    const double own = c.own - since.own, others = c.others - since.others;
+    return own > others ? own : others;
+}
+
+static void measure_threads(const struct row *row, uint64_t side, int turns)
+{
+    static times pack, back, load;
+    td_tensor *t = NULL;
+    tiles dst = {0};
+    pack.count = back.count = load.count = 0;
+    must(td_tensor_create(row->dtype, TD_SHAPE(side, side), &t));
+    fill(t, row);
+    if (row->tiles)
+        open_tiles(&dst, row, side);
+    for (int r = -1; r < turns; r++) {
+        double time[3][2] = {{0}};
+        for (unsigned threads = 1; threads <= 2; threads++) {
+            td_parts *parts = NULL;
+            td_tensor *dense = NULL;
+            td_speed_threads(threads);
+            const clocks t0 = clocks_now();
+            must(td_parts_pack(t, row->packing, &parts));
+            time[0][threads - 1] = busier(t0);
+            const clocks t1 = clocks_now();
+            must(td_parts_unpack(parts, NULL, &dense));
+            time[1][threads - 1] = busier(t1);
+            td_tensor_destroy(&dense);
+            td_parts_destroy(&parts);
+            const clocks t2 = clocks_now();
+            if (row->tiles)
+                must(td_backdoor_load_parts(dst.memory, 3, t, dst.layout));
+            time[2][threads - 1] = busier(t2);
+        }
+        if (r < 0)
+            continue;
+        add(&pack, time[0][1], time[0][0]);
+        add(&back, time[1][1], time[1][0]);
+        add(&load, time[2][1], time[2][0]);
+    }
+    printf("%-4s %4u^2  %-19s", row->dtype, (unsigned)side, row->packing);
+    print("pack", &pack, 0);
+    print("back", &back, 0);
+    if (row->tiles)
+        print("tiles", &load, 0);
+    printf("\n");
+    fflush(stdout);
+    close_tiles(&dst);
+    td_tensor_destroy(&t);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--threads") == 0) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+            if (argc < 3 || strstr(rows[i].packing, argv[2]))
+                measure_threads(&rows[i], 4096, 9);
+        return 0;
+    }
     const bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
     const int asked = argc > 2 ? atoi(argv[2]) : 15, turns = quick || asked < 1 ? 1 : asked < 100 ? asked : 100;
     td_speed_threads(1);

@@ -29,7 +29,9 @@ BELOW["design"] = ["files", "backdoor"] + BELOW["backdoor"]
 BELOW["map"] = ["over", "codes", "backdoor", "compare", "files/image", "design"] + BELOW["compare"]
 BELOW["program"] = ["design", "show"] + BELOW["compare"] + ["compare"]
 BELOW["profile"] = ["files", "base"]
-BELOW["tool"] = ["base"]
+BELOW["tune"] = ["files", "plan", "base"]
+BELOW["check"] = ["plan"] + BELOW["plan"]
+BELOW["tool"] = ["base", "check"]
 PUBLIC = ["tensordoor.h", "tensordoor_bridge.h"]
 
 

@@ -217,6 +217,45 @@ module tb_map;
     ok(u_channels.boot[0] == 32'h0d0c0b0a, "all of it");
   endtask
 
+  // An ELF file of 32 bits: its header, a line for each part, and what the parts hold.
+  localparam bit [31:0] Elf[42] = '{
+      32'h464c457f, 32'h00010101, 0, 0, 32'h00f30002, 1, 32'h80000012, 52, 0, 0, 32'h00200034, 3, 0,
+      1, 148, 32'h80000012, 32'h80000012, 6, 10, 5, 1,  // four zeros behind its bytes
+      1, 156, 32'hA0000002, 32'hA0000002, 6, 6, 6, 1,
+      1, 164, 32'h70000000, 32'h70000000, 4, 4, 6, 1,
+      32'h44332211, 32'h00006655, 32'hff0f4305, 32'h00000a00, 32'hcafef00d};
+
+  // As an image: Verilator 5.006 writes no zero bytes with %u, %z or %c.
+  task automatic write_elf(input string path);
+    td_memory image;
+    image = td_memory::create("image", 32, 42);
+    foreach (Elf[i]) image.set_bits(64'(i), 64'(Elf[i]));
+    image.save_file({"raw:", path});
+    image.destroy();
+  endtask
+
+  // Parts of one file in macros with a code, in channels that a hash interleaves, and in an array by itself.
+  task automatic elf();
+    longint unsigned bytes_outside;
+    td_bytes_t       ones;
+    write_elf("tb_map.elf");
+    ones = new[16];
+    foreach (ones[i]) ones[i] = 8'hff;
+    chip.write_bytes(64'h8000_0010, ones);
+    status = chip.try_load_file("tb_map.elf", bytes_outside, message);
+    same(message, "", "an ELF file");
+    ok(status == TD_OK && bytes_outside == 0, "lies in memories");
+    ok(coded(4) == encoded(32'h2211_ffff) && coded(5) == encoded(32'h6655_4433), "goes to the macros, coded");
+    ok(coded(6) == encoded(32'hffff_ffff), "what is behind its bytes stays");
+    ok(channel_word(1) == 12'h543 && channel_word(2) == 12'hfff && channel_word(3) == 12'h00a,
+       "to channels that are interleaved, by their endian");
+    ok(u_channels.boot[0] == 32'hcafef00d, "and to an array by itself");
+    u_channels.ch0[0] = 12'h123;
+    equal(chip.load_file("elf,bss=zero:tb_map.elf"), 0, "with its zeros");
+    ok(coded(6) == encoded(32'h0000_0000) && coded(7) == encoded(32'hffff_ffff), "those are written, no others");
+    ok(u_channels.ch0[0] == 12'h123, "what is no part of it stays");
+  endtask
+
   task automatic memories();
     td_faults        faults;
     td_where         place;
@@ -310,6 +349,7 @@ module tb_map;
     tensors();
     interleaved();
     files();
+    elf();
     memories();
     refusals();
     chip.destroy();

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from harness import main, read, refuse, run, succeed, write
+from harness import TOOL, main, read, refuse, run, succeed, write
 
 from bench_schema import check
 
@@ -33,6 +33,8 @@ def groups_are_listed():
     assert [line for line in lines if line.startswith("# convert: ")]
     few = succeed("bench", "--list", CASE).splitlines()
     assert [line for line in few if line[0] != "#"] == ["batches/%s" % CASE, "batches/%s_2threads" % CASE], few
+    two = succeed("bench", "--list", "matrix/load_16x4,plan/capab").splitlines()
+    assert [line.split(":")[0] for line in two] == ["# matrix", "matrix/load_16x4", "# plan", "plan/capabilities"], two
 
 
 def json_is_as_the_schema_says():
@@ -86,11 +88,39 @@ def a_history_grows_by_lines():
 
 
 def targets_are_a_table():
+    """Without a Verilator, which would compile for a while: that is a test of its own."""
+    path, os.environ["PATH"] = os.environ["PATH"], "/nowhere"
     code, out, err = run("bench", "--targets", "--no-peers", *QUICK)
+    os.environ["PATH"] = path
     assert code == 0, (code, out, err)
     lines = [line for line in out.splitlines() if line.startswith(("met ", "NOT MET "))]
-    assert len(lines) == 22 and "of 22 targets met" in out, out
-    assert not [line for line in lines if "not measured" in line], lines
+    assert len(lines) == 23 and "of 23 targets met" in out, out
+    missing = [line for line in lines if "not measured" in line]
+    assert len(missing) == 1 and missing[0].endswith("not measured: verilator is not installed"), lines
+
+
+def a_simulation_is_timed():
+    if not shutil.which("verilator"):
+        return "no verilator"
+    with open(TOOL, "rb") as command:
+        if b"__asan_init" in command.read():
+            return "a simulation does not load a library with sanitizers"
+    figures = {f["case"]: f for f in json.loads(measure("dpi/", "--json"))["figures"]}
+    assert list(figures) == ["crossing", "smallest_load_dpi", "smallest_load", "tensor_3x64x64", "matrix_1024x4"]
+    assert figures["smallest_load"]["reference"] == "from C" and "crossing_ns" in figures["smallest_load"]["extra"]
+    return None
+
+
+def results_are_validated():
+    """The families that take a moment; tests/kernels runs all of them."""
+    out = succeed("bench", "--validate", "kernels/p", "--seed", "7")
+    assert re.search(r"^kernels/pack +\d+ in c.*: right$", out, re.M), out
+    assert re.search(r"^\d+ kernels of 5 families checked on random data, seed 7: all right$", out, re.M), out
+    assert "checked, " not in out.splitlines()[-1], out
+    out = succeed("bench", "--validate", CASE)
+    assert re.fullmatch(r"2 cases checked, \d+ times with all instruction sets: all right\n", out), out
+    refuse('tensordoor bench: no case has "no_such_case" in its name; --list shows them', "bench", "--validate",
+           "no_such_case")
 
 
 def curves_have_a_shape():
@@ -100,7 +130,8 @@ def curves_have_a_shape():
 
 def every_new_group_runs():
     for group in ("allocation/memory_1K", "matrix/", "plan/", "isa/", "start/", "parts/mxfp4_64k", "files/open_npy_64",
-                  "files/load_hex_64", "compare/f32_1k", "scaling/quantise_512", "tensor/pixels_3x8x8"):
+                  "files/load_hex_64", "compare/f32_1k", "scaling/quantise_512", "tensor/pixels_3x8x8", "presets/vnni",
+                  "threads/wake", "parts/mask_64k"):
         document = json.loads(measure(group, "--json", "--no-peers"))
         check(document)
         assert not [f for f in document["figures"] if "skipped" in f], document
@@ -127,6 +158,7 @@ def the_page_shows_what_the_json_says():
     want = {"%s/%s" % (f["group"], f["case"]): f["ns"]["median"] for f in document["figures"]}
     assert {name: float(value) for name, value in shown.items()} == want, (shown, want)
     assert page.count("<figure>") == 2, page.count("<figure>")
+    assert "Baseline against now" in page and "Where the time goes" in page and 'class="stack"' in page
     assert "against the baseline" in page or "than the baseline" in page
     return None
 
@@ -151,5 +183,6 @@ def refusals():
 
 
 main([groups_are_listed, json_is_as_the_schema_says, csv_and_markdown_have_the_same_cases,
-      a_baseline_is_kept_and_held_against, a_history_grows_by_lines, targets_are_a_table, curves_have_a_shape,
+      a_baseline_is_kept_and_held_against, a_history_grows_by_lines, targets_are_a_table, a_simulation_is_timed,
+      results_are_validated, curves_have_a_shape,
       every_new_group_runs, the_page_shows_what_the_json_says, refusals])

@@ -2,11 +2,9 @@
 TAP."""
 import json
 import os
-import pty
 import struct
-import subprocess
 
-from harness import TOOL, main, read, refuse, run, succeed, write
+from harness import main, read, refuse, run, stderr_on_a_terminal, succeed, write
 
 LAYOUT = ["--width", "32", "--pattern", "r c -> r c"]
 WIDE = ["--width", "64", "--pattern", "b w (ct cs) -> (b w ct) cs", "--options", "cs=4"]
@@ -123,23 +121,11 @@ def a_bar_on_a_terminal_only():
     args = ["diff", "a.npy", "b.npy", "--policy", "nan=differ"]
     code, out, err = run(*args)
     assert code == 0 and err == "", err
-    try:
-        ours, theirs = pty.openpty()
-    except OSError as error:
-        return "no terminal to be had: %s" % error
-    child = subprocess.Popen([TOOL, *args], stderr=theirs, stdout=subprocess.PIPE)
-    os.close(theirs)
-    seen = b""
-    try:
-        while True:
-            part = os.read(ours, 4096)
-            if not part:
-                break
-            seen += part
-    except OSError:
-        pass # a closed terminal ends with an error
-    child.communicate()
-    os.close(ours)
+    done = stderr_on_a_terminal(*args)
+    if done is None:
+        return "no terminal to be had"
+    code, seen = done
+    assert code == 0
     if not seen:
         return "this machine is too fast for a bar"
     assert b"\rtensordoor diff [" in seen and b" %" in seen and seen.endswith(b"\r\x1b[K"), seen

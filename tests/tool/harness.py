@@ -1,5 +1,6 @@
 """What the tests of the command share: running it, and tests that speak TAP, each in an empty folder of its own."""
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,25 @@ def refuse(message, *args):
     code, out, err = run(*args)
     assert code == 2 and out == "" and err == message + "\n", (args, code, out, err, message)
     assert sorted(os.listdir(".")) == before, "a refused call left files behind"
+
+
+def stderr_on_a_terminal(*args):
+    """The exit code of a call, and what it wrote to a stderr that is a terminal. None where there is no terminal to be
+    had, as in a container without /dev/pts."""
+    try:
+        ours, theirs = pty.openpty()
+    except OSError:
+        return None
+    child = subprocess.Popen([TOOL, *args], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while part := os.read(ours, 4096):
+            seen += part
+    except OSError:
+        pass # a closed terminal ends with an error
+    os.close(ours)
+    return child.wait(), seen
 
 
 def write(name, data):

@@ -57,6 +57,49 @@ def check_and_explain_run_nothing():
     assert not os.path.exists("out")
 
 
+BANKED = """layout striped = "(r b) c -> b r c; b=2"
+tensor x = fill i8 4x4 ramp start=1 step=1
+label load:
+  load wbuf x striped
+label check:
+  checkpoint back wbuf x striped
+"""
+
+
+def banks_have_an_image_each():
+    write("banks.td", BANKED)
+    memory = ["--banks", "wbuf=2", "--memory"]
+    succeed("run", "banks.td", *memory, "wbuf=:32x2", "-o", "out")
+    assert sorted(os.listdir("out")) == ["wbuf.0.hex", "wbuf.1.hex"]
+    for bank in range(2):
+        words = [line for line in read(f"out/wbuf.{bank}.hex").split() if not line.startswith("@")]
+        assert words == IMAGE.split()[bank::2], words
+    succeed("run", "banks.td", *memory, "wbuf=out/wbuf.%d.hex:32", "--label", "check")
+    write("out/wbuf.1.hex", "00000000\n00000000\n")
+    code, out, err = run("run", "banks.td", *memory, "wbuf=out/wbuf.%d.hex:32", "--label", "check")
+    assert code == 1 and err == "" and "back" in out, (code, out, err)
+    refuse('tensordoor run: "out/wbuf.hex" is one file for the banks; write %d where the bank\'s number belongs, as in '
+           "OUT.%d.hex", "run", "banks.td", *memory, "wbuf=out/wbuf.hex:32")
+    refuse('tensordoor run: --banks is "wbuf"; it needs NAME=N, as wbuf=4', "run", "banks.td", "--banks", "wbuf")
+    refuse('tensordoor run: --banks is "wbuf=0"; it needs NAME=N, as wbuf=4', "run", "banks.td", "--banks", "wbuf=0")
+    refuse('tensordoor run: --banks is "wbuf=9999"; it needs at most 1024', "run", "banks.td", "--banks", "wbuf=9999")
+    refuse('tensordoor run: --banks names "wbuf", which no --memory does; pass --memory wbuf=IMAGE:WIDTH too', "run",
+           "banks.td", "--banks=wbuf=2")
+    refuse("tensordoor run: --banks needs a value: --banks wbuf=4", "run", "banks.td", "--banks")
+
+
+def a_picture_of_every_pass():
+    files()
+    assert succeed("run", *both(), "--svg", "passes.svg", "-o", "out") == ""
+    drawn = xml.parse("passes.svg").getroot()
+    words = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text") if text.get("font-weight") == "bold"]
+    assert [word.split(":")[0] for word in words] == ["as written", "hoist", "view", "join", "fuse", "drop"], words
+    assert not os.path.exists("out")
+    write("file", "")
+    refuse('tensordoor run: cannot write "file/a.svg": Not a directory; check the folder and its permissions',
+           "run", *both(), "--svg", "file/a.svg")
+
+
 def refused():
     files()
     refuse("tensordoor run: no PROGRAM.td; see tensordoor run --help", "run")
@@ -69,8 +112,10 @@ def refused():
     refuse('tensordoor run: --memory "wbuf=:32" has no image and no depth; pass wbuf=:32x1024', "run", "infer.td",
            "--memory", "wbuf=:32")
     refuse("tensordoor run: --memory needs a value: --memory wbuf=wbuf.hex:128", "run", "infer.td", "--memory")
+    refuse('tensordoor run: the program uses memory "obuf"; pass --memory obuf=IMAGE:WIDTH', "run", "infer.td",
+           "--memory", "wbuf=:32x64")
     refuse("tensordoor run: more than 256 --memory; bind fewer", "run", "infer.td", *["--memory", "a=:8x1"] * 257)
-    code, out, err = run("run", "infer.td", "--memory", "wbuf=:32x4", "-o", "out")
+    code, out, err = run("run", "infer.td", "--memory", "wbuf=:32x4", "--memory", "obuf=:32x5", "-o", "out")
     assert code == 2 and out == "" and err.startswith("tensordoor run: "), (code, out, err)
     assert "obuf" in err and "^" in err and "infer.td:8" in err, err
     assert not os.path.exists("out")
@@ -81,4 +126,5 @@ def refused():
            "run", *both(), "--junit", "file/junit.xml")
 
 
-main([loads_are_written_and_checked, a_label_alone_and_its_image_again, check_and_explain_run_nothing, refused])
+main([loads_are_written_and_checked, a_label_alone_and_its_image_again, check_and_explain_run_nothing,
+      banks_have_an_image_each, a_picture_of_every_pass, refused])

@@ -336,6 +336,10 @@ static void texts_are_refused(void **state)
     REFUSED("bits=0", TD_OPTION, "bits=0; pass at least 1");
     REFUSED("words=65537", TD_OPTION, "words=65537; pass up to 65536 words at once");
     REFUSED("bit=1,,2", TD_OPTION, "bit=1,,2 is no list of bits; pass numbers like bit=3 or bit=0,17");
+    char many[300] = "bit=0";
+    for (unsigned bit = 1; bit <= 64; bit++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), ",%u", bit);
+    REFUSED(many, TD_OPTION, "bit= has more than 64 bits; pass fewer, or bits=N");
     REFUSED("bit=1,1", TD_OPTION, "bit 1 stands twice in bit=1,1; keep one of them");
     REFUSED("in=parity", TD_OPTION, "in=parity; pass in=any, in=data or in=check");
     REFUSED("bit=1 bits=2", TD_OPTION, "bit= and bits= do not go together; leave one of them out");

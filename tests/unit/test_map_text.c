@@ -193,6 +193,9 @@ static const struct {
      "map_create, line 3: memory_over \"c\": array \"a\" stands in the list twice; pass every array once"},
     {"a: words 1099511627776 x 16\nc: memories a a", TD_FORMAT,
      "map_create, line 2: c has more than 1099511627776 words; give it fewer memories"},
+    {"a: words 4 x 16; arrays 4 x 16 x\nb: words 4 x 16; arrays 4 x 16 a", TD_FORMAT,
+     "map_create, line 2: array a of b has the name of a memory; leave out WORDS x BITS to lie over it, or rename the "
+     "array"},
     {"a: words 4 x 16; address 3", TD_FORMAT,
      "map_create, line 1: a has an address and no organisation that it belongs to; write one"},
     {"a: words 4 x 8; check off", TD_FORMAT,
@@ -229,6 +232,21 @@ static void test_refused(void **state)
         ASSERT_REFUSED(td_map_create(refused[i].text, NULL, 0, &map), refused[i].status, refused[i].message);
         assert_null(map);
     }
+}
+
+static void test_too_long(void **state)
+{
+    (void)state;
+    const size_t bytes = ((size_t)1 << 24) + 1;
+    td_map *map = NULL;
+    char *text = malloc(bytes + 1);
+    assert_non_null(text);
+    memset(text, '#', bytes);
+    text[bytes] = 0;
+    ASSERT_REFUSED(td_map_create(text, NULL, 0, &map), TD_FORMAT,
+                   "map_create: a map file of 16777217 bytes; keep it below 16777216");
+    assert_null(map);
+    free(text);
 }
 
 static void test_files(void **state)
@@ -328,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_long),
         cmocka_unit_test_setup_teardown(test_files, enter_folder, leave_folder),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_null),

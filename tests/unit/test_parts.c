@@ -550,19 +550,19 @@ static void parts_are_taken_and_joined(void **state)
 
 /* -- which packing fits -- */
 
-static char *fit_text(const char *asked, const char *followed, void (*change)(td_parts *parts))
+static char *fit_text(uint64_t rows, const char *asked, const char *followed, void (*change)(td_parts *parts))
 {
     td_tensor *t = NULL, *each[4] = {NULL};
     td_parts *made = NULL, *found = NULL;
     char *text = NULL;
-    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(16, 128), &t));
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(rows, 128), &t));
     ASSERT_OK(td_tensor_fill(t, "normal seed=5"));
     ASSERT_OK(td_parts_pack(t, followed, &made));
     if (change)
         change(made);
     for (size_t i = 0; i < td_parts_count(made); i++)
         ASSERT_OK(td_parts_part(made, td_parts_name(made, i), &each[i]));
-    ASSERT_OK(td_parts_join(asked, TD_SHAPE(16, 128), each, td_parts_count(made), &found));
+    ASSERT_OK(td_parts_join(asked, TD_SHAPE(rows, 128), each, td_parts_count(made), &found));
     ASSERT_OK(td_parts_fit(found, t, &text));
     td_parts_destroy(&found);
     td_parts_destroy(&made);
@@ -625,7 +625,7 @@ static void the_rule_that_fits_is_named(void **state)
          "64 of 64 scales and 2048 of 2048 elements are those of rule=even and round=zero; the packing says rule=rceil "
          "and round=even"},
         {"nvfp4", "nvfp4_4over6", NULL,
-         "128 of 128 scales and 2048 of 2048 elements are those of scale_max=256 and map=mae"},
+         "128 of 128 scales and 2048 of 2048 elements are those of scale_max=256 and map=mae: nvfp4_4over6"},
         {"mxfp4", "mxfp4", into_ggml_order,
          "64 of 64 scales and 284 of 2048 elements are those of the packing; elements are in ggml order: the first "
          "half "
@@ -638,7 +638,7 @@ static void the_rule_that_fits_is_named(void **state)
          "them so"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char *text = fit_text(rows[i].asked, rows[i].followed, rows[i].change);
+        char *text = fit_text(16, rows[i].asked, rows[i].followed, rows[i].change);
         assert_string_equal(text, rows[i].text);
         td_free(text);
     }
@@ -662,6 +662,32 @@ static void the_rule_that_fits_is_named(void **state)
     td_tensor_destroy(&golden);
     td_tensor_destroy(&t);
     td_parts_destroy(&parts);
+}
+
+/* All pairs of words are tried on the first rows of a tensor that is too large for them, and the whole decides. */
+static void pairs_are_named_of_large_tensors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *asked, *followed, *text;
+    } rows[] = {
+        {"nvfp4", "nvfp4_4over6",
+         "16384 of 16384 scales and 262144 of 262144 elements are those of scale_max=256 and map=mae: nvfp4_4over6"},
+        {"nvfp4_2d", "nvfp4_2d map=mse scale_max=256",
+         "1024 of 1024 scales and 262144 of 262144 elements are those of scale_max=256 and map=mse"},
+        {"mxfp4 rule=rceil axis=0", "mxfp4 rule=even round=zero axis=0",
+         "8192 of 8192 scales and 262144 of 262144 elements are those of rule=even and round=zero; the packing says "
+         "rule=rceil and round=even"},
+        {"nvfp4", "nvfp4_4over6 round=zero", NULL}, /* three words differ */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *text = fit_text(2048, rows[i].asked, rows[i].followed, NULL);
+        if (rows[i].text)
+            assert_string_equal(text, rows[i].text);
+        else
+            assert_null(strstr(text, " and 262144 of 262144 elements"));
+        td_free(text);
+    }
 }
 
 /* -- messages -- */
@@ -820,6 +846,7 @@ int main(void)
         cmocka_unit_test(what_was_packed_packs_to_itself),
         cmocka_unit_test(parts_are_taken_and_joined),
         cmocka_unit_test(the_rule_that_fits_is_named),
+        cmocka_unit_test(pairs_are_named_of_large_tensors),
         cmocka_unit_test(refusals_say_what_to_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static const path_case cases[] = {
     {"c x -> x c", "", "", SHAPE(4, 600), "i8", "", 32, 1, "interleave_x8_{*|*|avx2|vbmi}",
      "deinterleave_x8_{*|*|avx2|vbmi}"},
     {"c x -> x c", "", "", SHAPE(16, 600), "i8", "", 128, 1, "interleave_x8_{*|*|avx2|vbmi}", "transpose_x8_*"},
-    {"c x -> x c", "", "", SHAPE(3, 600), "i8", "", 24, 1, SHUFFLED("transpose_x8_*"), SAME},
+    {"c x -> x c", "", "", SHAPE(3, 600), "i8", "", 24, 1, SHUFFLED("places of 1 byte"), SAME},
     {"c x -> x c", "", "", SHAPE(4, 600), "i16", "", 64, 1, "interleave_x16_*", "deinterleave_x16_*"},
     {"c x -> x c", "", "", SHAPE(4, 600), "f32", "", 128, 1, "interleave_x32_*", "transpose_x32_*"},
     {"c x -> x c", "", "", SHAPE(4, 600), "f64", "", 256, 1, "interleave_x64_*", "transpose_x64_*"},
@@ -92,26 +92,25 @@ static const path_case cases[] = {
      "{interleave_x16_*|shuffle_x128_avx2|interleave_x16_*|interleave_x16_*}"},
     {"x c -> c x", "", "", SHAPE(600, 2), "f32", "", 19200, 1, "deinterleave_x32_*", "interleave_x32_*"},
     /* shuffled: short blocks, and lanes that no kernel is made for */
-    {"c x -> (x c)", "", "", SHAPE(5, 600), "i8", "", 8, 1, SHUFFLED("transpose_x8_*"), SAME},
+    {"c x -> (x c)", "", "", SHAPE(5, 600), "i8", "", 8, 1, SHUFFLED("places of 1 byte"), SAME},
     {"c x -> (x c)", "", "", SHAPE(7, 600), "u16", "", 16, 1, SHUFFLED_WIDE("transpose_x16_*"), "transpose_x16_*"},
     {"c x -> (x c)", "", "", SHAPE(11, 600), "i8", "", 8, 1, "transpose_x8_*", SAME},
     {"h w c -> (h w) c", "", "", SHAPE(30, 20, 3), "u8", "", 24, 1, SHUFFLED("contiguous copy_* of 3 bytes"), SAME},
     {"(a b) (c d) -> (a c) (b d)", "b=3 d=3", "", SHAPE(99, 300), "i8", "", 72, 1, SHUFFLED("transpose_x24_*"), SAME},
-    {"a b c -> (a c b)", "", "", SHAPE(500, 3, 5), "i8", "", 8, 1, SHUFFLED("interleave_x8_*"),
-     SHUFFLED("deinterleave_x8_*")},
+    {"a b c -> (a c b)", "", "", SHAPE(500, 3, 5), "i8", "", 8, 1, SHUFFLED("places of 1 byte"), SAME},
     {"a b c -> (a c b)", "", "", SHAPE(500, 5, 7), "f32", "", 32, 1, SHUFFLED_WIDE("transpose_x32_*"), SAME},
-    {"a b c d e -> (a d b e c)", "", "", SHAPE(200, 2, 3, 5, 7), "i8", "", 8, 1, SHUFFLED("interleave_x8_*"),
-     SHUFFLED("deinterleave_x8_*")},
+    {"a b c d e -> (a d b e c)", "", "", SHAPE(200, 2, 3, 5, 7), "i8", "", 8, 1, SHUFFLED("places of 1 byte"), SAME},
     {"a b -> a b", "slot=24", "", SHAPE(64, 5), "i16", "", 128, 1,
-     "padded " SHUFFLED_WIDE("contiguous copy_* of 2 bytes"), SHUFFLED("contiguous copy_* of 2 bytes")},
-    {"a b -> a b", "lanes=msb", "", SHAPE(64, 4), "f32", "", 128, 1, SHUFFLED("contiguous copy_* of 4 bytes"), SAME},
+     "{padded places of 2 bytes|padded places of 2 bytes|padded places of 2 bytes|padded shuffle_x512_vbmi}",
+     SHUFFLED("places of 2 bytes")},
+    {"a b -> a b", "lanes=msb", "", SHAPE(64, 4), "f32", "", 128, 1, SHUFFLED("places of 4 bytes"), SAME},
     /* picks: four input channels of a kernel make one element */
     {"(o1 o0) (i1 i4 i0) h w -> (o1 i1 h w) (i4 o0 i0)", "o0=16 i4=4 i0=4", "", SHAPE(32, 32, 3, 3), "i8", "", 2048, 1,
-     "{transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x8_*"},
+     "{places of 1 byte|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 1 byte"},
     {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 4, 9), "i8", "", 512, 1,
-     "{transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x8_*"},
+     "{places of 1 byte|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 1 byte"},
     {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 2, 9), "i16", "", 512, 1,
-     "{transpose_x16_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x16_*"},
+     "{places of 2 bytes|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 2 bytes"},
     /* packed bits */
     {"a b -> a b", "", "", SHAPE(64, 128), "u1", "", 128, 1, "packed 1-bit pack_x8_*", "packed 1-bit unpack_x8_*"},
     {"a b -> a b", "", "", SHAPE(64, 64), "i2", "", 128, 1, "packed 2-bit pack_x8_*", "packed 2-bit unpack_x8_*"},
@@ -142,7 +141,7 @@ static const path_case cases[] = {
     {"a b -> a b", "slot=9", "", SHAPE(64, 8), "i8", "", 72, 1, "staged 8-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 8-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
     {"a b -> a b", "slot=9", "", SHAPE(2, 8), "i8", "", 72, 1, "loose 8-bit", SAME},
-    {"a b -> a b", "lanes=msb", "", SHAPE(64, 16), "i8", "", 128, 1, SHUFFLED("contiguous copy_* of 1 byte"), SAME},
+    {"a b -> a b", "lanes=msb", "", SHAPE(64, 16), "i8", "", 128, 1, SHUFFLED("places of 1 byte"), SAME},
     {"a b -> a b", "lanes=msb", "", SHAPE(64, 32), "i4", "", 128, 1, "staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
     {"a b -> a b", "beats=4", "", SHAPE(64, 64), "i8", "", 128, 1, "contiguous copy_* of 4096 bytes", SAME},
@@ -160,13 +159,16 @@ static const path_case cases[] = {
     {"a (b c) -> (a b) c", "c=16 tail=clip", "", SHAPE(64, 50), "i8", "", 128, 1,
      "contiguous copy_* of 48 bytes + contiguous copy_* of 2 bytes", SAME},
     {"(r s) (b c) -> (r b c) s", "s=16 c=16 pad=0", "", SHAPE(60, 50), "i8", "", 128, 1,
-     "2 x interleave_x8_{*|*|avx2|vbmi} + padded interleave_x8_{*|*|avx2|vbmi} + padded transpose_x8_*",
-     "4 x transpose_x8_*"},
+     "{interleave_x8_* + places of 1 byte + padded interleave_x8_* + padded places of 1 byte|interleave_x8_* + places "
+     "of 1 byte + padded interleave_x8_* + padded places of 1 byte|interleave_x8_avx2 + places of 1 byte + padded "
+     "interleave_x8_avx2 + padded places of 1 byte|interleave_x8_vbmi + places of 1 byte + padded interleave_x8_vbmi + "
+     "padded places of 1 byte}",
+     "2 x transpose_x8_* + 2 x places of 1 byte"},
     {"h w (c1 c0) -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(20, 30, 3), "i8", "", 128, 1,
      "padded {contiguous copy_* of 3 bytes|shuffle_x128_avx2|pad_runs_* of 3 bytes|pad_runs_* of 3 bytes}",
      SHUFFLED("contiguous copy_* of 3 bytes")},
-    {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "i16", "", 256, 1, "padded interleave_x16_*",
-     "transpose_x16_*"},
+    {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "i16", "", 256, 1, "padded places of 2 bytes",
+     "places of 2 bytes"},
     {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "f32", "i8 scale=0.05", 128, 1,
      "converted padded transpose_x8_*", "converted transpose_x8_*"},
     {"(r s) c -> (r c) s", "s=40 pad=9 fill=keep lsb=8", "", SHAPE(59, 50), "i8", "", 384, 1,
@@ -174,8 +176,7 @@ static const path_case cases[] = {
     {"a b -> a b", "lsb=8", "", SHAPE(64, 16), "i8", "", 192, 1, PADDED("16 bytes"),
      SHUFFLED_WIDE("contiguous copy_* of 16 bytes")},
     {"(h g) (c k) -> g (h c) k", "g=4 k=16 pad=0", "", SHAPE(64, 50), "i8", "", 128, 4,
-     "contiguous copy_* of 48 bytes by bank + " PADDED("2 bytes") " by bank",
-     "contiguous copy_* of 48 bytes by bank + contiguous copy_* of 2 bytes by bank"},
+     "contiguous copy_* of 48 bytes by bank + staged 8-bit copied by bank", SAME},
     {"a (b c) -> (a b) c", "c=32 pad=0", "", SHAPE(64, 50), "i4", "", 128, 1,
      "staged 4-bit pack_x8_* + staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 4-bit unpack_x8_* + staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
@@ -189,8 +190,8 @@ static const path_case cases[] = {
      "gather of 16 bytes by table", SAME},
     {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 64), "f32", "", 2048, 1,
      "gather of 256 bytes by table", SAME},
-    {"c h w -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "i8", "", 128, 1, "gather of 1 byte by table",
-     SAME},
+    {"c h w -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "i8", "", 128, 1,
+     "staged 8-bit copied by table", SAME},
     {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 32), "i4", "", 128, 1,
      "staged 4-bit pack_x8_* by table", "staged 4-bit unpack_x8_* by table"},
     {"h w c -> (h w) c", "alias=last", "h + w", SHAPE(16, 16, 16), "i8", "", 128, 1, "walk by table",
@@ -209,7 +210,7 @@ static const path_case cases[] = {
     {"(3*x + k) c -> (x k) c", "k=3", "", SHAPE(36, 16), "i8", "", 128, 1, "contiguous copy_* of 576 bytes", SAME},
     {"(x + 2*k) c -> (x k) c", "k=3", "", SHAPE(36, 16), "i8", "", 128, 1, "transpose_x128_*",
      "2 x " SHUFFLED_WIDE("contiguous copy_* of 16 bytes")},
-    {"c (x + k) -> x (k c)", "k=3", "", SHAPE(16, 66), "i8", "", 384, 1, "transpose_x8_*", SAME},
+    {"c (x + k) -> x (k c)", "k=3", "", SHAPE(16, 66), "i8", "", 384, 1, "transpose_x8_*", "places of 1 byte"},
     /* converted, both ways */
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "i8 scale=0.05", 128, 1, "converted contiguous of 1024 bytes", SAME},
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "bf16", 256, 1, "converted contiguous of 2048 bytes", SAME},
@@ -259,14 +260,14 @@ static const path_case cases[] = {
     {"preset:fractal_z c0=32", "", "", SHAPE(64, 64, 3, 3), "i8", "", 256, 1, "transpose_x8_*", SAME},
     {"preset:nchw16c", "", "", SHAPE(1, 64, 14, 14), "f32", "", 512, 1, "transpose_x32_*", SAME},
     {"preset:oihw4i16o4i", "", "", SHAPE(64, 64, 3, 3), "i8", "", 2048, 1,
-     "padded {transpose_x8_*|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "transpose_x8_*"},
-    {"preset:vnni", "", "", SHAPE(64, 64), "i8", "", 2048, 1, "padded transpose_x8_*", "transpose_x8_*"},
-    {"preset:amx_b", "", "", SHAPE(64, 64), "i8", "", 512, 1, SHUFFLED("interleave_x8_*"),
-     SHUFFLED("deinterleave_x8_*")},
+     "{padded places of 1 byte|padded pick_x32_*|padded pick_x32_*|padded pick_x32_vbmi}", "places of 1 byte"},
+    {"preset:vnni", "", "", SHAPE(64, 64), "i8", "", 2048, 1, "padded places of 1 byte", "places of 1 byte"},
+    {"preset:amx_b", "", "", SHAPE(64, 64), "i8", "", 512, 1, SHUFFLED("places of 1 byte"), SAME},
     {"preset:tpu", "", "", SHAPE(64, 256), "f32", "", 8192, 1, "interleave_x32_*", "deinterleave_x32_*"},
     {"preset:tenstorrent", "", "", SHAPE(64, 64), "bf16", "", 256, 1, "transpose_x256_*", SAME},
-    {"preset:hexagon", "", "", SHAPE(1, 64, 64, 64), "i8", "", 1024, 1, "padded " SHUFFLED("interleave_x8_*"),
-     SHUFFLED("deinterleave_x8_*")},
+    {"preset:hexagon", "", "", SHAPE(1, 64, 64, 64), "i8", "", 1024, 1,
+     "{padded places of 1 byte|padded shuffle_x128_*|padded shuffle_x128_avx2|padded shuffle_x512_vbmi}",
+     SHUFFLED("places of 1 byte")},
     {"preset:int4_onnx", "", "", SHAPE(64, 64), "i4", "", 8, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
     {"preset:int4_ggml", "", "", SHAPE(64, 64), "u4", "", 128, 1, "staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
@@ -276,7 +277,8 @@ static const path_case cases[] = {
     {"preset:nvfp4_scale", "", "", SHAPE(128, 16), "e4m3", "", 8, 1,
      "{contiguous copy_* of 1 byte|contiguous copy_* of 1 byte|contiguous copy_* of 1 byte|shuffle_x512_vbmi}",
      "interleave_x8_{*|*|avx2|vbmi}"},
-    {"preset:scale_128x4", "", "", SHAPE(256, 16), "e8m0", "", 128, 1, SHUFFLED_WIDE("transpose_x32_*"), SAME},
+    {"preset:scale_128x4", "", "", SHAPE(256, 16), "e8m0", "", 128, 1,
+     "{places of 4 bytes|places of 4 bytes|places of 4 bytes|shuffle_x512_vbmi}", SAME},
     {"preset:sparse24_values", "", "", SHAPE(64, 32), "f16", "", 32, 1, "contiguous copy_* of 4096 bytes", SAME},
     {"preset:sparse24_index", "", "", SHAPE(64, 32), "u2", "", 16, 1, "packed 2-bit pack_x8_*",
      "packed 2-bit unpack_x8_*"},
@@ -286,23 +288,28 @@ static const path_case cases[] = {
      "contiguous copy_* of 16 bytes by bank", SAME},
     {"n c -> n c", "", "index % 4 * 1024 + index / 4", SHAPE(4096, 4), "i8", "", 32, 1, "transpose_x32_*",
      "interleave_x32_*"},
-    {"n c -> n c", "", "index ^ 7", SHAPE(4096, 4), "i8", "", 32, 1, SHUFFLED("contiguous copy_* of 4 bytes"), SAME},
+    {"n c -> n c", "", "index ^ 7", SHAPE(4096, 4), "i8", "", 32, 1, SHUFFLED("places of 4 bytes"), SAME},
     {"h w c -> (h w) c", "", "64*h + (w ^ (h & 63))", SHAPE(512, 64, 4), "i8", "", 32, 1, "gather of 4 bytes by table",
      SAME},
     {"n c -> n c", "", "rev(index, 12)", SHAPE(4096, 4), "i8", "", 32, 1, "gather of 4 bytes by table", SAME},
     {"n c -> n c", "", "(index & 63) | (index >> 6) << 6", SHAPE(4096, 4), "i8", "", 32, 1,
      "contiguous copy_* of 16384 bytes", SAME},
-    {"preset:bank_interleave banks=8", "", "", SHAPE(256, 16), "i8", "", 128, 8, PADDED("1 byte") " by bank",
-     "contiguous copy_* of 1 byte by bank"},
-    {"preset:bank_rows", "", "", SHAPE(4096), "i8", "", 128, 8, PADDED("4 bytes") " by bank",
-     "contiguous copy_* of 4 bytes by bank"},
+    {"preset:bank_interleave banks=8", "", "", SHAPE(256, 16), "i8", "", 128, 8,
+     "{staged 8-bit pack_words_x8_* by bank|staged 8-bit pack_words_x8_* by bank|staged 8-bit pack_words_x8_avx2 by "
+     "bank|staged 8-bit pack_words_x8_vbmi by bank}",
+     "staged 8-bit copied by bank"},
+    {"preset:bank_rows", "", "", SHAPE(4096), "i8", "", 128, 8,
+     "{staged 8-bit pack_words_x8_* by bank|staged 8-bit pack_words_x8_* by bank|staged 8-bit pack_words_x8_avx2 by "
+     "bank|staged 8-bit pack_words_x8_vbmi by bank}",
+     "staged 8-bit copied by bank"},
     {"preset:fft_bitrev bits=8", "", "", SHAPE(256), "f32", "", 32, 1, "gather of 4 bytes by table", SAME},
     {"preset:morton", "", "", SHAPE(16, 16), "i8", "", 8, 1, "gather of 1 byte by table", SAME},
     {"preset:rnn_gates", "", "", SHAPE(256, 64), "i8", "", 32, 1, "interleave_x8_{*|*|avx2|vbmi}",
      "deinterleave_x8_{*|*|avx2|vbmi}"},
-    {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1, SHUFFLED("contiguous copy_* of 3 bytes"),
-     "{transpose_x24_* + contiguous copy_* of 3 bytes|2 x shuffle_x128_avx2|2 x shuffle_x128_avx2|transpose_x24_avx2 + "
-     "shuffle_x512_vbmi} + 2 x contiguous copy_* of 1 byte"},
+    {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1, SHUFFLED("places of 3 bytes"),
+     "{2 x places of 3 bytes + places of 1 byte + contiguous copy_* of 1 byte|2 x shuffle_x128_* + places of 1 byte + "
+     "contiguous copy_* of 1 byte|2 x shuffle_x128_avx2 + places of 1 byte + contiguous copy_* of 1 byte|places of 3 "
+     "bytes + shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
@@ -416,18 +423,18 @@ static void the_line_says_everything(void **state)
     td_cpu_mask(TD_CPU_C);
     check_line(
         "r c -> c r", "", "",
-        "move [10:1:64][6:10:8]; clear [10:0:64]; load padded transpose_x8_c (6x10); dump transpose_x8_c (10x6)");
+        "move [10:1:64][6:10:8]; clear [10:0:64]; load padded places of 1 byte (1x10); dump places of 1 byte (1x10)");
     check_line("r (c d) -> (r c) d", "d=4 pad=0", "",
                "move [6:10:192][2:4:64][4:1:8] + [6:10:192][2:1:8]; pad [6:10:192][2:1:8]; clear [18:0:64]; load "
-               "padded contiguous copy_c of 4 bytes (2x4 around 6) + padded contiguous copy_c of 2 bytes (6x2); dump "
-               "contiguous copy_c of 4 bytes (2x4 around 6) + contiguous copy_c of 2 bytes (6x2)");
+               "padded places of 4 bytes (1x6) + padded contiguous copy_c of 2 bytes (6x2); dump places of 4 bytes "
+               "(1x6) + contiguous copy_c of 2 bytes (6x2)");
     check_line("r c -> (r c) 1", "", "16*r + (r ^ c)",
                "move @[60:1:1]; clear @[60:0:1]; table of 60 words; load gather of 1 byte by table (1x1); dump gather "
                "of 1 byte by table (1x1)");
     check_line(
         "r c -> (r c) 1", "alias=last", "c",
-        "move [10:1:64][6:10:0]; clear [10:0:64][6:0:0]; load contiguous copy_c of 1 byte (10x1); dump contiguous "
-        "copy_c of 1 byte (10x1 around 6)");
+        "move [10:1:64][6:10:0]; clear [10:0:64][6:0:0]; load contiguous copy_c of 1 byte (10x1); dump places of 1 "
+        "byte (1x10)");
     check_line("r c -> (r c) 1", "alias=last", "r + c",
                "move @[6:10:10]@[10:1:1]; clear @[6:0:10]@[10:0:1]; table of 60 words, in order; load walk by table; "
                "dump cells 8-bit get_x8_c by table");

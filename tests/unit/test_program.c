@@ -406,12 +406,12 @@ static void test_transfer(void **state)
     ASSERT_OK(td_program_bind_tensor(p, "half", half));
     ASSERT_OK(td_program_bind_layout(p, "rows", rows));
     ASSERT_OK(td_program_bind_layout(p, "keep", keep));
-    ASSERT_OK(td_transfer_program(p, NULL, NULL, copy, TD_PROGRAM_READS, &words));
+    ASSERT_OK(td_transfer_program(p, NULL, NULL, &copy, 1, TD_PROGRAM_READS, &words));
     assert_int_equal(words, 4 + 6 + 4);
     cross(copy, 0);
     ASSERT_OK(td_program_run(p, NULL, NULL, &out));
     td_checkpoints_destroy(&out);
-    ASSERT_OK(td_transfer_program(p, NULL, NULL, copy, TD_PROGRAM_WRITES, &words));
+    ASSERT_OK(td_transfer_program(p, NULL, NULL, &copy, 1, TD_PROGRAM_WRITES, &words));
     assert_int_equal(words, 8 + 4 + 4);
     for (int i = 0; i < 64; i++) {
         assert_int_equal(crossed[i], (i >= 20 && i < 24) || (i >= 30 && i < 36) || (i >= 40 && i < 44));
@@ -426,9 +426,14 @@ static void test_transfer(void **state)
     assert_int_equal(elsewhere[4], 0x04030201);
     assert_int_equal(elsewhere[8], 0);
     assert_int_equal(elsewhere[40], 0xa0b04140);
-    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, NULL, TD_PROGRAM_READS, &words), TD_ARGUMENT,
-                   "transfer_program: the memory is NULL; pass one");
-    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, copy, TD_PROGRAM_PARTLY, &words), TD_ARGUMENT,
+    td_memory *const none = NULL;
+    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, NULL, 1, TD_PROGRAM_READS, &words), TD_ARGUMENT,
+                   "transfer_program: the memories are NULL; pass one for each memory");
+    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, &copy, 1, TD_PROGRAM_READS, NULL), TD_ARGUMENT,
+                   "transfer_program: the output is NULL; pass one for each memory");
+    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, &none, 1, TD_PROGRAM_READS, &words), TD_ARGUMENT,
+                   "transfer_program: memory 0 is NULL; pass one");
+    ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, &copy, 1, TD_PROGRAM_PARTLY, &words), TD_ARGUMENT,
                    "transfer_program: effect 4; pass TD_PROGRAM_READS or TD_PROGRAM_WRITES");
     td_program_destroy(&p);
     td_layout_destroy(&rows);
@@ -474,6 +479,33 @@ static void test_builder(void **state)
     td_memory_destroy(&b);
 }
 
+/* Every checkpoint of a loop has a name of its own: its text, or the variables of its loops behind it. */
+static void test_checkpoint_names(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"alone",    "tile t=0", "t0 again",    "deep t=0 u=5",
+                                           "tile t=1", "t1 again", "deep t=1 u=5"};
+    td_memory *a = memory("a", 8, 4);
+    td_program *p = NULL;
+    td_checkpoints *out = NULL;
+    ASSERT_OK(td_program_create("tensor z = fill u8 4 zero\n"
+                                "checkpoint alone a z \"r -> r ()\"\n"
+                                "for t in 0..2:\n"
+                                "  checkpoint tile a z \"r -> r ()\"\n"
+                                "  checkpoint \"t{t} again\" a z \"r -> r ()\"\n"
+                                "  for u in 5..6:\n"
+                                "    checkpoint deep a z \"r -> r ()\"\n",
+                                &p));
+    ASSERT_OK(td_program_bind_memory(p, "a", a));
+    ASSERT_OK(td_program_run(p, NULL, NULL, &out));
+    assert_int_equal(td_checkpoints_count(out), sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_string_equal(td_checkpoints_name(out, i), expected[i]);
+    td_checkpoints_destroy(&out);
+    td_program_destroy(&p);
+    td_memory_destroy(&a);
+}
+
 /* A tensor of the caller may change its values and its shape; what is bound may be bound anew. */
 static void test_bound(void **state)
 {
@@ -504,6 +536,45 @@ static void test_bound(void **state)
     td_memory_destroy(&b);
 }
 
+/* Two memories of the program lie over one copy: a word of it crosses once, for both. */
+static void test_transfer_shared(void **state)
+{
+    (void)state;
+    static const char text[] = "write low 1 0x1234\nwrite high 1 0x5678\nwrite high 3 0x9abc\n";
+    td_memory *copy = memory("a", 32, 64), *low = NULL, *high = NULL;
+    td_layout *under = layout("w k -> 1 w k", "lsb=0 fill=keep", NULL),
+              *above = layout("w k -> 1 w k", "lsb=16 fill=keep", NULL);
+    td_program *p = NULL;
+    uint64_t words[2] = {0};
+    for (uint32_t i = 0; i < 64; i++) {
+        elsewhere[i] = 0xa0b0c000 + i;
+        crossed[i] = 0;
+    }
+    ASSERT_OK(td_memory_over("low", 16, 64, under, &copy, 1, &low));
+    ASSERT_OK(td_memory_over("high", 16, 64, above, &copy, 1, &high));
+    ASSERT_OK(td_program_create(text, &p));
+    ASSERT_OK(td_program_bind_memory(p, "low", low));
+    ASSERT_OK(td_program_bind_memory(p, "high", high));
+    td_memory *const both[] = {low, high};
+    ASSERT_OK(td_transfer_program(p, NULL, NULL, both, 2, TD_PROGRAM_READS, words));
+    assert_int_equal(words[0], 1); /* the other half of the words has to stay */
+    assert_int_equal(words[1], 2);
+    cross(copy, 0);
+    ASSERT_OK(td_program_run(p, NULL, NULL, NULL));
+    ASSERT_OK(td_transfer_program(p, NULL, NULL, both, 2, TD_PROGRAM_WRITES, words));
+    cross(copy, 1);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(crossed[i], i == 1 || i == 3 ? 2 : 0);
+    assert_int_equal(elsewhere[1], 0x56781234);
+    assert_int_equal(elsewhere[3], 0x9abcc003);
+    td_program_destroy(&p);
+    td_layout_destroy(&under);
+    td_layout_destroy(&above);
+    td_memory_destroy(&low);
+    td_memory_destroy(&high);
+    td_memory_destroy(&copy);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,7 +584,9 @@ int main(void)
         cmocka_unit_test(test_refused_layers),
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_transfer_shared),
         cmocka_unit_test(test_builder),
+        cmocka_unit_test(test_checkpoint_names),
         cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,15 +106,19 @@ static void test_join(void **state)
                  "    %0 = bound x: f32 (64, 32, 16)  # line 4 t=0\n"
                  "    %1 = view %0 \"0\": f32 (128, 16)  # line 4 t=0\n"
                  "    load %1 into m words [0, 128), 4 loads in one  # line 4 t=0\n");
-    assert_graph(
-        "for t in 0..2:\n  load m x[t] rows at 33*t\n", "drop",
-        "drop: 5 steps\n"
-        "    %0 = bound x: f32 (64, 32, 16)  # line 4 t=0\n"
-        "    %1 = view %0 \"0\": f32 (32, 16)  # line 4 t=0\n"
-        "    load %1 into m words [0, 32)  # line 4 t=0; not joined with the loads behind it: the layout of all "
-        "would lie elsewhere\n"
-        "    %3 = view %0 \"1\": f32 (32, 16)  # line 4 t=1\n"
-        "    load %3 into m words [33, 65)  # line 4 t=1\n");
+    assert_graph("for t in 0..2:\n  load m x[t] rows at 33*t\n", "drop",
+                 "drop: 3 steps\n"
+                 "    %0 = bound x: f32 (64, 32, 16)  # line 4 t=0\n"
+                 "    %1 = view %0 \"0\": f32 (2, 32, 16)  # line 4 t=0\n"
+                 "    load %1 into m words [0, 65), 2 loads in one  # line 4 t=0\n");
+    assert_graph("for t in 0..2:\n  load m w[t] \"... -> (...)\" at 3*t\n", "drop",
+                 "drop: 5 steps\n"
+                 "    %0 = bound w: i8 (8, 64)  # line 4 t=0\n"
+                 "    %1 = view %0 \"0\": i8 (64)  # line 4 t=0\n"
+                 "    load %1 into m words [0, 1)  # line 4 t=0; not joined with the loads behind it: no layout of all "
+                 "lies so\n"
+                 "    %3 = view %0 \"1\": i8 (64)  # line 4 t=1\n"
+                 "    load %3 into m words [3, 4)  # line 4 t=1\n");
 }
 
 static void test_fuse(void **state)
@@ -125,13 +129,23 @@ static void test_fuse(void **state)
                  "    %0 = bound x: f32 (64, 32, 16)  # line 3\n"
                  "    %2 = bound y: f32 (16)  # line 4\n"
                  "    load %0 | scale | add %2 | clamp | convert into m words [0, 2048), 2 slabs  # line 5\n");
-    assert_graph(
-        "load m (scale x[0] 0.5) rows\n", "drop",
-        "drop: 3 steps\n"
-        "    %0 = bound x: f32 (64, 32, 16)  # line 3\n"
-        "    %1 = view %0 \"0\": f32 (32, 16)  # line 3\n"
-        "    load %1 | scale into m words [0, 32), one tensor  # line 3; into one tensor first, which stays in the "
-        "cache\n");
+    assert_graph("load m (clamp (add (scale x 0.5) y) -1 1) \"t (q r) c -> (t q) (r c); r=4\" as \"i8 scale=0.05\"\n",
+                 "drop",
+                 "drop: 3 steps\n"
+                 "    %0 = bound x: f32 (64, 32, 16)  # line 3\n"
+                 "    %2 = bound y: f32 (16)  # line 3\n"
+                 "    load %0 | scale | add %2 | clamp into m words [0, 512), inside of the move  # line 3\n");
+    assert_graph("load m (clamp (add (scale x 0.5) y) -1 1) all as \"i8 scale=0.05\"\n", "drop",
+                 "drop: 3 steps\n"
+                 "    %0 = bound x: f32 (64, 32, 16)  # line 3\n"
+                 "    %2 = bound y: f32 (16)  # line 3\n"
+                 "    load %0 | scale | add %2 | clamp into m words [0, 2048), 2 slabs  # line 3; not inside of the "
+                 "move, which takes the words one by one\n");
+    assert_graph("load m (scale x[0] 0.5) rows\n", "drop",
+                 "drop: 3 steps\n"
+                 "    %0 = bound x: f32 (64, 32, 16)  # line 3\n"
+                 "    %1 = view %0 \"0\": f32 (32, 16)  # line 3\n"
+                 "    load %1 | scale into m words [0, 32), inside of the move  # line 3\n");
 }
 
 static void test_not_fused(void **state)
@@ -184,11 +198,20 @@ static void test_svg(void **state)
     td_memory *m = NULL;
     char *svg = NULL;
     ASSERT_OK(td_memory_create("m", 8, 8, &m));
-    ASSERT_OK(td_program_create("tensor a = fill u8 8x1 ramp\nload m a \"r c -> r c\"", &p));
+    ASSERT_OK(td_program_create("tensor a = fill u8 2x8x1 ramp\nload m a[0] \"r c -> r c\"", &p));
     ASSERT_OK(td_program_bind_memory(p, "m", m));
     ASSERT_OK(td_program_svg(p, NULL, NULL, &svg));
     assert_int_equal(strncmp(svg, "<svg xmlns=", 11), 0);
-    assert_non_null(strstr(svg, "%0 = fill &#34;ramp&#34;: u8 (8, 1), once  # line 1</text>"));
+    static const char *const passes[] = {"as written: 3 steps",   "hoist: nothing changes", "view: 3 steps",
+                                         "join: nothing changes", "fuse: nothing changes",  "drop: nothing changes"};
+    const char *at = svg;
+    for (size_t i = 0; i < 6; i++) { /* in this order */
+        at = strstr(at, passes[i]);
+        assert_non_null(at);
+    }
+    assert_non_null(strstr(svg, "%0 = fill &#34;ramp&#34;: u8 (2, 8, 1), once  # line 1</text>"));
+    assert_non_null(strstr(svg, "%1 = slice %0 &#34;0&#34;: u8 (8, 1), once  # line 2</text>"));
+    assert_non_null(strstr(svg, "%1 = view %0 &#34;0&#34;: u8 (8, 1), once  # line 2</text>"));
     assert_non_null(strstr(svg, "<path d="));
     assert_string_equal(svg + strlen(svg) - 7, "</svg>\n");
     td_free(svg);

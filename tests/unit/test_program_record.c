@@ -1,6 +1,9 @@
 /* Recording: ordinary calls become a program; printed, parsed and run on other memories it leaves the same bytes, and
  * the caller's tensors may be gone. */
 #include "support.h"
+#include "tensordoor_bridge.h"
+
+#include <pthread.h>
 
 enum { DEPTH = 256 };
 
@@ -69,9 +72,9 @@ static void test_record(void **state)
     }
     ASSERT_OK(td_program_record(&p));
     ASSERT_REFUSED(td_program_record(&q), TD_ARGUMENT,
-                   "program_record: this thread records a program already; stop that one first");
+                   "program_record: a program is being recorded; stop that one first");
     ASSERT_REFUSED(td_program_run(p, NULL, NULL, NULL), TD_ARGUMENT,
-                   "program_run: this thread records a program; stop that one first");
+                   "program_run: a program is being recorded; stop it first");
     make_calls(a, bank);
     ASSERT_OK(td_program_stop(p));
     ASSERT_REFUSED(td_program_stop(p), TD_ARGUMENT,
@@ -181,11 +184,146 @@ static void test_refused(void **state)
     td_memory_destroy(&m);
 }
 
+/* Ends a recording that `call` has spoilt, and begins another. */
+static void assert_unrecorded(td_program **p, const char *call)
+{
+    char stop[160], run[200];
+    snprintf(stop, sizeof stop,
+             "program_stop: %s cannot be recorded; call it before program_record or after program_stop", call);
+    snprintf(run, sizeof run, "program_run: the program was not recorded whole: %s", stop + strlen("program_stop: "));
+    ASSERT_REFUSED(td_program_stop(*p), TD_ARGUMENT, stop);
+    ASSERT_REFUSED(td_program_run(*p, NULL, NULL, NULL), TD_ARGUMENT, run);
+    td_program_destroy(p);
+    ASSERT_OK(td_program_record(p));
+}
+
+/* Calls that change a memory, or compare, and that no line can say. */
+static void test_other(void **state)
+{
+    (void)state;
+    td_memory *m = NULL, *coded = NULL, *parts[2] = {0};
+    td_tensor *t = NULL, *w = NULL;
+    td_layout *pads = NULL, *elems = NULL;
+    td_code *code = NULL;
+    td_faults *faults = NULL;
+    td_code_result result;
+    td_map *map = NULL;
+    td_parts_layout *where = NULL;
+    td_report *report = NULL;
+    td_program *p = NULL;
+    const unsigned char byte = 3;
+    const uint64_t zero = 0;
+    ASSERT_OK(td_memory_create("m", 32, 8, &m));
+    ASSERT_OK(td_memory_create("coded", 39, 8, &coded));
+    ASSERT_OK(td_memory_create("elems", 128, 8, &parts[0]));
+    ASSERT_OK(td_memory_create("scales", 8, 8, &parts[1]));
+    ASSERT_OK(td_memory_save_file(m, "m.hex", &(td_span){.count = 8}, 1));
+    ASSERT_OK(td_tensor_create("i8", TD_SHAPE(3), &t));
+    ASSERT_OK(td_tensor_create("f32", TD_SHAPE(1, 32), &w));
+    ASSERT_OK(td_layout_create("(a b) -> a b", "b=4 pad=0", NULL, &pads));
+    ASSERT_OK(td_layout_create("a b -> a b", NULL, NULL, &elems));
+    ASSERT_OK(td_code_create("39_32", 32, &code));
+    ASSERT_OK(td_map_create("ram: words 8 x 32; base 0x1000\n", NULL, 0, &map));
+    ASSERT_OK(td_parts_layout_create("mxfp4", &where));
+    ASSERT_OK(td_parts_layout_add(where, "elems", "elems", elems));
+    ASSERT_OK(td_parts_layout_add(where, "scales", "scales", elems));
+    ASSERT_OK(td_program_record(&p));
+    ASSERT_OK(td_memory_load_file(m, "m.hex"));
+    assert_unrecorded(&p, "memory_load_file");
+    ASSERT_OK(td_memory_invalidate(m, 7, 1));
+    assert_unrecorded(&p, "memory_invalidate");
+    ASSERT_OK(td_backdoor_dirty_padding(m, t, pads, NULL, 1, NULL));
+    assert_unrecorded(&p, "backdoor_dirty_padding");
+    ASSERT_OK(td_memory_inject(m, "word=1 bit=2", NULL, &faults));
+    assert_unrecorded(&p, "memory_inject");
+    ASSERT_OK(td_memory_undo(m, &faults, NULL));
+    assert_unrecorded(&p, "memory_undo");
+    ASSERT_OK(td_backdoor_inject(m, t, pads, NULL, &zero, "bit=1", NULL, &faults));
+    assert_unrecorded(&p, "backdoor_inject");
+    ASSERT_OK(td_memory_fill(m, "zero", 0, 8));
+    ASSERT_OK(td_code_encode(code, m, 0, 8, coded));
+    assert_unrecorded(&p, "code_encode");
+    ASSERT_OK(td_code_check(code, coded, 0, 8, NULL, &result)); /* changes nothing */
+    ASSERT_OK(td_code_check(code, coded, 0, 8, m, &result));
+    assert_unrecorded(&p, "code_check");
+    ASSERT_OK(td_map_write(map, 0x1001, &byte, 1));
+    assert_unrecorded(&p, "map_write");
+    ASSERT_OK(td_backdoor_load_parts(parts, 2, w, where));
+    assert_unrecorded(&p, "backdoor_load_parts");
+    ASSERT_OK(td_backdoor_dump_parts(parts, 2, w, where));
+    assert_unrecorded(&p, "backdoor_dump_parts");
+    ASSERT_OK(td_backdoor_dirty_parts(parts, 2, w, where, 0, NULL));
+    assert_unrecorded(&p, "backdoor_dirty_parts");
+    ASSERT_OK(td_backdoor_compare_parts(parts, 2, w, where, NULL, &report));
+    assert_unrecorded(&p, "backdoor_compare_parts");
+    ASSERT_OK(td_memory_fill(m, "one", 0, 8));
+    td_memory_destroy(&m);
+    ASSERT_REFUSED(td_program_stop(p), TD_ARGUMENT,
+                   "program_stop: memory \"m\" was destroyed before; destroy it after program_stop");
+    td_program_destroy(&p);
+    td_report_destroy(&report);
+    td_faults_destroy(&faults);
+    td_parts_layout_destroy(&where);
+    td_map_destroy(&map);
+    td_code_destroy(&code);
+    td_layout_destroy(&pads);
+    td_layout_destroy(&elems);
+    td_tensor_destroy(&t);
+    td_tensor_destroy(&w);
+    td_memory_destroy(&coded);
+    for (int i = 0; i < 2; i++)
+        td_memory_destroy(&parts[i]);
+}
+
+static void *fill_there(void *memory)
+{
+    return td_memory_fill(memory, "one", 2, 3) ? memory : NULL;
+}
+
+/* A simulator makes its calls on any thread; what a bridge does on its own behalf is no line. */
+static void test_all_threads(void **state)
+{
+    (void)state;
+    td_memory *m = NULL, *own = NULL;
+    td_map *map = NULL;
+    td_program *p = NULL;
+    char *text = NULL;
+    size_t count = 0;
+    pthread_t other;
+    void *failed = NULL;
+    ASSERT_OK(td_memory_create("m", 32, 8, &m));
+    ASSERT_OK(td_program_record_all(&p));
+    assert_int_equal(pthread_create(&other, NULL, fill_there, m), 0);
+    assert_int_equal(pthread_join(other, &failed), 0);
+    assert_null(failed);
+    td_record_hold(1);
+    ASSERT_OK(td_memory_create("own", 32, 8, &own));
+    ASSERT_OK(td_memory_fill(own, "one", 0, 8));
+    td_memory_destroy(&own);
+    td_record_hold(0);
+    ASSERT_OK(td_map_create("ram: words 8 x 32; base 0x1000; code 39_32\n", NULL, 0, &map)); /* which clears it */
+    ASSERT_OK(td_memory_clear(m));
+    ASSERT_OK(td_program_stop(p));
+    ASSERT_OK(td_memory_fill(m, "one", 0, 8));
+    ASSERT_OK(td_program_text(p, &text));
+    assert_string_equal(text, "fill m \"one\" from 2 count 3\nfill m \"zero\" from 0 count 8\n");
+    assert_ptr_equal(td_program_banks(p, "m", &count)[0], m);
+    assert_int_equal(count, 1);
+    assert_null(td_program_banks(p, "n", &count));
+    assert_int_equal(count, 0);
+    td_free(text);
+    td_program_destroy(&p);
+    td_map_destroy(&map);
+    td_memory_destroy(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_record, enter_folder, leave_folder),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test_setup_teardown(test_other, enter_folder, leave_folder),
+        cmocka_unit_test(test_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

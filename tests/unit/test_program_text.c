@@ -285,6 +285,67 @@ static void test_long_expression(void **state)
     td_program_destroy(&p);
 }
 
+/* `count` times `part` between two ends is refused with this line, when it is read or compiled. */
+static void assert_too_much(const char *begin, const char *part, int count, const char *end, td_status status,
+                            const char *line)
+{
+    static char text[1 << 15];
+    things all = {0};
+    td_program *p = NULL;
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", begin);
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s", part);
+    snprintf(text + used, sizeof text - used, "%s", end);
+    make_things(&all);
+    td_status got = td_program_create(text, &p);
+    if (!got) {
+        bind_things(p, &all);
+        got = td_program_compile(p, NULL);
+    }
+    assert_string_equal(td_status_name(got), td_status_name(status));
+    if (!strstr(td_last_error(), line))
+        fail_msg("%s: not in: %s", line, td_last_error());
+    td_program_destroy(&p);
+    free_things(&all);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    assert_too_much("fill a zero from ", "(", 66, "0", TD_FORMAT,
+                    "line 1: an expression in more than 64 parentheses; write it with fewer\n");
+    assert_too_much("load a ", "(clamp ", 66, "x", TD_FORMAT,
+                    "line 1: steps in more than 32 parentheses; give one of them a name\n");
+    assert_too_much("tensor z = concat", " x", 65, "", TD_FORMAT,
+                    "line 1: more than 64 tensors; join them in two steps\n");
+    assert_too_much("write a 0", " 1", 1025, "", TD_FORMAT,
+                    "line 1: more than 1024 words; write the others on a line of their own\n");
+    assert_too_much("load a x[", "0, ", 33, "0] rows", TD_SHAPE,
+                    "line 1: more than 32 places in brackets; a tensor has at most so many\n");
+    assert_too_much("load a (scale x ", "nan", 1, ") rows", TD_RANGE,
+                    "line 1: nan is no number to calculate with; write another one\n");
+    assert_too_much("fill a zero from ", "9223372036854775807", 1, " + 1", TD_OVERFLOW, " give a number past 63 bits");
+    assert_too_much("load a (fill i8 4x4 constant=", "many", 1, ") rows", TD_OPTION,
+                    "\"many\" is no number; write constant=1.5\n");
+}
+
+static void test_before_compiling(void **state)
+{
+    (void)state;
+    td_program *p = NULL;
+    const td_tensor *t = NULL;
+    char *text = NULL;
+    ASSERT_OK(td_program_create("tensor z = fill i8 4x4 ramp", &p));
+    ASSERT_REFUSED(td_program_tensor(p, "z", &t), TD_ARGUMENT,
+                   "program_tensor: the program is not compiled; run it first");
+    ASSERT_OK(td_program_compile(p, NULL));
+    ASSERT_REFUSED(td_program_tensor(p, "qqqqqq", &t), TD_ARGUMENT,
+                   "program_tensor: no tensor \"qqqqqq\"; name one of the program");
+    ASSERT_REFUSED(td_program_text(p, NULL), TD_ARGUMENT, "program_text: the output is NULL; pass one");
+    ASSERT_REFUSED(td_program_text(NULL, &text), TD_ARGUMENT, "program_text: the program is NULL; pass one");
+    td_program_destroy(&p);
+}
+
 /* Refusals of calls below keep their own text, and have the place of the step. */
 static void test_places(void **state)
 {
@@ -364,6 +425,8 @@ int main(void)
         cmocka_unit_test(test_compiling),
         cmocka_unit_test_setup_teardown(test_places, enter_folder, leave_folder),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_before_compiling),
         cmocka_unit_test(test_long_expression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* Sparse tensors in memories, all parts in one call: what a load writes comes back into a tensor that holds something
- * else, a dump that is refused leaves that tensor as it was, and loads of N:M layer by layer write what single loads
- * do. */
+ * else, a dump that is refused leaves that tensor as it was, and loads layer by layer write what single loads do. */
 #include "sparse.h"
+
+#include <stdbool.h>
 
 enum { ROWS = 6, COLUMNS = 32, ELEMS = ROWS * COLUMNS, MOST = 3 };
 
@@ -171,6 +172,131 @@ static void layers_are_the_whole(void **state)
     td_speed_threads(0);
 }
 
+/* Masks and lists, whose parts go into their memories while they are made: one call writes what single loads write, be
+ * the layouts such that every part goes by layers, or only some, or none. */
+static const struct streamed {
+    const char *dtype, *packing, *part[MOST];
+    unsigned zeros; /* of ten */
+} streamed[] = {
+    {"f32", "mask", {"values", "mask"}, 5},
+    {"i16", "mask word=u8", {"values", "mask"}, 9},
+    {"i8", "mask word=u32 first=msb", {"values", "mask"}, 1},
+    {"i8", "mask chunk=100 pointers=bytes", {"values", "mask", "pointers"}, 5},
+    {"i8", "mask word=u8 chunk=24", {"values", "mask", "pointers"}, 5}, /* words with bits of two strips: whole */
+    {"f64", "mask word=u64", {"values", "mask"}, 3},
+    {"f32", "csr", {"values", "columns", "rows"}, 7},
+    {"bf16", "csr pad=8 zeros=row base=1 pointers=bytes", {"values", "columns", "rows"}, 9},
+    {"i8", "csc index=u24", {"values", "rows", "columns"}, 7},
+    {"i16", "coo index=u16", {"values", "rows", "columns"}, 6},
+    {"i8", "runs index=u3", {"values", "runs"}, 9},
+    {"f32", "runs", {"values", "runs"}, 4},
+};
+
+static void check_stream(const struct streamed *p, const td_tensor *tensor, const char *list, const char *options,
+                         uint64_t lanes, uint64_t banks)
+{
+    td_parts *parts = NULL;
+    td_parts_layout *layout = NULL;
+    td_memory *memory[2 * MOST] = {NULL}, *apart[2 * MOST] = {NULL};
+    size_t memories = 0;
+    ASSERT_OK(td_parts_pack(tensor, p->packing, &parts));
+    ASSERT_OK(td_parts_layout_create(p->packing, &layout));
+    for (size_t k = 0; k < MOST && p->part[k]; k++) {
+        td_tensor *part = NULL;
+        td_layout *where = NULL;
+        ASSERT_OK(td_parts_part(parts, p->part[k], &part));
+        const bool flat = td_tensor_shape(part).rank == 1;
+        const uint64_t own_banks = flat ? banks : 1, own_lanes = flat ? lanes : 8;
+        ASSERT_OK(td_layout_create(flat ? list : "(rt rs) (ct cs) -> (rt ct) (rs cs)", flat ? options : "rs=1 cs=8",
+                                   flat ? strchr(list, '.') ? "3" : "3 + index" : "", &where));
+        for (uint64_t b = 0; b < own_banks; b++) {
+            char name[32];
+            snprintf(name, sizeof name, own_banks > 1 ? "%s[%u]" : "%s", p->part[k], (unsigned)b);
+            const uint64_t bits = own_lanes * td_tensor_elem_bits(part),
+                           words = td_tensor_elems(part) / own_lanes / own_banks + 8;
+            ASSERT_OK(td_memory_create(name, bits, words, &memory[memories + b]));
+            ASSERT_OK(td_memory_create(name, bits, words, &apart[memories + b]));
+            ASSERT_OK(td_memory_fill(memory[memories + b], "one", 0, words));
+            ASSERT_OK(td_memory_fill(apart[memories + b], "one", 0, words));
+        }
+        ASSERT_OK(td_parts_layout_add(layout, p->part[k], p->part[k], where));
+        if (own_banks > 1)
+            ASSERT_OK(td_backdoor_load_tensor_banks(apart + memories, own_banks, part, where, NULL));
+        else
+            ASSERT_OK(td_backdoor_load_tensor(apart[memories], part, where, NULL));
+        memories += own_banks;
+        td_layout_destroy(&where);
+    }
+    ASSERT_OK(td_backdoor_load_parts(memory, memories, tensor, layout));
+    for (size_t k = 0; k < memories; k++) {
+        if (memcmp(td_memory_data(memory[k]), td_memory_data(apart[k]),
+                   (size_t)td_memory_depth_words(apart[k]) * td_memory_word_bytes(apart[k])) != 0)
+            fail_msg("%s by \"%s\": other words in memory %zu", p->packing, list, k);
+        td_memory_destroy(&memory[k]);
+        td_memory_destroy(&apart[k]);
+    }
+    td_parts_layout_destroy(&layout);
+    td_parts_destroy(&parts);
+}
+
+static void streams_are_the_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof streamed / sizeof streamed[0]; i++) {
+        td_tensor *tensor = NULL;
+        char fill[64];
+        snprintf(fill, sizeof fill, "sparse zeros=0.%u seed=%u", streamed[i].zeros, (unsigned)i);
+        ASSERT_OK(td_tensor_create(streamed[i].dtype, TD_SHAPE(251, 1032), &tensor));
+        ASSERT_OK(td_tensor_fill(tensor, fill));
+        check_stream(&streamed[i], tensor, "(w l) -> w l", "l=16 pad=0", 16, 1);
+        check_stream(&streamed[i], tensor, "(w l) -> w l", "l=16 tail=clip", 16, 1);
+        check_stream(&streamed[i], tensor, "(w l) -> w l", "l=5 pad=1 pad_at=begin", 5, 1);
+        check_stream(&streamed[i], tensor, "a -> a 1", "", 1, 1);
+        check_stream(&streamed[i], tensor, "... -> (...)", "", 7, 1);
+        check_stream(&streamed[i], tensor, "(w b l) -> b w l", "b=2 l=4 pad=0", 4, 2);
+        td_tensor_destroy(&tensor);
+    }
+}
+
+/* Numbers that do not fit: no word is written. */
+static void refused_streams_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *packing, *part[MOST], *message;
+    } rows[] = {
+        {"csr index=u16",
+         {"values", "columns", "rows"},
+         "backdoor_load_parts: numbers up to 171520 do not fit index=u16; pass a wider one"},
+        {"mask chunk=64 index=u16",
+         {"values", "mask", "pointers"},
+         "backdoor_load_parts: pointers up to 171520 do not fit index=u16; pass a wider one"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        td_tensor *tensor = NULL;
+        td_parts_layout *layout = NULL;
+        td_memory *memory[MOST] = {NULL};
+        ASSERT_OK(td_tensor_create("i8", TD_SHAPE(335, 512), &tensor));
+        memset(td_tensor_data(tensor), 1, 335 * 512);
+        ASSERT_OK(td_parts_layout_create(rows[i].packing, &layout));
+        for (size_t k = 0; k < MOST; k++) {
+            td_layout *list = NULL;
+            ASSERT_OK(td_layout_create(i == 1 && k == 1 ? "r c -> (r c) 1" : "a -> a 1", "", "", &list));
+            ASSERT_OK(td_memory_create(rows[i].part[k], 16, 335 * 512 + 1, &memory[k]));
+            ASSERT_OK(td_parts_layout_add(layout, rows[i].part[k], rows[i].part[k], list));
+            td_layout_destroy(&list);
+        }
+        ASSERT_REFUSED(td_backdoor_load_parts(memory, MOST, tensor, layout), TD_RANGE, rows[i].message);
+        for (size_t k = 0; k < MOST; k++) {
+            for (size_t b = 0; b < 1000; b++)
+                assert_int_equal(((const unsigned char *)td_memory_data(memory[k]))[b], 0);
+            td_memory_destroy(&memory[k]);
+        }
+        td_parts_layout_destroy(&layout);
+        td_tensor_destroy(&tensor);
+    }
+}
+
 /* A group with three values in the last layer: no word of the first is written. */
 static void refused_layers_change_nothing(void **state)
 {
@@ -207,10 +333,9 @@ static void refused_layers_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dumps_write_every_element),
-        cmocka_unit_test(refused_dumps_change_nothing),
-        cmocka_unit_test(layers_are_the_whole),
-        cmocka_unit_test(refused_layers_change_nothing),
+        cmocka_unit_test(dumps_write_every_element), cmocka_unit_test(refused_dumps_change_nothing),
+        cmocka_unit_test(layers_are_the_whole),      cmocka_unit_test(refused_layers_change_nothing),
+        cmocka_unit_test(streams_are_the_whole),     cmocka_unit_test(refused_streams_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Steps on tensors: parts, joins and transpositions against plain index arithmetic, elementwise steps on floats of few
  * bits against tables of all their values, whole tensors in blocks and on threads, and the text of every refusal. The
- * kernels below have a test of their own (tests/kernels/check_arith.c). */
+ * kernels below have a test of their own (src/check/arith.c). */
 #include "support.h"
 
 #include "tensor/slice.h"

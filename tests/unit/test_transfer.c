@@ -879,15 +879,6 @@ static void test_null(void **state)
     assert_string_equal(td_last_error(), "transfer_layout: no memory; pass one");
     assert_int_equal(td_transfer_span(NULL, 0, 1), TD_ARGUMENT);
     assert_string_equal(td_last_error(), "transfer_span: the memory is NULL; create it first");
-    assert_int_equal(td_transfer_spans(NULL, NULL, 0), TD_ARGUMENT);
-    assert_string_equal(td_last_error(), "transfer_spans: the memory is NULL; pass one");
-    td_memory *m = NULL;
-    const td_span past = {0, 6, 4};
-    ASSERT_OK(td_memory_create("m", 32, 8, &m));
-    ASSERT_REFUSED(td_transfer_spans(m, NULL, 1), TD_ARGUMENT, "transfer_spans: the spans are NULL; pass them");
-    ASSERT_REFUSED(td_transfer_spans(m, &past, 1), TD_RANGE,
-                   "transfer_spans: words 6 to 9 of a memory of 8; pass fewer");
-    td_memory_destroy(&m);
     assert_int_equal(td_transfer_words(NULL, NULL, 0), TD_ARGUMENT);
     assert_string_equal(td_last_error(), "transfer_words: the memory is NULL; pass one");
     assert_int_equal(td_transfer_file(NULL, "x.hex"), TD_ARGUMENT);

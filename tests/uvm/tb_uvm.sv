@@ -20,6 +20,7 @@ package t_uvm_pkg;
   `include "t_virtual_test.svh"
   `include "t_parts_test.svh"
   `include "t_scoreboard_test.svh"
+  `include "t_program_test.svh"
   `include "t_backdoor_test.svh"
   `include "t_plusargs_test.svh"
   `include "t_factory_test.svh"

@@ -2,6 +2,7 @@
  * the name in front of every message. The formats live beside it; file_name.c says which there are. It refuses spans
  * that are not ascending words of the memory. */
 #include "base/profile.h"
+#include "base/record.h"
 #include "files/image/formats.h"
 #include "memory/x_state.h"
 
@@ -102,12 +103,12 @@ static td_status load_file(td_memory *memory, const char *path, td_image_outside
 td_status td_memory_load_file(td_memory *memory, const char *path)
 {
     td_image_outside outside;
-    return load_file(memory, path, &outside);
+    return td_record_other("memory_load_file", load_file(memory, path, &outside));
 }
 
 td_status td_memory_load_file_part(td_memory *memory, const char *path, td_image_outside *outside)
 {
-    return outside ? load_file(memory, path, outside)
+    return outside ? td_record_other("memory_load_file", load_file(memory, path, outside))
                    : td_fail(TD_ARGUMENT, "memory_load_file: outside is NULL; pass a td_image_outside");
 }
 

@@ -1,6 +1,7 @@
 /* See names.h. */
 #include "files/parts/names.h"
 
+#include "base/record.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -113,7 +114,9 @@ td_status td_part_names_open(const td_part_names *names, const char *role, const
         td_text_add(&path, "%s:%.*s", names->path, (int)length, name);
     else
         td_text_add(&path, "%s%s", names->path, suffix);
+    td_record_pause(); /* a part is no tensor of its own in a program */
     status = path.failed ? td_fail_alloc(path.room) : td_tensor_open(path.text, dtype, out);
+    td_record_resume();
     free(path.text);
     return status;
 }

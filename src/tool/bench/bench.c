@@ -1,11 +1,14 @@
 /* `tensordoor bench`: the flags, and what is done with a run: printed, stored, held against a baseline. Exit code 0; 1
  * when --check finds what fails, or a case is broken; 2 for a command line or a file that is refused. */
+#include "base/clock.h"
+#include "check/families.h"
 #include "tool/bench/baseline.h"
 #include "tool/bench/curve.h"
 #include "tool/bench/moves.h"
 #include "tool/bench/page.h"
 #include "tool/bench/run.h"
 #include "tool/bench/targets.h"
+#include "tool/bench/validate.h"
 #include "tool/tool.h"
 
 #include <stdlib.h>
@@ -30,6 +33,8 @@ enum {
     TARGETS,
     CURVES,
     HTML,
+    VALIDATE,
+    SEED,
     FLAGS
 };
 
@@ -37,17 +42,17 @@ static const tool_usage usage = {
     .command = "bench",
     .file = "TEXT",
     .about =
-        "Times every case whose group/name contains TEXT: our call, the same work by memcpy, plain loops in C, and\n"
-        "NumPy and oneDNN where they are installed, in turns. `ratio` is the reference's time divided by ours, taken\n"
-        "round by round; more is faster. Every figure is a median with its interval; `spread` goes from the 10th to\n"
-        "the 90th percentile. A move whose result is wrong gets no time.\n"
+        "Times every case whose group/name contains TEXT, or one of several as tiles,convert: our call, the same work\n"
+        "by memcpy, plain loops in C, and NumPy where it is installed, in turns. `ratio` is the\n"
+        "reference's time divided by ours, taken round by round; more is faster. Every figure is a median with its\n"
+        "interval; `spread` goes from the 10th to the 90th percentile. A case whose result is wrong gets no time.\n"
         "TD_CPU=c or avx2 in the environment limits the instructions, TD_THREADS and TD_PARALLEL_BYTES control the\n"
         "threads, TD_BENCH_DIR is where baselines lie.",
 };
 
 static int list_cases(const char *text)
 {
-    bool any = false;
+    const bench_group *shown = NULL;
     for (size_t g = 0; g < bench_group_count; g++) {
         const bench_group *group = bench_groups[g];
         for (size_t i = 0; i < group->count(group); i++) {
@@ -55,15 +60,15 @@ static int list_cases(const char *text)
             char whole[112];
             group->spec(group, i, &spec);
             snprintf(whole, sizeof whole, "%s/%s", group->name, spec.name);
-            if (text && !strstr(whole, text))
+            if (text && !bench_chosen(group, &spec, text))
                 continue;
-            if (!any || i == 0)
+            if (shown != group)
                 printf("# %s: %s%s\n", group->name, group->about, group->on_request ? " (only when named)" : "");
-            any = true;
+            shown = group;
             printf("%s\n", whole);
         }
     }
-    return any ? TOOL_OK : tool_fail(usage.command, "no case has \"%s\" in its name; --list shows them", text);
+    return shown ? TOOL_OK : tool_fail(usage.command, "no case has \"%s\" in its name; --list shows them", text);
 }
 
 /* A time in seconds, as "0.5". */
@@ -184,6 +189,20 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     return code;
 }
 
+static int validate(const tool_flag *flags, const char *text, const bench_method *method)
+{
+    const bench_settings settings = {*method, true, flags[TUNE].value != NULL};
+    uint64_t seed = td_now_ns() % 1000000;
+    if (flags[SEED].value && !tool_number(&usage, &flags[SEED], &seed))
+        return TOOL_FAILED;
+    size_t families = 0, cases = 0;
+    const size_t wrong = td_check_validate(stdout, td_check_families, td_check_family_count, text, seed, &families) +
+                         bench_validate_cases(stdout, &settings, text, &cases);
+    if (!families && !cases)
+        return tool_fail(usage.command, "no case has \"%s\" in its name; --list shows them", text ? text : "");
+    return wrong ? TOOL_DIFFERS : TOOL_OK;
+}
+
 int bench_main(int argc, char **argv)
 {
     tool_flag flags[FLAGS] = {
@@ -206,6 +225,9 @@ int bench_main(int argc, char **argv)
         [CURVES] = {"curves", 0, false, NULL, "say the shape of every curve of sizes, and where an element costs more",
                     NULL},
         [HTML] = {"html", 0, false, "FILE", "write the run as a page that stands alone", NULL},
+        [VALIDATE] = {"validate", 0, false, NULL,
+                      "check every kernel and case with every instruction set, and time nothing", NULL},
+        [SEED] = {"seed", 0, false, "N", "of the random data of --validate; default: another one every time", NULL},
     };
     bench_method method = BENCH_DEFAULT_METHOD;
     bench_record then = {0}, *runs = NULL;
@@ -219,6 +241,8 @@ int bench_main(int argc, char **argv)
         return TOOL_FAILED;
     if (flags[LIST].value)
         return list_cases(text);
+    if (flags[VALIDATE].value)
+        return validate(flags, text, &method);
     /* What cannot be read is refused before minutes are spent. */
     if (flags[HISTORY].value && !bench_history_open(flags[HISTORY].value, &runs, &count, message, sizeof message))
         return tool_fail(usage.command, "%s", message);

@@ -41,12 +41,34 @@ static double run_calloc(void *state, uint64_t repetitions)
     BENCH_REPEAT(repetitions, make_plain(s->of->size));
 }
 
+/* What was made has its size, can be written at both ends, and begins as zeros. */
+static bool check_ends(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    const bool memory = strcmp(s->of->text, "memory") == 0;
+    bool good = memory ? !td_memory_create("m", 64, s->of->size / 8, &s->memory)
+                       : !td_tensor_create("u8", TD_SHAPE(s->of->size), &s->tensor);
+    unsigned char *data = !good ? NULL : memory ? td_memory_data(s->memory) : td_tensor_data(s->tensor);
+    const uint64_t last = s->of->size - 1;
+    good = data && data[0] == 0 && data[last] == 0;
+    if (good) {
+        data[0] = data[last] = 7;
+        good = data[0] == 7 && data[last] == 7 && data[last / 2] == 0;
+    }
+    td_memory_destroy(&s->memory);
+    td_tensor_destroy(&s->tensor);
+    if (!good)
+        snprintf(why, size, "wrong result, so no time: what is new is not zero from end to end");
+    return good;
+}
+
 static bench_opened open_case(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     why[0] = '\0';
     (void)size;
     out->elems = (double)s->of->size;
     bench_add_runner(out, "tensordoor", strcmp(s->of->text, "memory") == 0 ? make_memory : make_tensor, s);
+    out->check = check_ends;
     bench_add_runner(out, "calloc", run_calloc, s);
     return BENCH_OPENED;
 }

@@ -100,6 +100,26 @@ static void remove_files(void *state, bench_figure *figure)
     memcpy(folder, FOLDER, sizeof folder);
 }
 
+/* What was saved is what is opened or loaded again. */
+static bool check_file(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    td_tensor *back = NULL;
+    bool good = false;
+    if (strstr(s->of->text, "npy")) {
+        good = !td_tensor_save(s->tensor, path) && !td_tensor_open(path, NULL, &back) &&
+               memcmp(td_tensor_data_const(back), td_tensor_data(s->tensor), s->of->size) == 0;
+        td_tensor_destroy(&back);
+    } else if (!save_hex(s)) {
+        memcpy(s->dst, td_memory_data(s->memory), s->of->size);
+        memset(td_memory_data(s->memory), 0, s->of->size);
+        good = !td_memory_load_file(s->memory, path) && memcmp(s->dst, td_memory_data(s->memory), s->of->size) == 0;
+    }
+    if (!good)
+        snprintf(why, size, "wrong result, so no time: the file does not come back as it was saved");
+    return good;
+}
+
 static bench_opened open_case(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     const bool npy = strstr(s->of->text, "npy") != NULL, save = strncmp(s->of->text, "save", 4) == 0;
@@ -117,6 +137,7 @@ static bench_opened open_case(bench_simple *s, bench_subject *out, char *why, si
         return BENCH_BROKEN;
     }
     out->elems = out->bytes = (double)s->of->size;
+    out->check = check_file;
     out->finish = remove_files;
     bench_add_runner(out, "tensordoor",
                      npy    ? (save ? run_save_npy : run_open_npy)

@@ -58,6 +58,14 @@ static void forget_hits(void *state, bench_figure *figure)
     figure->hits = figure->allocations = figure->peak_bytes = -1; /* the cases themselves empty the cache */
 }
 
+static bool check_isa(void *state, char *why, size_t size)
+{
+    if (bench_job_same_as_plain_c(state))
+        return true;
+    snprintf(why, size, "wrong result, so no time: plain C gives other bytes");
+    return false;
+}
+
 static void close_job(void *state)
 {
     bench_job_destroy(state);
@@ -74,6 +82,7 @@ static bench_opened open_case(const bench_group *group, size_t number, const ben
         return BENCH_BROKEN;
     out->state = job;
     out->close = close_job;
+    out->check = check_isa;
     out->finish = forget_hits;
     if (bench_job_create(&cases[number], NULL, job)) {
         snprintf(why, size, "%.*s", (int)strcspn(td_last_error(), "\n"), td_last_error());

@@ -1,6 +1,7 @@
 /* Groups of moves: a case of cases.c as a subject. Its result is held against plain loops and, where values are
  * converted, against the library's own plain C; the error that a conversion makes is measured against f64. */
 #include "base/cpu.h"
+#include "tool/bench/eigen_peer.h"
 #include "tool/bench/moves.h"
 
 #include <math.h>
@@ -39,6 +40,24 @@ static double run_dnnl(void *state, uint64_t repetitions)
     return bench_dnnl_time(repetitions);
 }
 
+static double run_eigen(void *state, uint64_t repetitions)
+{
+    (void)state;
+    return bench_eigen_time(repetitions);
+}
+
+/* On one thread, as Eigen shuffles. */
+static bool eigen_takes(const move_state *s)
+{
+    const bench_job *job = &s->job;
+    bench_eigen_move move = {job->rank, {0}, {0}, job->elem_bytes, job->src, job->other};
+    if (s->threads > 1 || job->of->as || job->of->address || td_tensor_elem_bits(job->tensor) != 8 * job->elem_bytes)
+        return false;
+    memcpy(move.dim, job->dim, sizeof move.dim);
+    memcpy(move.perm, job->perm, sizeof move.perm);
+    return bench_eigen_set(&move);
+}
+
 size_t bench_moves_count(const bench_group *group)
 {
     const bench_moves *moves = group->of;
@@ -75,15 +94,16 @@ void bench_moves_spec(const bench_group *group, size_t number, bench_spec *out)
 }
 
 /* Ours with plain C alone, then as it will be timed. */
-static bool same_as_plain_c(bench_job *job)
+bool bench_job_same_as_plain_c(bench_job *job)
 {
     unsigned char *plain = malloc(job->dst_bytes ? job->dst_bytes : 1);
+    const unsigned all = td_cpu_flags();
     td_cpu_mask(TD_CPU_C);
     td_plan_cache_clear();
     bool same = plain && bench_job_call(job) == TD_OK;
     if (same)
         memcpy(plain, job->dst, job->dst_bytes);
-    td_cpu_mask(TD_CPU_ALL);
+    td_cpu_mask(all);
     td_plan_cache_clear();
     same = same && bench_job_call(job) == TD_OK && memcmp(plain, job->dst, job->dst_bytes) == 0;
     free(plain);
@@ -101,7 +121,7 @@ static bool check_move(void *state, char *why, size_t size)
         snprintf(why, size, "wrong result, so no time: plain loops give other bytes");
         return false;
     }
-    if (s->job.of->as && !same_as_plain_c(&s->job)) {
+    if (s->job.of->as && !bench_job_same_as_plain_c(&s->job)) {
         snprintf(why, size, "wrong result, so no time: plain C gives other bytes");
         return false;
     }
@@ -185,5 +205,7 @@ bench_opened bench_moves_open(const bench_group *group, size_t number, const ben
         bench_add_runner(out, "numpy", run_numpy, s);
     if (bench_dnnl_case(&s->job, s->threads))
         bench_add_runner(out, "onednn", run_dnnl, s);
+    if (eigen_takes(s))
+        bench_add_runner(out, "eigen", run_eigen, s);
     return BENCH_OPENED;
 }

@@ -75,13 +75,15 @@ static bench_opened open_plan(bench_simple *s, bench_subject *out, char *why, si
         const char *text;
         bench_run *run;
     } runs[] = {{"layout", run_layout}, {"plan", run_plan}, {"cached", run_cached}, {"isa", run_isa}, {"all", run_all}};
-    if (td_tensor_create("u8", TD_SHAPE(3, 8, 8), &s->tensor) || td_memory_create("m", 64, 24, &s->memory) ||
+    if (td_tensor_create("u8", TD_SHAPE(3, 8, 8), &s->tensor) || td_tensor_fill_random(s->tensor, 2) ||
+        td_tensor_create("u8", TD_SHAPE(3, 8, 8), &s->other) || td_memory_create("m", 64, 24, &s->memory) ||
         td_layout_create("c h (wt ws) -> (h wt c) ws", "ws=8", "", &s->layout) || !bench_simple_buffers(s, 192))
         return BENCH_BROKEN;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++)
         if (strcmp(runs[i].text, s->of->text) == 0)
             bench_add_runner(out, "tensordoor", runs[i].run, s);
     bench_add_runner(out, "memcpy", bench_simple_memcpy, s); /* of the 192 bytes: a call that always costs the same */
+    out->check = bench_simple_check_load;
     out->finish = strcmp(s->of->text, "plan") == 0 ? forget_hits : NULL;
     return BENCH_OPENED;
 }
@@ -115,6 +117,23 @@ static double run_dump(void *state, uint64_t repetitions)
     BENCH_REPEAT(repetitions, td_backdoor_dump_tensor(s->memory, s->other, s->layout, NULL));
 }
 
+/* Equal passes; one element that differs is found, and it alone. */
+static bool check_compare(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    td_report *report = NULL;
+    unsigned char *byte = (unsigned char *)td_memory_data(s->memory) + (s->of->size / 3 * 4);
+    *byte ^= 1;
+    const bool found = !td_backdoor_compare_tensor(s->memory, s->tensor, s->layout, "exact", NULL, &report) &&
+                       !td_report_passed(report) && td_report_mismatches(report) == 1;
+    td_report_destroy(&report);
+    *byte ^= 1;
+    if (found && run_compare(s, 1) >= 0)
+        return true;
+    snprintf(why, size, "wrong result, so no time: one element that differs is not found");
+    return false;
+}
+
 static bench_opened open_compare(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     why[0] = '\0';
@@ -131,6 +150,7 @@ static bench_opened open_compare(bench_simple *s, bench_subject *out, char *why,
         return BENCH_BROKEN;
     out->elems = (double)s->of->size;
     out->bytes = 4 * out->elems;
+    out->check = check_compare;
     bench_add_runner(out, "tensordoor", run_compare, s);
     bench_add_runner(out, "dump", run_dump, s);
     return BENCH_OPENED;
@@ -147,10 +167,8 @@ BENCH_SIMPLE_GROUP(bench_group_compare, "compare", "comparisons, against the dum
     }
 
 static const bench_simple_case parts_cases[] = {
-    PACKING("mxfp4", "mxfp4"),
-    PACKING("mxfp8", "mxfp8"),
-    PACKING("sparse_2of4", "2:4"),
-    PACKING("csr", "csr"),
+    PACKING("mxfp4", "mxfp4"), PACKING("mxfp8", "mxfp8"),     PACKING("nvfp4", "nvfp4"), PACKING("int4", "int4"),
+    PACKING("q4_0", "q4_0"),   PACKING("sparse_2of4", "2:4"), PACKING("mask", "mask"),   PACKING("csr", "csr"),
 };
 
 static double run_pack(void *state, uint64_t repetitions)
@@ -169,12 +187,34 @@ static void thin_out(td_tensor *tensor)
             value[i] = 0;
 }
 
+/* The parts of plain C against those of all instructions, byte by byte. */
+static bool check_parts(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    td_parts *plain = NULL;
+    const unsigned all = td_cpu_flags();
+    td_cpu_mask(TD_CPU_C);
+    bool good = !td_parts_pack(s->tensor, s->of->text, &plain);
+    td_cpu_mask(all);
+    for (size_t i = 0; good && i < td_parts_count(plain); i++) {
+        td_tensor *a = NULL, *b = NULL;
+        good = !td_parts_part(plain, td_parts_name(plain, i), &a) &&
+               !td_parts_part(s->parts, td_parts_name(plain, i), &b) && td_tensor_elems(a) == td_tensor_elems(b) &&
+               memcmp(td_tensor_data_const(a), td_tensor_data_const(b),
+                      (size_t)td_tensor_elems(a) * td_tensor_elem_bytes(a)) == 0;
+    }
+    td_parts_destroy(&plain);
+    if (!good)
+        snprintf(why, size, "wrong result, so no time: plain C gives other bytes");
+    return good;
+}
+
 static bench_opened open_parts(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     if (td_tensor_create("f32", TD_SHAPE(s->of->size / 256, 256), &s->tensor) ||
         td_tensor_fill_ramp(s->tensor, -6, 12 / (double)s->of->size) || !bench_simple_buffers(s, s->of->size * 4))
         return BENCH_BROKEN;
-    if (strstr("2:4 csr", s->of->text))
+    if (strstr("2:4 csr mask", s->of->text))
         thin_out(s->tensor);
     if (td_parts_pack(s->tensor, s->of->text, &s->parts)) {
         snprintf(why, size, "%.*s", (int)strcspn(td_last_error(), "\n"), td_last_error());
@@ -182,6 +222,7 @@ static bench_opened open_parts(bench_simple *s, bench_subject *out, char *why, s
     }
     out->elems = (double)s->of->size;
     out->bytes = 4 * out->elems;
+    out->check = check_parts;
     bench_add_runner(out, "tensordoor", run_pack, s);
     bench_add_runner(out, "memcpy", bench_simple_memcpy, s);
     return BENCH_OPENED;

@@ -1,6 +1,7 @@
 /* Fixed work that grows: from nothing to a quantised tensor in a memory, 512, 1024 and 2048 squared, with the split of
  * its time into allocation, conversion and move beside it. And the shapes that testbenches load, by layout. */
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "tool/bench/simple.h"
 #include "tool/bench/stats.h"
 
@@ -72,6 +73,23 @@ static void finish_scaling(void *state, bench_figure *figure)
     bench_figure_extra(figure, "move_ns", move);
 }
 
+/* The words of the load with its conversion against the elements of td_tensor_convert in plain C. */
+static bool check_scaling(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    td_tensor *plain = NULL;
+    const unsigned all = td_cpu_flags();
+    td_cpu_mask(TD_CPU_C);
+    bool good = !td_tensor_convert(s->tensor, "i8 scale=0.05", &plain);
+    td_cpu_mask(all);
+    good = good && run_conversion(s, 1) >= 0 &&
+           memcmp(td_memory_data(s->memory), td_tensor_data(plain), s->of->size * s->of->size) == 0;
+    td_tensor_destroy(&plain);
+    if (!good)
+        snprintf(why, size, "wrong result, so no time: plain C gives other bytes");
+    return good;
+}
+
 static bench_opened open_scaling(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     const uint64_t n = s->of->size;
@@ -83,6 +101,7 @@ static bench_opened open_scaling(bench_simple *s, bench_subject *out, char *why,
         return BENCH_BROKEN;
     out->elems = (double)(n * n);
     out->bytes = 2.5 * out->elems;
+    out->check = check_scaling;
     out->finish = finish_scaling;
     bench_add_runner(out, "tensordoor", run_whole, s);
     bench_add_runner(out, "memcpy", bench_simple_memcpy, s);
@@ -113,17 +132,6 @@ static double run_load(void *state, uint64_t repetitions)
     BENCH_REPEAT(repetitions, td_backdoor_load_tensor(s->memory, s->tensor, s->layout, NULL));
 }
 
-/* Loaded, dumped, and the same again; the loads themselves are held by the groups of moves. */
-static bool check_tensor(void *state, char *why, size_t size)
-{
-    bench_simple *s = state;
-    const bool good = run_load(s, 1) >= 0 && !td_backdoor_dump_tensor(s->memory, s->other, s->layout, NULL) &&
-                      memcmp(td_tensor_data(s->tensor), td_tensor_data(s->other), s->bytes) == 0;
-    if (!good)
-        snprintf(why, size, "wrong result, so no time: a dump gives other elements");
-    return good;
-}
-
 static bench_opened open_tensor(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     const uint64_t n = s->of->size;
@@ -135,7 +143,7 @@ static bench_opened open_tensor(bench_simple *s, bench_subject *out, char *why, 
         td_layout_create(s->of->text, "ws=8", "", &s->layout) || !bench_simple_buffers(s, 3 * n * n))
         return BENCH_BROKEN;
     out->elems = out->bytes = (double)(3 * n * n);
-    out->check = check_tensor;
+    out->check = bench_simple_check_load;
     bench_add_runner(out, "tensordoor", run_load, s);
     bench_add_runner(out, "memcpy", bench_simple_memcpy, s);
     return BENCH_OPENED;

@@ -55,15 +55,30 @@ static bool check_words(void *state, char *why, size_t size)
     return good;
 }
 
+static bool check_element(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    bool good = true;
+    for (uint64_t i = 0; i < 16; i++)
+        good = !td_tensor_set_real(s->tensor, i, (double)i - 2.5) && good;
+    for (uint64_t i = 0; i < 16; i++)
+        good = !td_tensor_get_real(s->tensor, i, &s->number[0]) && s->number[0] == (double)i - 2.5 && good;
+    if (!good)
+        snprintf(why, size, "wrong result, so no time: an element is not what it was set to");
+    return good;
+}
+
 static bench_opened open_words(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
     why[0] = '\0';
     (void)size;
     const uint64_t n = s->of->size;
     if (s->of->text[0] == 'g' || s->of->text[0] == 's') {
-        if (td_tensor_create("f32", TD_SHAPE(16), &s->tensor))
+        if (td_tensor_create("f32", TD_SHAPE(16), &s->tensor) || !bench_simple_buffers(s, 64))
             return BENCH_BROKEN;
+        out->check = check_element;
         bench_add_runner(out, "tensordoor", s->of->text[0] == 'g' ? run_get : run_set, s);
+        bench_add_runner(out, "memcpy", bench_simple_memcpy, s); /* of the 16 elements: it always costs the same */
         out->elems = 1;
         return BENCH_OPENED;
     }

@@ -14,13 +14,27 @@ void bench_add_runner(bench_subject *subject, const char *name, bench_run *run, 
         subject->runner[subject->count++] = (bench_runner){name, run, state};
 }
 
-bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text)
+static bool chosen_by(const bench_group *group, const bench_spec *spec, const char *text)
 {
     char whole[112];
     snprintf(whole, sizeof whole, "%s/%s", group->name, spec->name);
+    return strstr(whole, text) && (!group->on_request || strstr(text, group->name));
+}
+
+bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text)
+{
+    char one[128];
     if (!text)
         return !group->on_request;
-    return strstr(whole, text) && (!group->on_request || strstr(text, group->name));
+    for (const char *p = text;; p++) {
+        const size_t length = strcspn(p, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, p);
+        if (chosen_by(group, spec, one))
+            return true;
+        p += length;
+        if (!*p)
+            return false;
+    }
 }
 
 /* One call before, so that what is made once and kept is not counted. */

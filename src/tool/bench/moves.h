@@ -62,6 +62,9 @@ td_status bench_job_call(bench_job *job);
 /* The plain loops' bytes are ours; true too where they cannot do the case. */
 bool bench_job_agrees(bench_job *job);
 
+/* Plain C alone leaves the bytes that all instructions leave. */
+bool bench_job_same_as_plain_c(bench_job *job);
+
 /* Times of one repetition, in ns; negative where it cannot do the case. */
 double bench_time_loops(bench_job *job, uint64_t repetitions);
 double bench_time_memcpy(bench_job *job, uint64_t repetitions);

@@ -29,6 +29,11 @@ static void write_data(FILE *out, const bench_out *what)
         fputs("null", out);
     fputs(", \"judgements\": ", out);
     write_judgements(out, what);
+    fputs(", \"groups\": {", out);
+    for (size_t g = 0; g < bench_group_count; g++)
+        fprintf(out, "%s\"%s\": \"%s\"", g ? ", " : "", bench_groups[g]->name, bench_groups[g]->about);
+    fputs("}, \"profiles\": ", out);
+    bench_profiles_write(out, what->now);
     fputs("}", out);
 }
 

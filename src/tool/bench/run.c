@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct progress {
@@ -62,13 +63,16 @@ static bool measure_again(void *context, bench_figure *now)
 }
 
 static bool run_case(const bench_run_request *r, const bench_group *group, size_t number, bench_record *now,
-                     bench_judgement **judgements)
+                     bench_judgement **judgements, again **sources)
 {
     char why[200] = "";
     bench_judgement *more = realloc(*judgements, (now->count + 1) * sizeof *more);
     if (more)
         *judgements = more;
-    bench_figure *f = more ? bench_record_add(now) : NULL;
+    again *more_sources = realloc(*sources, (now->count + 1) * sizeof *more_sources);
+    if (more_sources)
+        *sources = more_sources;
+    bench_figure *f = more && more_sources ? bench_record_add(now) : NULL;
     if (!f)
         return false;
     if (!bench_measure(group, number, &r->settings, f, why, sizeof why)) {
@@ -76,15 +80,14 @@ static bool run_case(const bench_run_request *r, const bench_group *group, size_
         now->count--;
         return false;
     }
-    again once_more = {group, number, &r->settings};
-    bench_confirm(f, bench_record_find(r->then, f->group, f->name), measure_again, &once_more,
-                  &(*judgements)[now->count - 1]);
+    (*sources)[now->count - 1] = (again){group, number, &r->settings};
+    bench_judge(f, bench_record_find(r->then, f->group, f->name), &(*judgements)[now->count - 1]);
     return true;
 }
 
-/* One pass over the cases, with lines to stdout in the last. */
+/* One pass over the cases, with lines to stdout in the last. A verdict is not said yet where it has to be confirmed. */
 static size_t run_pass(const bench_run_request *r, progress *p, bool print, bench_record *now,
-                       bench_judgement **judgements)
+                       bench_judgement **judgements, again **sources)
 {
     size_t broken = 0;
     for (size_t g = 0; g < bench_group_count; g++)
@@ -94,14 +97,40 @@ static size_t run_pass(const bench_run_request *r, progress *p, bool print, benc
             if (!wants(r, bench_groups[g], &spec))
                 continue;
             show_progress(p, bench_groups[g]->name, spec.name);
-            const bool good = run_case(r, bench_groups[g], i, now, judgements);
+            const bool good = run_case(r, bench_groups[g], i, now, judgements, sources);
             clear_progress(p);
             broken += !good;
             if (good && print)
-                bench_out_line(stdout, &now->figure[now->count - 1], &(*judgements)[now->count - 1]);
+                bench_out_line(stdout, &now->figure[now->count - 1], NULL);
             p->done++;
         }
     return broken;
+}
+
+/* Those that look changed once more, all of them before any is measured a third time; and not at once, as a neighbour
+ * that disturbed them may still be there. */
+static void confirm_changes(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
+                            again *sources)
+{
+    for (int round = 0; round < BENCH_CONFIRM; round++) {
+        size_t suspects = 0;
+        for (size_t i = 0; i < now->count; i++)
+            suspects += bench_looks_changed(&judgements[i]);
+        if (!suspects)
+            return;
+        const struct timespec wait = {0, 500000000};
+        nanosleep(&wait, NULL);
+        p->all += suspects;
+        for (size_t i = 0; i < now->count; i++) {
+            bench_figure *f = &now->figure[i];
+            if (!bench_looks_changed(&judgements[i]))
+                continue;
+            show_progress(p, f->group, f->name);
+            bench_confirm(f, bench_record_find(r->then, f->group, f->name), measure_again, &sources[i], &judgements[i]);
+            clear_progress(p);
+            p->done++;
+        }
+    }
 }
 
 static void merge_passes(bench_record *pass, unsigned passes, bench_record *now)
@@ -125,12 +154,16 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     const unsigned passes = r->passes > 1 ? BENCH_BASELINE_PASSES : 1;
     *judgements = NULL;
     progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r) * passes, .start_ns = td_now_ns()};
+    again *sources = NULL;
     for (unsigned pass = 0; pass + 1 < passes; pass++) {
         bench_judgement *unused = NULL;
-        (void)run_pass(r, &p, false, &before[pass], &unused);
+        (void)run_pass(r, &p, false, &before[pass], &unused, &sources);
         free(unused);
     }
-    const size_t broken = run_pass(r, &p, r->table, now, judgements);
+    const size_t broken = run_pass(r, &p, r->table, now, judgements, &sources);
+    if (now->count)
+        confirm_changes(r, &p, now, *judgements, sources);
+    free(sources);
     merge_passes(before, passes - 1, now);
     for (unsigned pass = 0; pass + 1 < passes; pass++)
         bench_record_clear(&before[pass]);

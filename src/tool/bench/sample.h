@@ -40,7 +40,12 @@ typedef struct bench_sampled {
 #define BENCH_WIDE 0.03    /* an interval wider than that, by its median, asks for as many rounds again */
 #define BENCH_MOST_PARTS 4 /* so many times at most */
 #define BENCH_SLOW_NS 2e6
+#define BENCH_COLD_NS 5e6
 #define BENCH_SLOW_ROUNDS 5
+/* A case whose calls are long gets fewer rounds, and none beyond them: all of it takes about so many measurement times.
+ * With BENCH_LEAST_ROUNDS an interval still reaches over nearly all samples. */
+#define BENCH_CASE_TIMES 40
+#define BENCH_LEAST_ROUNDS 9
 bool bench_sample(const bench_runner *runner, size_t count, const bench_method *method, bench_sampled *out);
 
 #endif

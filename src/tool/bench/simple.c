@@ -2,6 +2,7 @@
 #include "tool/bench/simple.h"
 
 #include "base/clock.h"
+#include "base/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,45 @@ double bench_simple_memcpy(void *state, uint64_t repetitions)
         __asm__ volatile("" ::"r"(s->dst), "r"(s->src) : "memory");
     }
     return (double)(td_now_ns() - start_ns) / (double)repetitions;
+}
+
+/* With plain C alone; what all instructions leave is in `words`. */
+static bool plain_c_agrees(bench_simple *s, const void *words, size_t bytes)
+{
+    const unsigned all = td_cpu_flags();
+    td_cpu_mask(TD_CPU_C);
+    td_plan_cache_clear();
+    memset(td_memory_data(s->memory), 0, bytes);
+    const bool same = !td_backdoor_load_tensor(s->memory, s->tensor, s->layout, NULL) &&
+                      memcmp(td_memory_data(s->memory), words, bytes) == 0;
+    td_cpu_mask(all);
+    td_plan_cache_clear();
+    return same;
+}
+
+bool bench_simple_check_load(void *state, char *why, size_t size)
+{
+    bench_simple *s = state;
+    const size_t elems = (size_t)td_tensor_elems(s->tensor) * td_tensor_elem_bytes(s->tensor);
+    const size_t bytes = (size_t)td_memory_word_bytes(s->memory) * (size_t)td_memory_depth_words(s->memory);
+    void *words = malloc(bytes);
+    memset(td_memory_data(s->memory), 0, bytes);
+    if (!words || td_backdoor_load_tensor(s->memory, s->tensor, s->layout, NULL) ||
+        td_backdoor_dump_tensor(s->memory, s->other, s->layout, NULL)) {
+        snprintf(why, size, "%.*s", (int)strcspn(td_last_error(), "\n"), td_last_error());
+        free(words);
+        return false;
+    }
+    bool good = memcmp(td_tensor_data(s->tensor), td_tensor_data(s->other), elems) == 0;
+    if (!good)
+        snprintf(why, size, "wrong result, so no time: a dump gives other elements");
+    memcpy(words, td_memory_data(s->memory), bytes);
+    if (good && !plain_c_agrees(s, words, bytes)) {
+        good = false;
+        snprintf(why, size, "wrong result, so no time: plain C gives other bytes");
+    }
+    free(words);
+    return good;
 }
 
 static void close_simple(void *state)

@@ -42,6 +42,9 @@ bench_opened bench_simple_open(const bench_group *group, size_t number, const be
 bool bench_simple_buffers(bench_simple *s, size_t bytes);
 double bench_simple_memcpy(void *state, uint64_t repetitions);
 
+/* A check: `tensor` loaded by `layout`, dumped into `other`, and the same again; and plain C leaves the same words. */
+bool bench_simple_check_load(void *state, char *why, size_t size);
+
 /* The time of a statement that is repeated; returns -1 from the function around it where it does not succeed. */
 #define BENCH_REPEAT(repetitions, call)                                                                                \
     do {                                                                                                               \

@@ -42,8 +42,9 @@ static bool beyond(double change, double clock, double limit)
 /* More spread than before, and more than the reference's grew in the same time. */
 static bool spreads(const bench_figure *now, const bench_figure *then)
 {
-    if (now->ns.spread < LITTLE_SPREAD || now->ns.spread_low <= then->ns.spread_high ||
-        now->ns.spread <= (1 + MORE) * then->ns.spread)
+    if (now->ns.spread < LITTLE_SPREAD || now->ns.spread_low <= (1 + MORE) * then->ns.spread_high)
+        return false;
+    if (now->reference[0] && now->ratio.spread_low <= (1 + MORE) * then->ratio.spread_high)
         return false;
     if (!now->peer_count || !then->peer_count)
         return true;
@@ -113,20 +114,22 @@ static double size_of(double x)
     return x < 0 ? -x : x;
 }
 
+bool bench_looks_changed(const bench_judgement *judgement)
+{
+    return judgement->verdict != BENCH_EQUAL && judgement->verdict != BENCH_NEW;
+}
+
 void bench_confirm(bench_figure *now, const bench_figure *then, bool (*measure)(void *context, bench_figure *now),
                    void *context, bench_judgement *out)
 {
-    bench_judge(now, then, out);
-    for (int again = 0; again < BENCH_CONFIRM && out->verdict != BENCH_EQUAL && out->verdict != BENCH_NEW; again++) {
-        bench_figure next = *now;
-        bench_judgement other;
-        if (!measure(context, &next))
-            return;
-        bench_judge(&next, then, &other);
-        if (other.verdict == BENCH_EQUAL ||
-            (other.verdict <= out->verdict && size_of(other.change) < size_of(out->change))) {
-            *now = next;
-            *out = other;
-        }
+    bench_figure next = *now;
+    bench_judgement other;
+    if (!measure(context, &next))
+        return;
+    bench_judge(&next, then, &other);
+    if (other.verdict == BENCH_EQUAL ||
+        (other.verdict <= out->verdict && size_of(other.change) < size_of(out->change))) {
+        *now = next;
+        *out = other;
     }
 }

@@ -34,10 +34,12 @@ void bench_judge(const bench_figure *now, const bench_figure *then, bench_judgem
 
 const char *bench_verdict_name(bench_verdict verdict);
 
-/* Measures a figure that looks changed again, up to BENCH_CONFIRM times, from new allocations on, and keeps the one
- * with the least change: what a build does it does again, what a neighbour did it does not. `measure` fills `now`
- * anew and returns false where it cannot. */
-#define BENCH_CONFIRM 2
+/* Does it look changed? Then it is measured again, from new allocations on, up to BENCH_CONFIRM times and each time
+ * later than the last: what a build does it does again, what a neighbour did it does not. */
+#define BENCH_CONFIRM 4
+bool bench_looks_changed(const bench_judgement *judgement);
+
+/* Once more: `measure` fills `now` anew, or returns false where it cannot. The one with the least change stays. */
 void bench_confirm(bench_figure *now, const bench_figure *then, bool (*measure)(void *context, bench_figure *now),
                    void *context, bench_judgement *out);
 

@@ -1,0 +1,129 @@
+/* The kernels of kernels/block.h, every version of this machine against plain C: one block to a few, one element to two
+ * vectors and one more, bases off their alignment, all kinds of numbers, and bytes behind the result that stay. */
+#include "kernels/block.h"
+#include "check/check.h"
+#include "check/versions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LARGEST_BLOCK 67
+#define MOST_BLOCKS 35
+#define GUARD 0x5a5a5a5aU
+
+static uint32_t next(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 1 ^ *state << 3;
+}
+
+/* Bits of any number, infinities and zeros more often; where `finite` no NaN: which one a product gives is open. */
+static float number(uint32_t *state, bool finite)
+{
+    static const uint32_t special[] = {0, 0x80000000U, 1, 0x7f7fffff, 0x00800000, 0x7f800000, 0xff800000, 0x7fc00000};
+    uint32_t bits = next(state) % 8 ? next(state) : special[next(state) % 8];
+    if (finite && (bits & 0x7f800000) == 0x7f800000)
+        bits &= ~0x40000000U;
+    float value = 0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The rows of one set of kernels; every array ends with a guard. */
+typedef struct results {
+    uint32_t amax[MOST_BLOCKS + 1], codes[MOST_BLOCKS * LARGEST_BLOCK + 1];
+    float min[MOST_BLOCKS + 1], max[MOST_BLOCKS + 1], by[5][MOST_BLOCKS + 1], rows[3][MOST_BLOCKS * LARGEST_BLOCK + 1];
+    float ratio[MOST_BLOCKS + 1], inverse[MOST_BLOCKS + 1], span[2][MOST_BLOCKS + 1], zero[2][MOST_BLOCKS + 1];
+    uint8_t power[5][MOST_BLOCKS + 1];
+} results;
+
+typedef struct inputs {
+    float row[MOST_BLOCKS * LARGEST_BLOCK + 3], finite[MOST_BLOCKS * LARGEST_BLOCK + 3], by[MOST_BLOCKS];
+    uint32_t amax[MOST_BLOCKS], exponent[MOST_BLOCKS];
+    size_t off;
+    unsigned bits;
+} inputs;
+
+static inputs make_inputs(size_t blocks, size_t block, uint32_t seed)
+{
+    inputs in = {.off = seed % 3, .bits = 2 + seed % 23};
+    for (size_t i = 0; i < blocks * block; i++) {
+        in.row[in.off + i] = number(&seed, false);
+        in.finite[in.off + i] = number(&seed, true);
+    }
+    for (size_t j = 0; j < blocks; j++) {
+        in.by[j] = number(&seed, true);
+        in.by[j] = in.by[j] == 0 ? 1 : in.by[j];
+        in.amax[j] = next(&seed) % 4 ? next(&seed) & 0x7fffffff : 0;
+        in.exponent[j] = 254;
+    }
+    return in;
+}
+
+static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size_t block, results *out)
+{
+    const float *row = in->row + in->off, *finite = in->finite + in->off;
+    memset(out, 0x5a, sizeof *out);
+    for (size_t j = 0; j < blocks; j++) {
+        out->amax[j] = j % 3 ? 0 : in->amax[j] >> 1;
+        out->min[j] = 1e30F;
+        out->max[j] = -1e30F;
+    }
+    k->amax(out->amax, row, blocks, block);
+    k->range(out->min, out->max, row, blocks, block);
+    k->mul(out->rows[0], finite, in->by, blocks, block);
+    k->div(out->rows[1], finite, in->by, blocks, block);
+    k->add(out->rows[2], finite, in->by, blocks, block);
+    k->share(out->codes, finite, in->exponent, in->bits, blocks, block);
+    for (int rule = 0; rule < 5; rule++) {
+        const td_power p = {.rule = (td_power_rule)rule,
+                            .emax = (int)(in->bits % 16),
+                            .man_bits = in->bits % 11,
+                            .inverse = 1.0F / (float)in->bits,
+                            .inf_is_max = blocks % 2};
+        k->power(out->power[rule], out->by[rule], in->amax, blocks, &p);
+    }
+    const td_ratio r = {.times = 1.5F, .over = 6, .again = 0.3F, .least = 0.01F, .most = 448, .inf_is_max = blocks % 2};
+    k->ratio(out->ratio, in->amax, blocks, &r);
+    k->inverse(out->inverse, in->by, blocks, 3, 0.7F, 1e30F);
+    for (int holds_zero = 0; holds_zero < 2; holds_zero++) {
+        const td_span_rule s = {
+            .codes = 15, .least = holds_zero ? -1e38F : 1e-5F, .holds_zero = holds_zero, .inf_is_max = blocks % 2};
+        k->span(out->span[holds_zero], in->amax, out->min, out->max, blocks, &s);
+        k->zero(out->zero[holds_zero], out->min, out->max, in->by, blocks, &s);
+    }
+}
+
+static void check(const td_block_kernels *plain, const td_block_kernels *tried, size_t blocks, size_t block)
+{
+    static results expected, got;
+    const inputs in = make_inputs(blocks, block, (uint32_t)(block * 131 + blocks));
+    run(plain, &in, blocks, block, &expected);
+    run(tried, &in, blocks, block, &got);
+    assert_memory_equal(&expected, &got, sizeof got);
+    assert_int_equal(got.amax[blocks], GUARD);
+    assert_int_equal(got.codes[blocks * block], GUARD);
+    assert_int_equal(got.power[4][blocks], GUARD & 0xff);
+    assert_memory_equal(&got.ratio[blocks], &got.rows[0][MOST_BLOCKS * LARGEST_BLOCK], sizeof(float));
+    assert_memory_equal(&got.zero[1][blocks], &got.rows[0][MOST_BLOCKS * LARGEST_BLOCK], sizeof(float));
+}
+
+static void every_version_is_plain_c(void **state)
+{
+    (void)state;
+    td_block_kernels plain;
+    td_block_init(&plain, TD_CPU_C);
+    for (const version *v = all_versions(); v->isa; v++) {
+        td_block_kernels tried;
+        td_block_init(&tried, v->flags);
+        for (size_t block = 1; block <= LARGEST_BLOCK; block++)
+            for (size_t blocks = 1; blocks <= MOST_BLOCKS; blocks++)
+                check(&plain, &tried, blocks, block);
+    }
+}
+
+static const td_check checks[] = {TD_CHECK(every_version_is_plain_c)};
+
+TD_CHECK_FAMILY(block, checks, NULL, NULL, NULL);

@@ -1,0 +1,287 @@
+/* Every kernel of codes of every instruction set of this machine against the rule: random maps over words of every
+ * stored size, with copies, constants, addresses and syndromes, runs of every length around a block, guard bytes behind
+ * what is written, and source words that end where readable memory ends. The table of kernels/code.h makes the list. */
+#include "kernels/code.h"
+#include "check/check.h"
+#include "check/versions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GUARD 0xA5
+#define MOST_WORDS 150
+#define MOST_BYTES 264
+#define MOST_ROWS (MOST_BYTES + 4)
+#define MOST_TERMS 6
+#define MOST_FIELDS 5
+
+typedef struct kernel {
+    const char *name, *isa;
+    int none;
+    td_code_fn fn;
+} kernel;
+
+static const size_t sizes[] = {1, 2, 4, 8, 12, 16, 20, 64, 256, 260};
+static td_code_row rows[MOST_ROWS];
+static td_code_row busy[MOST_ROWS];
+static td_code_copy copies[MOST_BYTES / 4];
+static td_code_fill fills[MOST_BYTES / 4];
+static td_code_join joins[MOST_BYTES / 4 + TD_CODE_MIDDLE];
+static td_code_field fields[(MOST_BYTES / 4 + TD_CODE_MIDDLE) * MOST_FIELDS];
+static uint32_t planes[MOST_BYTES / 4 + 2 + TD_CODE_MIDDLE];
+static td_code_term terms[MOST_ROWS * MOST_TERMS];
+static unsigned char masks[MOST_ROWS * MOST_TERMS][8]; /* of each term: the source's bits that each bit adds */
+static unsigned char expected[MOST_WORDS * MOST_BYTES + 64], dst[MOST_WORDS * MOST_BYTES + 64];
+static unsigned char *page; /* readable; what follows it is not */
+static size_t page_bytes;
+static uint64_t seed = 7;
+
+static unsigned draw(unsigned below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % below;
+}
+
+static unsigned char image(const unsigned char *mask, unsigned char value)
+{
+    unsigned char sum = 0;
+    for (unsigned bit = 0; bit < 8; bit++)
+        sum |= (unsigned char)((__builtin_popcount(mask[bit] & value) & 1) << bit);
+    return sum;
+}
+
+static void make_term(size_t t, uint32_t src, bool identity)
+{
+    td_code_term *term = &terms[t];
+    term->src = src;
+    term->identity = identity;
+    term->affine = 0;
+    for (unsigned bit = 0; bit < 8; bit++) {
+        masks[t][bit] = (unsigned char)(identity ? 1u << bit : (unsigned)draw(256));
+        term->affine |= (uint64_t)masks[t][bit] << (56 - 8 * bit);
+    }
+    for (unsigned value = 0; value < 256; value++)
+        term->table[value] = image(masks[t], (unsigned char)value);
+    for (unsigned nibble = 0; nibble < 16; nibble++) {
+        term->low[nibble] = term->table[nibble];
+        term->high[nibble] = term->table[nibble << 4];
+    }
+}
+
+static void add_row(td_code_map *map, uint32_t to, uint32_t *term_count, unsigned count, bool with_address)
+{
+    td_code_row *row = &rows[map->row_count + map->syndrome_count];
+    *row = (td_code_row){to, *term_count, count, to == TD_CODE_SYNDROME ? 0 : (unsigned char)draw(256)};
+    for (unsigned i = 0; i < count; i++) {
+        const bool address = with_address && draw(3) == 0, middle = map->early_count && draw(2);
+        make_term((*term_count)++,
+                  address  ? map->address + draw(8)
+                  : middle ? 4 * td_code_middle(map) + draw(4 * map->early_count)
+                           : draw((unsigned)map->src_bytes),
+                  draw(3) == 0);
+    }
+    if (to == TD_CODE_SYNDROME)
+        map->syndrome_count++;
+    else
+        map->row_count++;
+}
+
+/* The syndromes are sums of the source's last byte alone, which the test keeps at zero but for one word. */
+static void finish_map(td_code_map *map, uint32_t *term_count, unsigned syndromes)
+{
+    for (unsigned s = 0; s < syndromes; s++) {
+        add_row(map, TD_CODE_SYNDROME, term_count, 1, false);
+        make_term(*term_count - 1, (uint32_t)map->src_bytes - 1, s == 0);
+    }
+    for (uint32_t d = 0; d < td_code_middle(map) + map->middle_count; d++) {
+        bool used = false;
+        for (uint32_t t = 0; t < *term_count; t++)
+            used |= terms[t].src / 4 == d;
+        if (used)
+            planes[map->plane_count++] = d;
+    }
+}
+
+static void make_map(td_code_map *map, size_t src_bytes, size_t dst_bytes, bool with_address, unsigned syndromes)
+{
+    uint32_t term_count = 0;
+    *map = (td_code_map){.src_bytes = src_bytes,
+                         .dst_bytes = dst_bytes,
+                         .address = (uint32_t)((src_bytes + 3) / 4 * 4),
+                         .row = rows,
+                         .busy = busy,
+                         .fill = fills,
+                         .copy = copies,
+                         .plane = planes,
+                         .term = terms};
+    for (uint32_t byte = 0; byte < dst_bytes;) {
+        if (dst_bytes >= 4 && src_bytes >= 4 && byte % 4 == 0 && draw(2)) {
+            copies[map->copy_count++] = (td_code_copy){byte / 4, draw((unsigned)src_bytes / 4)};
+            byte += 4;
+            continue;
+        }
+        const uint32_t first = map->row_count, end = byte + (dst_bytes < 4 ? 1 : 4);
+        bool constant = false;
+        for (; byte < end; byte++) {
+            add_row(map, byte, &term_count, draw(MOST_TERMS), with_address);
+            constant |= rows[map->row_count - 1].terms == 0;
+            if (dst_bytes < 4 || rows[map->row_count - 1].terms)
+                busy[map->busy_count++] = rows[map->row_count - 1];
+        }
+        if (dst_bytes >= 4 && constant) {
+            fills[map->fill_count].dst = (end - 4) / 4;
+            fills[map->fill_count].value = 0;
+            for (uint32_t i = 0; i < 4; i++)
+                fills[map->fill_count].value |= (uint32_t)rows[first + i].constant << 8 * i;
+            map->fill_count++;
+        }
+    }
+    finish_map(map, &term_count, syndromes);
+}
+
+/* A 32-bit word from some fields of the source, and of the first words of the middle. */
+static td_code_join make_join(const td_code_map *map, uint32_t to, uint32_t *field_count, uint32_t middle_words)
+{
+    const td_code_join join = {to, *field_count, draw(MOST_FIELDS + 1), draw(2) ? 0 : draw(1u << 31)};
+    for (uint32_t i = 0; i < join.fields; i++)
+        fields[(*field_count)++] = (td_code_field){middle_words && draw(2) ? td_code_middle(map) + draw(middle_words)
+                                                                           : draw((unsigned)map->src_bytes / 4),
+                                                   (int32_t)draw(63) - 31, draw(1u << 31) << draw(2)};
+    return join;
+}
+
+/* Words that are put together: some of the middle before the rows, which are in the middle too, and all that is no copy
+ * behind them. */
+static void make_joined_map(td_code_map *map, size_t src_bytes, size_t dst_bytes, bool with_address, unsigned syndromes)
+{
+    uint32_t term_count = 0, field_count = 0;
+    const uint32_t made = draw(4);
+    *map = (td_code_map){.src_bytes = src_bytes,
+                         .dst_bytes = dst_bytes,
+                         .address = (uint32_t)src_bytes,
+                         .rows_in_middle = true,
+                         .early_count = draw(4),
+                         .row = rows,
+                         .busy = busy,
+                         .copy = copies,
+                         .plane = planes,
+                         .term = terms,
+                         .field = fields,
+                         .early = joins};
+    map->late = joins + map->early_count;
+    map->middle_count = map->early_count + made;
+    for (uint32_t i = 0; i < map->early_count; i++)
+        joins[i] = make_join(map, td_code_middle(map) + i, &field_count, 0);
+    for (uint32_t byte = 0; byte < 4 * made; byte++) {
+        add_row(map, 4 * (td_code_middle(map) + map->early_count) + byte, &term_count, draw(MOST_TERMS), with_address);
+        busy[map->busy_count++] = rows[map->row_count - 1];
+    }
+    for (uint32_t d = 0; d < dst_bytes / 4; d++)
+        if (draw(3) == 0)
+            copies[map->copy_count++] =
+                (td_code_copy){d, map->middle_count && draw(2) ? td_code_middle(map) + draw(map->middle_count)
+                                                               : draw((unsigned)src_bytes / 4)};
+        else
+            joins[map->early_count + map->late_count++] = make_join(map, d, &field_count, map->middle_count);
+    finish_map(map, &term_count, syndromes);
+}
+
+/* The word, its address and its middle as terms count them. */
+static unsigned char whole[MOST_BYTES + 8 + 4 * TD_CODE_MIDDLE];
+
+static void expect_join(const td_code_join *join, unsigned char *out)
+{
+    uint32_t sum = join->constant;
+    for (uint32_t i = 0; i < join->fields; i++) {
+        const td_code_field *field = &fields[join->first_field + i];
+        for (int bit = 0; bit < 32; bit++) {
+            const int from = bit - field->left;
+            if (from >= 0 && from < 32 && field->mask >> bit & 1)
+                sum ^= (uint32_t)(whole[4 * field->src + (unsigned)from / 8] >> from % 8 & 1) << bit;
+        }
+    }
+    memcpy(out, &sum, 4);
+}
+
+static void expect(const td_code_map *map, const unsigned char *src, uint64_t first, size_t count)
+{
+    memset(expected, GUARD, sizeof expected);
+    for (size_t w = 0; w < count; w++) {
+        unsigned char *out = expected + w * map->dst_bytes;
+        const uint64_t address = first + w;
+        memcpy(whole, src + w * map->src_bytes, map->src_bytes);
+        memcpy(whole + map->address, &address, 8);
+        for (uint32_t i = 0; i < map->early_count; i++)
+            expect_join(&map->early[i], whole + 4 * map->early[i].dst);
+        for (uint32_t r = 0; r < map->row_count; r++) {
+            unsigned char sum = rows[r].constant;
+            for (uint32_t t = rows[r].first_term; t < rows[r].first_term + rows[r].terms; t++)
+                sum ^= image(masks[t], whole[terms[t].src]);
+            (map->rows_in_middle ? whole : out)[rows[r].dst] = sum;
+        }
+        for (uint32_t i = 0; i < map->copy_count; i++)
+            memcpy(out + 4 * copies[i].dst, whole + 4 * copies[i].src, 4);
+        for (uint32_t i = 0; i < map->late_count; i++)
+            expect_join(&map->late[i], out + 4 * map->late[i].dst);
+    }
+}
+
+static void check_run(const kernel *k, const td_code_map *map, size_t count)
+{
+    unsigned char *src = page + page_bytes - count * map->src_bytes;
+    const uint64_t first = draw(2) ? draw(1000) : 0xfffffff0u - draw(100);
+    const size_t wrong = map->syndrome_count && count && draw(2) ? draw((unsigned)count) : count;
+    for (size_t i = 0; i < count * map->src_bytes; i++)
+        src[i] = (unsigned char)(map->syndrome_count && i % map->src_bytes == map->src_bytes - 1 ? 0 : draw(256));
+    if (wrong < count)
+        src[(wrong + 1) * map->src_bytes - 1] = (unsigned char)(1 + draw(255));
+    memset(dst, GUARD, sizeof dst);
+    const size_t done = k->fn(map, dst, src, first, count);
+    expect(map, src, first, done);
+    if (done > wrong || (wrong == count && done != count) || done + TD_CODE_BLOCK <= wrong ||
+        memcmp(dst, expected, sizeof dst) != 0)
+        fail_msg("%s_%s: %zu words of %zu to %zu bytes, an error in word %zu, ended at %zu", k->name, k->isa, count,
+                 map->src_bytes, map->dst_bytes, wrong, done);
+    assert_int_equal(k->fn(map, NULL, src, first, count), done);
+}
+
+static void check(const kernel *k)
+{
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t d = 0; d < sizeof sizes / sizeof *sizes; d++)
+            for (unsigned round = 0; round < 12; round++) {
+                td_code_map map = {0};
+                if (round >= 6 && (sizes[s] < 4 || sizes[d] < 4))
+                    continue;
+                (round < 6 ? make_map : make_joined_map)(&map, sizes[s], sizes[d], round % 2, round % 3);
+                for (size_t count = 0; count < MOST_WORDS; count += 1 + draw(31))
+                    check_run(k, &map, count);
+                check_run(k, &map, 32);
+                check_run(k, &map, 64);
+                check_run(k, &map, 128);
+            }
+}
+
+static void kernels_follow_the_rule(void **state)
+{
+    (void)state;
+    const size_t system_page = (size_t)sysconf(_SC_PAGESIZE);
+    page_bytes = (MOST_WORDS * (size_t)MOST_BYTES / system_page + 1) * system_page;
+    page = mmap(NULL, page_bytes + system_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    assert_int_equal(mprotect(page + page_bytes, system_page, PROT_NONE), 0);
+#define X(name) CHECK_VERSIONS(code, check, name, 0);
+    TD_CODE_KERNELS(X)
+#undef X
+    munmap(page, page_bytes + system_page);
+}
+
+static const td_check checks[] = {TD_CHECK(kernels_follow_the_rule)};
+
+TD_CHECK_FAMILY(code, checks, NULL, NULL, NULL);

@@ -1,0 +1,168 @@
+/* Every kernel of the gather family of every instruction set of this machine against the rule: runs of every size from
+ * one byte past two lines, tables of 2, 4 and 8 bytes, one bank and several, or addresses, steps of one and
+ * more, forward and backward, near and far, bases off their alignment, for no word to some more than are prefetched;
+ * guard bytes around every run. The table of kernels/gather.h makes the list. */
+#include "kernels/gather.h"
+#include "check/check.h"
+#include "check/versions.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BANKS 3
+#define WORDS 128 /* of a bank */
+#define MOST_BYTES 131
+#define GUARD 0xA5
+
+typedef struct kernel {
+    const char *name, *isa;
+    bool dump;
+    td_gather_fn fn;
+} kernel;
+
+static unsigned char bank[BANKS][WORDS * (MOST_BYTES + 8) + 64], expected_bank[BANKS][sizeof bank[0]];
+static unsigned char elems[4 * WORDS * MOST_BYTES + 64], expected_elems[sizeof elems];
+static unsigned char entries[8 * (4 * WORDS + 4)];
+
+static void put_entry(size_t i, unsigned bytes, uint64_t value)
+{
+    memcpy(entries + i * bytes, &value, bytes); /* little endian, as every host that has these kernels */
+}
+
+static void fill(unsigned char *to, size_t bytes, unsigned seed)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(seed += (unsigned)i * 7 + 3);
+}
+
+typedef struct trial {
+    size_t bytes, count;
+    unsigned entry_bytes, banks;
+    int step; /* of the table and of the elements */
+    bool far, addresses;
+} trial;
+
+static void check(const kernel *k, const trial *t)
+{
+    const size_t word_bytes = t->bytes + t->bytes % 5, words = WORDS / t->banks, first = t->step < 0 ? t->count : 0;
+    unsigned char *const base[BANKS] = {bank[0] + 1, bank[1] + 3, bank[2]};
+    const ptrdiff_t elem_step = t->step * (ptrdiff_t)t->bytes, offset_step = t->step > 1 ? 1 : 0;
+    for (size_t b = 0; b < BANKS; b++)
+        fill(bank[b], sizeof bank[b], (unsigned)b);
+    fill(elems, sizeof elems, 17);
+    unsigned char *const start = elems + 5 + first * t->bytes;
+    for (size_t i = 0; i < 4 * WORDS; i++) { /* 37 is prime to every number of words, so places differ */
+        const uint64_t word = i * 37 % words, in = i % t->banks;
+        put_entry(i, t->entry_bytes, t->addresses ? (uintptr_t)(base[in] + word * word_bytes) : in << 7 | word);
+    }
+    memcpy(expected_bank, bank, sizeof bank);
+    memcpy(expected_elems, elems, sizeof elems);
+    for (size_t i = 0; i < t->count; i++) {
+        const size_t at = (size_t)((ptrdiff_t)first + (ptrdiff_t)i * t->step);
+        unsigned char *place = expected_bank[at % t->banks] + (base[at % t->banks] - bank[at % t->banks]) +
+                               at * 37 % words * word_bytes + 2 + (ptrdiff_t)i * offset_step;
+        unsigned char *elem = expected_elems + (start - elems) + (ptrdiff_t)i * elem_step;
+        memcpy(k->dump ? elem : place, k->dump ? place : elem, t->bytes);
+    }
+    k->fn(&(td_gather){.elems = start,
+                       .elem_step = elem_step,
+                       .bank = t->addresses ? NULL : base,
+                       .one_bank = t->banks == 1,
+                       .far = t->far,
+                       .entry_bytes = (uint8_t)t->entry_bytes,
+                       .bank_shift = 7,
+                       .entry = entries + first * t->entry_bytes,
+                       .entry_step = t->step,
+                       .word_bytes = word_bytes,
+                       .offset = 2,
+                       .offset_step = offset_step,
+                       .bytes = t->bytes,
+                       .count = t->count});
+    if (memcmp(bank, expected_bank, sizeof bank) != 0 || memcmp(elems, expected_elems, sizeof elems) != 0)
+        fail_msg("%s_%s: %zu runs of %zu bytes, entries of %u%s, %u banks, steps of %d%s", k->name, k->isa, t->count,
+                 t->bytes, t->entry_bytes, t->addresses ? " (addresses)" : "", t->banks, t->step,
+                 t->far ? ", far" : "");
+}
+
+static void check_kernel(const kernel *k)
+{
+    static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 36, 37, 41, 64, 65, 97};
+    trial t;
+    for (t.bytes = 1; t.bytes <= MOST_BYTES; t.bytes += t.bytes < 17 ? 1 : t.bytes % 16 == 0 ? 1 : 15)
+        for (t.entry_bytes = 2; t.entry_bytes <= 8; t.entry_bytes *= 2)
+            for (t.banks = 1; t.banks <= BANKS; t.banks += 2)
+                for (t.step = -1; t.step <= 3; t.step += 2)
+                    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+                        t.count = counts[i];
+                        for (unsigned way = 0; way < 4 && t.count <= WORDS / t.banks; way++) {
+                            t.far = way % 2;
+                            t.addresses = way / 2 && t.entry_bytes == 8;
+                            check(k, &t);
+                        }
+                    }
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+#define X(name) CHECK_VERSIONS(gather, check_kernel, name, strcmp(#name, "gather") == 0);
+    TD_GATHER_KERNELS(X)
+#undef X
+}
+
+/* -- bench -- */
+
+#define BENCH_BYTES ((size_t)1 << 20)
+
+static unsigned char *far_words, *far_elems, *copy;
+static uint32_t *far_entries;
+static size_t bench_bytes;
+
+static void run(const kernel *k)
+{
+    k->fn(&(td_gather){.elems = far_elems,
+                       .elem_step = (ptrdiff_t)bench_bytes,
+                       .bank = &far_words,
+                       .one_bank = true,
+                       .entry_bytes = 4,
+                       .bank_shift = 31,
+                       .entry = far_entries,
+                       .entry_step = 1,
+                       .word_bytes = bench_bytes,
+                       .bytes = bench_bytes,
+                       .count = BENCH_BYTES / bench_bytes});
+}
+
+static void bench_kernel(const kernel *k)
+{
+    for (bench_bytes = 4; bench_bytes <= 128; bench_bytes *= 2) {
+        const uint32_t count = (uint32_t)(BENCH_BYTES / bench_bytes);
+        for (uint32_t i = 0; i < count; i++)
+            far_entries[i] = (i ^ (i >> 5 & 31)) % count;
+        printf("%3zu bytes: ", bench_bytes);
+        BENCH(run, k, copy, far_elems, BENCH_BYTES);
+    }
+}
+
+static int bench(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    far_words = calloc(2, BENCH_BYTES);
+    far_elems = calloc(1, BENCH_BYTES);
+    copy = calloc(1, BENCH_BYTES);
+    far_entries = calloc(BENCH_BYTES / 4, sizeof *far_entries);
+    if (!far_words || !far_elems || !copy || !far_entries)
+        return 1;
+#define X(name) CHECK_VERSIONS(gather, bench_kernel, name, strcmp(#name, "gather") == 0);
+    TD_GATHER_KERNELS(X)
+#undef X
+    return 0;
+}
+
+static const td_check checks[] = {TD_CHECK(test_kernels)};
+
+TD_CHECK_FAMILY(gather, checks, NULL, NULL, bench);
