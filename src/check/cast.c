@@ -216,6 +216,46 @@ static void every_axis(void **state)
     td_cpu_mask(TD_CPU_ALL);
 }
 
+/* Random bits that decide a rounding in their last places, which chance does not find: each step out of lanes of 32
+ * bits, beside plain C. */
+static void random_bits_at_their_ends(void **state)
+{
+    enum { ELEMS = 96 };
+    static const char *const into[] = {"i8", "u16", "q4.4", "bf16", "f16", "e4m3", "e2m1"};
+    static const uint32_t ends[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+    static td_convert c;
+    td_cast_kernels plain, best;
+    float in[ELEMS];
+    uint32_t high[ELEMS], low[ELEMS];
+    (void)state;
+    random_state r = {8, 0};
+    td_cast_init(&plain, 0);
+    for (const version *v = all_versions(); v->isa; v++) {
+        td_cast_init(&best, v->flags);
+        for (size_t t = 0; t < sizeof into / sizeof into[0]; t++)
+            for (int round = 0; round < 200; round++) {
+                unsigned char expected[ELEMS * 2] = {0}, is[ELEMS * 2] = {0};
+                assert_true(bind("f32", into[t], "round=stochastic", TD_TO_MEMORY, &c));
+                const bool whole = c.dst.kind != TD_KIND_FLOAT;
+                for (size_t i = 0; i < ELEMS; i++) {
+                    const float x =
+                        ldexpf(1 + (float)random_below(&r, 1 << 23) * 0x1p-23F, (int)random_below(&r, 60) - 52);
+                    in[i] = random_chance(&r, 50) ? x : -x;
+                    high[i] = ends[random_below(&r, 6)];
+                    low[i] = random_chance(&r, 50) ? ends[random_below(&r, 6)] : (uint32_t)random_next(&r);
+                }
+                c.cast.random = high;
+                c.cast.random_low = low;
+                (whole ? plain.f32_int : plain.f32_float)(expected, in, ELEMS, &c.cast);
+                (whole ? best.f32_int : best.f32_float)(is, in, ELEMS, &c.cast);
+                for (size_t i = 0; i < ELEMS * c.dst.bytes; i++)
+                    if (is[i] != expected[i])
+                        fail_msg("%s: f32 as %s: byte %zu is 0x%x, of plain C 0x%x", v->isa, into[t], i, is[i],
+                                 expected[i]);
+            }
+    }
+}
+
 /* -- Bench */
 
 typedef struct timing {
@@ -283,6 +323,7 @@ static const td_check checks[] = {
     TD_CHECK(every_pair_follows_the_rule),
     TD_CHECK(every_short_source),
     TD_CHECK(every_axis),
+    TD_CHECK(random_bits_at_their_ends),
 };
 
 TD_CHECK_FAMILY(cast, checks, NULL, NULL, bench);

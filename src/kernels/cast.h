@@ -29,7 +29,8 @@
     X(f64_float, 8, 0)  /* out of lanes: rounded to any float */                                                       \
     X(f64_int, 8, 0)                                                                                                   \
     X(f64_e8m0, 8, 0)                                                                                                  \
-    X(f64_f32, 8, 4) /* to nearest even, past the range to infinity */                                                 \
+    X(f64_f32, 8, 4)     /* to nearest even, past the range to infinity */                                             \
+    X(f64_odd_f32, 8, 4) /* towards zero, the lowest bit set where that is not exact: a second rounding sees it */     \
     X(i64_float, 8, 0)                                                                                                 \
     X(i64_int, 8, 0)                                                                                                   \
     X(f32_float, 4, 0) /* in lanes of 32 bits: floats of up to 8 exponent bits */                                      \
@@ -39,6 +40,15 @@
 
 /* TIMES: a product that is exact, or needs no care about a second rounding. */
 typedef enum td_cast_scale { TD_CAST_AS_IS, TD_CAST_DIVIDE, TD_CAST_MULTIPLY, TD_CAST_TIMES } td_cast_scale;
+
+typedef enum td_cast_round {
+    TD_CAST_EVEN,
+    TD_CAST_AWAY,
+    TD_CAST_ZERO,
+    TD_CAST_FLOOR,
+    TD_CAST_CEIL,
+    TD_CAST_RANDOM
+} td_cast_round;
 
 typedef struct td_cast_params {
     /* The source. What ends in _bits and says so is a double's, or a float's where its name has 32. */
@@ -68,6 +78,7 @@ typedef struct td_cast_params {
     /* The target. A magnitude's dropped part, as a fraction of 2^W in lanes of W bits, is added to one of `add`; a
      * carry rounds up. `odd` is added where the kept part is odd. */
     uint64_t add_positive, add_negative; /* for W = 64; lanes of 32 bits take the upper half */
+    uint8_t round;                       /* td_cast_round: the same, for lanes that round by themselves */
     const void
         *random; /* added in their place: 64 bits per element; for lanes of 32 bits the upper halves. NULL: none */
     const uint32_t *random_low;

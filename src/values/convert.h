@@ -59,11 +59,13 @@ typedef struct td_convert {
     td_cast_fn scale_narrow; /* in f32 */
     td_cast_fn take;         /* into lanes of 64 bits */
     td_cast_fn scale_wide;   /* there */
+    td_cast_fn odd;          /* from lanes of 64 bits to f32, for a target that is much shorter */
     td_cast_fn put;          /* out of lanes */
     td_cast_fn random;       /* for stochastic rounding */
     td_cast_fn scale_each;   /* f32 by scales of their own, on the fast path */
     uint8_t lane_bytes;      /* of put: 4 or 8; 0: from container to container at once */
     bool back_to_f32;        /* scale_wide gives f32 */
+    bool lanes_are_bits;     /* what put would read is what it would write: only a look needs it */
     bool hands_back;         /* integers past 2^52 go the exact way */
 
     /* In the place of all of them: steps of a program that are part of a load (program/chain.c). */

@@ -104,31 +104,41 @@ static bool run_part(const td_convert *c, const td_cast_params *p, lanes *s, voi
                      uint64_t first, int64_t step)
 {
     const void *in = src;
+    /* Where the last step gives the target's bits, it writes them into their place. */
+    const bool direct = c->lanes_are_bits && !p->look;
+    const bool ends_narrow = direct && !c->take && !c->scale_wide;
     if (c->widen) {
         td_convert_params widening = c->widening;
+        void *out = ends_narrow && !c->scale_narrow ? dst : s->narrow;
         if (c->direction == TD_TO_TENSOR)
             widening.zero = (int32_t)p->minus;
-        c->widen(s->narrow, 0, in, 0, 1, n, &widening);
-        in = s->narrow;
+        c->widen(out, 0, in, 0, 1, n, &widening);
+        in = out;
     }
     if (c->narrow) {
         c->narrow(s->narrow, in, n, p);
         in = s->narrow;
     }
     if (c->scale_narrow) {
-        c->scale_narrow(s->narrow, in, n, p);
-        in = s->narrow;
+        void *out = ends_narrow ? dst : s->narrow;
+        c->scale_narrow(out, in, n, p);
+        in = out;
     }
     if (c->take) {
-        c->take(s->wide, in, n, p);
-        in = s->wide;
+        void *out = direct && !c->scale_wide ? dst : s->wide;
+        c->take(out, in, n, p);
+        in = out;
     }
     if (c->scale_wide) {
-        void *out = c->back_to_f32 ? (void *)s->narrow : (void *)s->wide;
+        void *out = direct ? dst : c->back_to_f32 ? (void *)s->narrow : (void *)s->wide;
         c->scale_wide(out, in, n, p);
         in = out;
     }
-    bool bad = c->put(dst, in, n, p);
+    if (c->odd) {
+        c->odd(s->narrow, in, n, p);
+        in = s->narrow;
+    }
+    bool bad = !direct && c->put(dst, in, n, p);
     if (c->hands_back && (!p->look || !bad))
         bad = hand_back(c, dst, src, n, first, step);
     return bad;
@@ -149,7 +159,7 @@ static bool run(const td_convert *c, void *dst, const void *src, size_t n, uint6
 {
     td_cast_params p = c->cast;
     p.look = look;
-    const bool steps = c->widen || c->narrow || c->scale_narrow || c->take || c->scale_wide || c->random;
+    const bool steps = c->widen || c->narrow || c->scale_narrow || c->take || c->scale_wide || c->odd || c->random;
     if (!steps && !c->axis.extent) /* nothing to keep on the way */
         return c->put(dst, src, n, &p);
     lanes s;

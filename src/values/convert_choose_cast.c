@@ -146,19 +146,24 @@ static void set_rounding(td_convert *c)
     td_cast_params *p = &c->cast;
     switch (c->rounding.round) {
     case TD_ROUND_EVEN:
+        p->round = TD_CAST_EVEN;
         p->add_positive = p->add_negative = half - 1;
         p->odd = 1;
         break;
     case TD_ROUND_AWAY:
+        p->round = TD_CAST_AWAY;
         p->add_positive = p->add_negative = half;
         break;
     case TD_ROUND_FLOOR:
+        p->round = TD_CAST_FLOOR;
         p->add_negative = all;
         break;
     case TD_ROUND_CEIL:
+        p->round = TD_CAST_CEIL;
         p->add_positive = all;
         break;
     default:
+        p->round = c->rounding.round == TD_ROUND_ZERO ? TD_CAST_ZERO : TD_CAST_RANDOM;
         break;
     }
 }
@@ -250,16 +255,19 @@ static unsigned log2_bytes(td_dtype t)
     return t.bytes == 1 ? 0 : t.bytes == 2 ? 1 : 2;
 }
 
-/* Integers without a scale need no doubles. */
+/* Integers without a scale need no doubles, unless they become some. */
 static bool choose_whole(td_convert *c, const td_cast_kernels *k)
 {
     const bool back = c->direction == TD_TO_TENSOR && (c->zero || c->axis.zero);
     if (c->src.kind == TD_KIND_FLOAT || c->scaled || (back && c->src.bits > 62) ||
+        (c->src.bits <= 53 && !back && td_dtype_equal(c->dst, dtype_f64)) ||
         (c->dst.kind == TD_KIND_FLOAT && c->dst.flavor == TD_FLAVOR_SCALE))
         return false;
     c->take = k->int_i64;
     c->put = c->dst.kind == TD_KIND_FLOAT ? k->i64_float : k->i64_int;
     c->lane_bytes = 8;
+    c->lanes_are_bits = c->dst.kind != TD_KIND_FLOAT && c->dst.bits == 64 && c->src.frac_bits == c->dst.frac_bits &&
+                        td_convert_holds(c->src, c->dst) && !c->zero && !c->axis.zero;
     return true;
 }
 
@@ -284,6 +292,9 @@ static bool choose_narrow(td_convert *c, const td_cast_kernels *k)
     c->put = put_of_f32(c, k);
     c->scale_narrow = c->scaled || c->ftz ? k->scale_f32 : NULL;
     c->lane_bytes = 4;
+    /* What ftz leaves of the source is no subnormal number of f32, but for the smallest scale; a product may be. */
+    c->lanes_are_bits = td_dtype_equal(c->dst, dtype_f32) && c->widen && c->rounding.over != TD_OVER_SAT &&
+                        !(c->ftz && (c->scaled || c->src.flavor == TD_FLAVOR_SCALE));
     return true;
 }
 
@@ -308,6 +319,12 @@ static td_cast_fn put_of_f64(const td_convert *c, const td_cast_kernels *k)
     if (c->dst.flavor == TD_FLAVOR_SCALE)
         return k->f64_e8m0;
     return plain && td_dtype_equal(c->dst, dtype_f32) ? k->f64_f32 : k->f64_float;
+}
+
+/* A float that f32 has at least two bits more than, so that of an f64 it needs no more than an odd f32. */
+static bool is_much_shorter(const td_convert *c)
+{
+    return c->dst.kind == TD_KIND_FLOAT && c->dst.man_bits <= 21 && c->rounding.round != TD_ROUND_STOCHASTIC;
 }
 
 static void choose_wide(td_convert *c, const td_cast_kernels *k)
@@ -337,6 +354,14 @@ static void choose_wide(td_convert *c, const td_cast_kernels *k)
     } else if (c->scaled || c->ftz || back) {
         c->scale_wide = k->scale_f64;
     }
+    if (c->lane_bytes == 8 && is_much_shorter(c) && put_of_f32(c, k)) {
+        c->odd = k->f64_odd_f32;
+        c->put = put_of_f32(c, k);
+        c->lane_bytes = 4;
+    }
+    const bool ends_there = td_dtype_equal(c->dst, dtype_f64) ? c->take || c->scale_wide
+                                                              : c->back_to_f32 && td_dtype_equal(c->dst, dtype_f32);
+    c->lanes_are_bits = ends_there && !c->ftz && c->rounding.over != TD_OVER_SAT;
 }
 
 void td_convert_choose_cast(td_convert *c, td_convert_fn widen)

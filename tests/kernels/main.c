@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     td_check_seed = wish ? strtoull(wish, NULL, 0) : 0;
     td_check_thorough = argc > 2 && strcmp(argv[2], "--all") == 0;
     if (argc > 2 && strcmp(argv[2], "--bench") == 0)
-        return family->bench ? family->bench(argc - 2, argv + 2) : 0;
+        return family->bench ? family->bench(argc - 1, argv + 1) : 0;
     printf("1..%zu\n# TD_TEST_SEED=%llu\n", family->count, (unsigned long long)td_check_seed);
     if (family->begin && family->begin(&state))
         return 1;
