@@ -169,6 +169,11 @@ td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype)
  * dtype. */
 static td_status begin_conversion(const td_call *c, td_call_state *s)
 {
+    if (c->ready) {
+        s->memory_dtype = c->ready->memory_dtype;
+        s->run.convert = c->ready->convert;
+        return TD_OK;
+    }
     const char *text = td_layout_choose_as(c->layout, c->as);
     td_status status = *text ? find_conversion(c, text, s) : TD_OK;
     if (!status)
@@ -202,6 +207,10 @@ td_status td_call_plan(const td_call *c, td_dtype memory_dtype, td_plan **out)
 
 static td_status begin_plan(const td_call *c, td_call_state *s)
 {
+    if (c->ready) {
+        s->run.plan = c->ready->plan;
+        return TD_OK;
+    }
     if (!c->compares) {
         const td_plan_request request = request_of(c, s->memory_dtype);
         return td_cache_borrow(&request, &s->run.plan);

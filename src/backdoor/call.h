@@ -10,6 +10,13 @@
 #include "plan/layers.h"
 #include "tensor/tensor.h"
 
+/* What td_call_begin looks up, where the caller has found it before and holds it, as a program does. */
+typedef struct td_call_ready {
+    const td_plan *plan;
+    const td_convert *convert; /* NULL: bits move unchanged */
+    td_dtype memory_dtype;
+} td_call_ready;
+
 /* One call: the operation's name, its memories and the rest. */
 typedef struct td_call {
     const char *operation;
@@ -23,6 +30,7 @@ typedef struct td_call {
     bool truncate;
     uint64_t
         staged_words; /* of the staging buffer that the memory's data is (td_plan_request.dense); 0: it is its own */
+    const td_call_ready *ready; /* of this layout, `as`, tensor and geometry; NULL: to be looked up */
 } td_call;
 
 #define TD_CALL_FEW_BANKS 64

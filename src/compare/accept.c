@@ -1,6 +1,6 @@
 /* Tests slabs for acceptance as a whole (accept.h). Bytes that must be equal are compared where they lie. Values
  * that have to be converted pass in blocks through buffers that stay in the first-level cache. While one slab is
- * compared, the lines of the next are prefetched. Called by compare.c. */
+ * compared, the lines of the next are prefetched. Called by judging.c. */
 #include "compare/accept.h"
 
 #include "base/cpu.h"

@@ -1,5 +1,5 @@
 /* A first look at slabs, on as many threads as pay: which of them the policy accepts whole. Most comparisons end
- * here; compare.c takes the slabs that are left in order and pair by pair, so that a report never depends on the
+ * here; judging.c takes the slabs that are left in order and pair by pair, so that a report never depends on the
  * number of threads. Nothing here allocates or fails. */
 #ifndef TD_SCAN_H
 #define TD_SCAN_H

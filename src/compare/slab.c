@@ -1,4 +1,4 @@
-/* Finds slabs and takes them out (slab.h), after slab_cut.c has cut them. Called by accept.c and compare.c from any
+/* Finds slabs and takes them out (slab.h), after slab_cut.c has cut them. Called by accept.c and judging.c from any
  * thread; only td_slabs_take_out allocates. */
 #include "compare/slab.h"
 

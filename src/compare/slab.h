@@ -1,6 +1,6 @@
 /* A plan in slabs: parts of its data boxes that are small enough to stay in the first-level cache. A slab is seen in
  * place where memory holds its rows contiguous or merely transposed, and taken out into a small buffer where it does
- * not. So accept.c and compare.c see contiguous rows without a dumped copy of the tensor; taking out is td_exec_dump on
+ * not. So accept.c and judging.c see contiguous rows without a dumped copy of the tensor; taking out is td_exec_dump on
  * a small plan that stands for the slab, never a second way to read memory.
  *
  * A box is cut into parts in which every slab has the same form, so that the small plan is made once per part, by the

@@ -1,5 +1,5 @@
 /* Cuts the boxes of a plan into slabs (slab.h): the order of the nodes first, then how many steps of each one slab
- * takes. Behind td_slabs_walk, which compare.c calls. Fails only with TD_NO_MEMORY. */
+ * takes. Behind td_slabs_walk, which judging.c calls. Fails only with TD_NO_MEMORY. */
 #include "compare/slab.h"
 
 #include "base/thresholds.h"

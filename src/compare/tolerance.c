@@ -1,5 +1,5 @@
 /* Accepts blocks of pairs under a tolerant policy (tolerance.h): chooses the kernels for a dtype and a policy, and
- * reads their measure of a block. Called by accept.c and compare.c. What it does not accept the judge decides. */
+ * reads their measure of a block. Called by accept.c and judging.c. What it does not accept the judge decides. */
 #include "compare/tolerance.h"
 
 #include "base/cpu.h"

@@ -1,6 +1,6 @@
 /* Whether a tolerant policy accepts every pair of a block, many pairs at a time. A block that is not accepted goes to
  * td_judge_pair, pair by pair: so this may be careful, but never accepts what the judge would not. Called by accept.c
- * and compare.c for floats, and for integers of up to 32 bits; it refuses nothing, and accepts nothing of other types.
+ * and judging.c for floats, and for integers of up to 32 bits; it refuses nothing, and accepts nothing of other types.
  *
  * Floats are measured in f32 with a margin (kernels/tolerance.h): most blocks are settled by their largest error and
  * distance, the others pair by pair, and what is still open in f64, where the judge itself calculates. Integers

@@ -1,4 +1,4 @@
-/* See whole.h. Called by compare.c. One buffer of a few MiB is kept between calls, as fresh pages would cost as much as
+/* See whole.h. Called by judging.c. One buffer of a few MiB is kept between calls, as fresh pages would cost as much as
  * the dump; it is freed with the library. */
 #include "compare/whole.h"
 

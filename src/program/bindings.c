@@ -23,6 +23,14 @@ const td_binding *td_program_find(const td_program *p, const char *name, td_name
     return NULL;
 }
 
+bool td_binding_is_plain(const td_binding *memory)
+{
+    for (size_t i = 0; i < memory->banks; i++)
+        if (memory->bank[i]->backing || memory->bank[i]->unknown_any)
+            return false;
+    return true;
+}
+
 static td_status check_name(const td_program *p, const char *name, const void *object, const char *noun)
 {
     if (!p || !name || !object)

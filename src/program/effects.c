@@ -97,8 +97,7 @@ td_status td_elab_move(td_elab *e, td_form *form, uint32_t op, const td_tensor *
     o->move = found;
     o->at = at;
     o->text = found->as;
-    const bool looks = move.to_tensor || move.compares;
-    o->refuses = looks || (found->convert && found->convert->check);
+    o->refuses = move.compares || td_program_move_refuses(found);
     for (size_t i = 0; i < move.memory->banks; i++)
         o->refuses |= move.memory->bank[i]->backing != NULL;
     if (at && !move.truncate && (move.compares || o->refuses))
@@ -252,17 +251,13 @@ static td_status elab_save(td_elab *e, td_form *form)
     return status;
 }
 
-static td_status check_policy(const td_elab *e, const td_form *form, const char *policy, const td_tensor *golden)
+static td_status read_policy(const td_elab *e, const td_form *form, const char *text, const td_policy **out)
 {
-    td_tensor *one = NULL;
-    td_report *report = NULL;
-    if (!policy || !*policy)
-        return TD_OK;
-    td_status status = td_tensor_create(golden->dtype_name, (td_shape){.rank = 1, .dim = {1}}, &one);
-    if (!status)
-        status = td_tensor_compare(one, one, policy, &report);
-    td_report_destroy(&report);
-    td_tensor_destroy(&one);
+    td_policy *policy = td_arena_get(&e->graph->arena, sizeof *policy);
+    if (!policy)
+        return TD_NO_MEMORY;
+    const td_status status = td_policy_parse(text, policy);
+    *out = policy;
     return status ? td_program_place(e->program, &form->policy, status) : TD_OK;
 }
 
@@ -286,7 +281,8 @@ static td_status elab_checkpoint(td_elab *e, td_form *form)
 {
     uint32_t arg[2] = {0}, op = 0;
     size_t args = 0;
-    const char *policy = NULL, *name = NULL;
+    const char *policy_text = NULL, *name = NULL;
+    const td_policy *policy = NULL;
     td_status status = TD_OK;
     if (form->memory.text && !form->layout.text) { /* a tensor by its name */
         td_form tensor = {.kind = TD_FORM_NAME, .word = form->memory, .name = form->memory};
@@ -297,7 +293,7 @@ static td_status elab_checkpoint(td_elab *e, td_form *form)
     for (size_t i = 0; i < form->values && !status; i++)
         status = td_elab_value_of(e, form->value[i], &arg[args++]);
     if (!status)
-        status = td_token_fill(e->program, e->scope, &form->policy, &e->graph->arena, &policy);
+        status = td_token_fill(e->program, e->scope, &form->policy, &e->graph->arena, &policy_text);
     if (!status)
         status = checkpoint_name(e, form, &name);
     if (!status)
@@ -305,7 +301,7 @@ static td_status elab_checkpoint(td_elab *e, td_form *form)
     if (!status)
         status = td_elab_args(e, op, arg, args);
     if (!status)
-        status = check_policy(e, form, policy, &e->graph->op[arg[args - 1]].like);
+        status = read_policy(e, form, policy_text, &policy);
     if (status)
         return status;
     td_op *o = &e->graph->op[op];

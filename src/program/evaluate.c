@@ -54,12 +54,25 @@ static td_status step(const td_graph *g, const td_op *op, td_tensor **out)
     }
 }
 
-td_status td_op_dump(const td_op *op, td_tensor *into)
+td_status td_op_move_layout(td_op *op)
+{
+    if (!op->at || op->moved || op->move->truncate)
+        return TD_OK;
+    return td_layout_shift(op->move->layout, op->at, op->memory->bank[0]->width_bits, &op->moved);
+}
+
+td_status td_op_dump(td_op *op, td_tensor *into)
 {
     const td_program_move *m = op->move;
+    if (td_binding_is_plain(op->memory) && !td_program_move_refuses(m)) {
+        const td_run run = {.plan = m->plan, .bank = op->bank, .tensor = into->data, .convert = m->convert};
+        td_exec_dump(&run);
+        return TD_OK;
+    }
     if (m->truncate)
         return td_backdoor_dump_matrix(op->memory->bank[0], into, op->at,
                                        op->at + (into->shape.rank == 2 ? into->shape.dim[0] : 1));
+    const td_status status = td_op_move_layout(op);
     const td_call call = {.operation = "dump",
                           .bank = (const td_memory *const *)op->memory->bank,
                           .banks = op->memory->banks,
@@ -67,10 +80,10 @@ td_status td_op_dump(const td_op *op, td_tensor *into)
                           .layout = op->moved ? op->moved : m->layout,
                           .as = td_layout_choose_as(m->layout, m->as),
                           .writes_tensor = true};
-    return td_call_run(&call);
+    return status ? status : td_call_run(&call);
 }
 
-static td_status take(const td_op *op, td_tensor **out)
+static td_status take(td_op *op, td_tensor **out)
 {
     td_tensor *t = NULL;
     td_status status = td_tensor_create(op->like.dtype_name, op->like.shape, &t);

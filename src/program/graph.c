@@ -175,6 +175,7 @@ void td_graph_destroy(td_graph **graph)
         if (op->step)
             td_step_destroy(&op->step);
         td_layout_destroy(&op->moved);
+        td_plan_release(&op->moved_plan);
         if (op->fused)
             td_fused_free(op->fused);
     }

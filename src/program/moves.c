@@ -83,6 +83,11 @@ void td_program_move_free(td_program_move *m)
     free(m);
 }
 
+bool td_program_move_refuses(const td_program_move *m)
+{
+    return (m->convert && m->convert->check) || (m->to_tensor && (m->plan->slides || m->plan->copies));
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -12,6 +12,7 @@
 #include "tensor/steps.h"
 #include "tensor/tensor.h"
 #include "values/convert.h"
+#include "values/policy.h"
 
 /* -- the text ------------------------------------------------------------------------------------------------------ */
 
@@ -218,28 +219,32 @@ typedef struct td_op {
     const td_program_move *move;
     uint64_t at, first, count; /* words */
     td_layout *moved;          /* the layout with `at` added, where a call needs it */
+    td_plan *moved_plan;       /* of a checkpoint: its plan */
     unsigned char **bank;      /* storage of the banks, from word `at` on */
     unsigned char *words;      /* of write */
-    const char *policy, *name; /* of a checkpoint */
+    const td_policy *policy;   /* of a checkpoint */
+    const char *name;          /* of a checkpoint */
     struct td_fused *fused;    /* of a load: the chain that is part of it; or NULL */
     uint32_t joined;           /* loads that this one stands for, beside itself */
     bool dead;                 /* no part of any run: fused, joined or never used */
     const char *why;           /* not fused: the reason, for explain; or NULL */
 } td_op;
 
-/* A load that goes to exec at once where the words of its memory are plain: all that a run has to know of it, in one
- * line of the cache. */
+/* A load or dump that goes to exec at once where the words of its memory are plain: all that a run has to know of it,
+ * in one line of the cache. */
 typedef struct td_quick {
-    const td_plan *plan; /* NULL: the step is no such load */
+    const td_plan *plan; /* NULL: the step is none of them */
     unsigned char *const *bank;
     const td_convert *convert;
-    td_tensor *const *source; /* where the tensor is found, which is not a view, */
+    td_tensor *const *tensor; /* where the tensor is found, which is not a view, */
     uint64_t offset_bytes;    /* and where in it the elements begin */
     const td_binding *memory;
+    bool dumps;
     bool drops; /* a tensor is not needed any more behind it */
 } td_quick;
 
-/* Loads behind each other that share no word, so that threads may run them side by side. */
+/* Quick moves behind each other of which none writes what another one reads or writes, so that threads may run them
+ * side by side. */
 typedef struct td_batch {
     uint32_t first, count; /* places in the schedule */
     uint64_t bytes;        /* of all their tensors */
@@ -261,6 +266,7 @@ typedef struct td_schedule {
     size_t memories;
     td_batch *batch;
     size_t batches;
+    struct td_journal *kept; /* made by the first run that needs one */
 } td_schedule;
 
 /* Memory of many small things that are freed together. */
@@ -361,6 +367,8 @@ void td_ex_print(const td_ex *ex, td_text *out);
 /* bindings.c */
 void td_binding_free(td_binding *b);
 const td_binding *td_program_find(const td_program *p, const char *name, td_name_kind kind);
+/* The words are in the storage of the library and all of their bits are known: a plan reaches them without a call. */
+bool td_binding_is_plain(const td_binding *memory);
 
 /* layouts.c: by the word of the text: a name or a text of its own. */
 td_status td_program_layout(td_program *p, const td_token *token, const char *text, const td_layout **out);
@@ -390,6 +398,8 @@ td_status td_graph_name(td_graph *g, const char *name, uint32_t op);
 /* moves.c */
 td_status td_program_move_find(td_graph *g, const td_program_move *like, td_form *form, const td_program_move **out);
 void td_program_move_free(td_program_move *m);
+/* Whether a load or dump of plain words may be refused while it runs: for a value, or for copies that disagree. */
+bool td_program_move_refuses(const td_program_move *m);
 
 /* words.c: two steps that write one place without saying so. */
 td_status td_graph_check_overlaps(const td_program *p, const td_graph *g);
@@ -434,8 +444,10 @@ void td_program_forget(td_program *p);
 /* TD_ARGUMENT: the text has no such tensor. */
 td_status td_program_fail_tensor(const td_program *p, const char *name);
 
-/* evaluate.c: what a dump puts into a tensor; and the tensor of an op, out of those of its arguments. */
-td_status td_op_dump(const td_op *op, td_tensor *into);
+/* evaluate.c: the layout at the op's address, for the calls that take one; what a dump puts into a tensor; and the
+ * tensor of an op, out of those of its arguments. */
+td_status td_op_move_layout(td_op *op);
+td_status td_op_dump(td_op *op, td_tensor *into);
 td_status td_op_evaluate(const td_graph *g, td_op *op);
 
 #endif

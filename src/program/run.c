@@ -9,35 +9,21 @@
 #include "base/pool.h"
 #include "base/profile.h"
 #include "base/record.h"
+#include "compare/compare.h"
 #include "exec/exec.h"
-#include "exec/paths.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The words are in the storage of the library and all of their bits are known. */
-static bool is_plain(const td_binding *memory)
-{
-    for (size_t i = 0; i < memory->banks; i++)
-        if (memory->bank[i]->backing || memory->bank[i]->unknown_any)
-            return false;
-    return true;
-}
-
-static void load_quickly(const td_quick *q)
+static void move_quickly(const td_quick *q)
 {
     const td_run run = {
-        .plan = q->plan, .bank = q->bank, .tensor = (*q->source)->data + q->offset_bytes, .convert = q->convert};
-    td_exec_load(&run);
-}
-
-/* The layout at the op's address, for the calls that take one. */
-static td_status move_layout(td_op *op)
-{
-    if (!op->at || op->moved || op->move->truncate)
-        return TD_OK;
-    return td_layout_shift(op->move->layout, op->at, op->memory->bank[0]->width_bits, &op->moved);
+        .plan = q->plan, .bank = q->bank, .tensor = (*q->tensor)->data + q->offset_bytes, .convert = q->convert};
+    if (q->dumps)
+        td_exec_dump(&run);
+    else
+        td_exec_load(&run);
 }
 
 static td_status load_by_call(td_op *op, const td_tensor *tensor)
@@ -46,7 +32,7 @@ static td_status load_by_call(td_op *op, const td_tensor *tensor)
     if (m->truncate)
         return td_backdoor_load_matrix(op->memory->bank[0], tensor, op->at,
                                        op->at + (tensor->shape.rank == 2 ? tensor->shape.dim[0] : 1));
-    td_status status = move_layout(op);
+    td_status status = td_op_move_layout(op);
     const td_call call = {.operation = "load",
                           .bank = (const td_memory *const *)op->memory->bank,
                           .banks = op->memory->banks,
@@ -78,7 +64,7 @@ static td_status make_view(const td_graph *g, uint32_t number)
 
 static td_status load(const td_graph *g, td_op *op)
 {
-    const bool plain = is_plain(op->memory);
+    const bool plain = td_binding_is_plain(op->memory);
     td_tensor *made = NULL;
     bool done = false;
     td_status status = TD_OK;
@@ -93,12 +79,6 @@ static td_status load(const td_graph *g, td_op *op)
     return status;
 }
 
-static td_status dump(const td_graph *g, td_op *op)
-{
-    const td_status status = move_layout(op);
-    return status ? status : td_op_dump(op, g->op[op->arg[0]].value);
-}
-
 static td_status write_words(const td_op *op)
 {
     const td_memory *m = op->memory->bank[0];
@@ -110,10 +90,31 @@ static td_status write_words(const td_op *op)
     return status;
 }
 
+/* Through the plan that the program holds; at another address than the move's that is the checkpoint's own, since a
+ * report names the places. */
+static td_status compare_memory(td_op *op, td_comparison *what, td_report **report)
+{
+    const td_program_move *m = op->move;
+    td_status status = td_op_move_layout(op);
+    what->banks = op->memory->bank;
+    what->bank_count = op->memory->banks;
+    what->layout = op->moved ? op->moved : m->layout;
+    what->as = td_layout_choose_as(m->layout, m->as);
+    const td_call call = {.bank = (const td_memory *const *)what->banks,
+                          .banks = what->bank_count,
+                          .tensor = what->golden,
+                          .layout = what->layout,
+                          .compares = true};
+    if (!status && op->moved && !op->moved_plan)
+        status = td_call_plan(&call, m->memory_dtype, &op->moved_plan);
+    const td_call_ready ready = {op->moved ? op->moved_plan : m->plan, m->convert, m->memory_dtype};
+    return status ? status : td_compare_ready(what, op->policy, &ready, report);
+}
+
 static td_status checkpoint(const td_graph *g, td_op *op, td_checkpoints *out)
 {
     td_report *report = NULL;
-    td_comparison what = {.golden = g->op[op->arg[op->args - 1]].value, .policy = op->policy};
+    td_comparison what = {.golden = g->op[op->arg[op->args - 1]].value};
     td_status status = TD_OK;
     if (op->move && op->move->truncate) {
         /* the rows of a matrix may be longer than a word: they are dumped as a matrix */
@@ -123,19 +124,13 @@ static td_status checkpoint(const td_graph *g, td_op *op, td_checkpoints *out)
             status = td_op_dump(op, actual);
         what.actual = actual;
         if (!status)
-            status = td_compare(&what, &report);
+            status = td_compare_ready(&what, op->policy, NULL, &report);
         td_tensor_destroy(&actual);
-    } else if (op->move) {
-        status = move_layout(op);
-        what.banks = op->memory->bank;
-        what.bank_count = op->memory->banks;
-        what.layout = op->moved ? op->moved : op->move->layout;
-        what.as = td_layout_choose_as(op->move->layout, op->move->as);
-        if (!status)
-            status = td_compare(&what, &report);
-    } else {
+    } else if (op->move)
+        status = compare_memory(op, &what, &report);
+    else {
         what.actual = g->op[op->arg[0]].value;
-        status = td_compare(&what, &report);
+        status = td_compare_ready(&what, op->policy, NULL, &report);
     }
     if (!status)
         status = td_checkpoints_add(out, op->name, &report);
@@ -149,7 +144,7 @@ static td_status run_op(const td_graph *g, td_op *op, td_checkpoints *checkpoint
     case TD_OP_LOAD:
         return load(g, op);
     case TD_OP_DUMP:
-        return dump(g, op);
+        return td_op_dump(op, g->op[op->arg[0]].value);
     case TD_OP_FILL:
         return td_memory_fill(op->memory->bank[0], op->text, op->first, op->count);
     case TD_OP_WRITE:
@@ -158,10 +153,6 @@ static td_status run_op(const td_graph *g, td_op *op, td_checkpoints *checkpoint
         return td_tensor_save(g->op[op->arg[0]].value, op->text);
     case TD_OP_CHECKPOINT:
         return checkpoint(g, op, checkpoints);
-    case TD_OP_TAKE: {
-        const td_status status = move_layout(op);
-        return status ? status : td_op_evaluate(g, op);
-    }
     default:
         return op->constant && op->value ? TD_OK : td_op_evaluate(g, op);
     }
@@ -196,8 +187,8 @@ static td_status run_step(const td_program *p, const td_schedule *s, size_t plac
 {
     const td_quick *q = &s->quick[place];
     td_graph *g = p->graph;
-    if (q->plan && is_plain(q->memory)) {
-        load_quickly(q);
+    if (q->plan && td_binding_is_plain(q->memory)) {
+        move_quickly(q);
         if (!q->drops)
             return TD_OK;
     } else {
@@ -227,7 +218,7 @@ static void run_loads(void *context, unsigned begin, unsigned end)
         const td_quick *q = &w->quick[i];
         const uint64_t part = bytes * w->parts / w->batch->bytes;
         if (part >= begin && part < end)
-            load_quickly(q);
+            move_quickly(q);
         bytes += q->plan->elems * q->plan->tensor_dtype.bytes;
     }
 }
@@ -239,7 +230,7 @@ static bool run_batch(const td_schedule *s, const td_batch *b)
     if (w.parts < 2)
         return false;
     for (uint32_t i = 0; i < b->count; i++)
-        if (!is_plain(w.quick[i].memory))
+        if (!td_binding_is_plain(w.quick[i].memory))
             return false;
     td_pool_run(w.parts, run_loads, &w);
     return true;
@@ -287,23 +278,32 @@ static bool needs_journal(const td_schedule *s)
 {
     bool needs = s->journal;
     for (size_t i = 0; i < s->memories && !needs; i++)
-        needs = !is_plain(s->memory[i]);
+        needs = !td_binding_is_plain(s->memory[i]);
     return needs;
 }
 
-static td_status run(td_program *p, const td_schedule *s, td_checkpoints *checkpoints)
+static td_status run_kept(const td_program *p, td_schedule *s, td_checkpoints *checkpoints)
 {
-    td_journal *journal = NULL;
-    p->graph->run++;
-    td_status status = run_part(p, s, 0, s->pure, checkpoints);
-    if (!status && needs_journal(s))
-        status = td_journal_create(p, p->graph, s, &journal);
+    td_status status = s->kept ? TD_OK : td_journal_create(p, p->graph, s, &s->kept);
     if (!status)
-        status = run_part(p, s, s->pure, s->count, checkpoints);
-    if (status && journal)
-        td_journal_restore(journal);
-    td_journal_destroy(&journal);
+        status = td_journal_save(s->kept, p->graph);
+    if (status)
+        return status;
+    status = run_part(p, s, s->pure, s->count, checkpoints);
+    if (status)
+        td_journal_restore(s->kept);
+    else
+        td_journal_end(s->kept);
     return status;
+}
+
+static td_status run(td_program *p, td_schedule *s, td_checkpoints *checkpoints)
+{
+    p->graph->run++;
+    const td_status status = run_part(p, s, 0, s->pure, checkpoints);
+    if (status)
+        return status;
+    return needs_journal(s) ? run_kept(p, s, checkpoints) : run_part(p, s, s->pure, s->count, checkpoints);
 }
 
 td_status td_program_run(td_program *program, const char *label, const char *arguments, td_checkpoints **out)

@@ -2,7 +2,7 @@
  * refused is refused before a word is written; then the effects, with the tensors that depend on memories, in the order
  * of the text. What a run needs of its simplest steps, and which of them share nothing, is found here too. Made once
  * for each label when a program is compiled. */
-#include "program/program.h"
+#include "program/journal.h"
 
 #include "base/pool.h"
 #include "base/thresholds.h"
@@ -31,10 +31,10 @@ bool td_op_is_root(const td_op *op)
 
 enum { NEEDED = 1, ROOT = 2, MOVES = 4 };
 
-/* A load of the tensor as it lies, which nothing can refuse while the words of its memory are plain. */
+/* A load or dump of the tensor as it lies, which nothing can refuse while the words of its memory are plain. */
 static bool is_quick(const td_op *op)
 {
-    return op->kind == TD_OP_LOAD && !op->fused && !(op->move->convert && op->move->convert->check);
+    return (op->kind == TD_OP_LOAD || op->kind == TD_OP_DUMP) && !op->fused && !td_program_move_refuses(op->move);
 }
 
 /* The tensor that views are of. */
@@ -87,7 +87,7 @@ static void keep_until(const td_graph *g, const td_schedule *s, uint32_t op, uin
     }
 }
 
-/* -- quick loads --------------------------------------------------------------------------------------------------- */
+/* -- quick moves --------------------------------------------------------------------------------------------------- */
 
 static void add_quick(const td_graph *g, td_schedule *s, size_t place)
 {
@@ -100,14 +100,15 @@ static void add_quick(const td_graph *g, td_schedule *s, size_t place)
     s->quick[place] = (td_quick){.plan = op->move->plan,
                                  .bank = op->bank,
                                  .convert = op->move->convert,
-                                 .source = &of->value,
+                                 .tensor = &of->value,
                                  .offset_bytes = first * of->like.dtype.bytes,
                                  .memory = op->memory,
+                                 .dumps = op->kind == TD_OP_DUMP,
                                  .drops = s->last_use[root] == place && !of->constant && !of->written &&
                                           of->kind != TD_OP_BOUND && of->kind != TD_OP_OPEN};
 }
 
-/* Words that both loads write. */
+/* Words of both moves. */
 static bool share_words(const td_op *a, const td_op *b)
 {
     const td_program_move *x = a->move, *y = b->move;
@@ -125,9 +126,28 @@ static bool share_words(const td_op *a, const td_op *b)
     return false;
 }
 
+/* Bytes of both tensors. One that a run has still to make is nobody else's. */
+static bool share_elems(const td_quick *a, const td_quick *b)
+{
+    const td_tensor *x = *a->tensor, *y = *b->tensor;
+    if (a->tensor == b->tensor || x == y)
+        return true;
+    return x && y && (uintptr_t)x->data < (uintptr_t)y->data + y->elems * y->dtype.bytes &&
+           (uintptr_t)y->data < (uintptr_t)x->data + x->elems * x->dtype.bytes;
+}
+
+/* One of two moves writes what the other one reads or writes. */
+static bool depend(const td_graph *g, const td_schedule *s, size_t a, size_t b)
+{
+    const td_quick *x = &s->quick[a], *y = &s->quick[b];
+    if (!(x->dumps && y->dumps) && share_words(&g->op[s->op[a]], &g->op[s->op[b]]))
+        return true;
+    return (x->dumps || y->dumps) && share_elems(x, y);
+}
+
 #define MOST_SPANS 64
 
-/* Whether the load at a place can join a batch: it is small enough to be left whole, and alone in its words. */
+/* Whether the move at a place can join a batch: it is small enough to be left whole, and depends on none of it. */
 static bool goes_with(const td_graph *g, const td_schedule *s, const td_batch *b, size_t place)
 {
     const td_op *op = &g->op[s->op[place]];
@@ -135,7 +155,7 @@ static bool goes_with(const td_graph *g, const td_schedule *s, const td_batch *b
         op->move->elems * op->move->dtype.bytes > td_threshold(TD_THRESHOLD_THREAD_BYTES) || b->count == TD_POOL_PARTS)
         return false;
     for (uint32_t i = 0; i < b->count; i++)
-        if (share_words(&g->op[s->op[b->first + i]], op))
+        if (depend(g, s, b->first + i, place))
             return false;
     return true;
 }
@@ -224,4 +244,5 @@ void td_schedule_free(td_schedule *s)
     free(s->source);
     free((void *)s->memory);
     free(s->batch);
+    td_journal_destroy(&s->kept);
 }

@@ -13,7 +13,8 @@ typedef struct checkpoint {
 } checkpoint;
 
 struct td_checkpoints {
-    char *name, *line;
+    char *name;
+    _Atomic(char *) line; /* made by the first td_checkpoints_line after an addition */
     checkpoint *list;
     size_t count, room;
     size_t failed, first; /* how many differ; the first of them, or count */
@@ -22,22 +23,18 @@ struct td_checkpoints {
 /* -- the list ------------------------------------------------------------------------------------------------------ */
 
 /* NULL without memory. */
-static char *make_line(const td_checkpoints *c, const char *name, const td_report *added)
+static char *make_line(const td_checkpoints *c)
 {
     td_text out = {0};
-    const bool differs = added && !td_report_passed(added);
-    const size_t count = c->count + (added ? 1 : 0), failed = c->failed + differs;
     td_text_add(&out, "%s: ", c->name);
-    if (!count)
+    if (!c->count)
         td_text_add(&out, "no checkpoints");
-    else if (!failed)
-        td_text_add(&out, count == 1 ? "the only checkpoint matches" : "all %zu checkpoints match", count);
-    else {
-        const bool new_first = c->first == c->count;
-        td_text_add(&out, "%zu of %zu checkpoint%s differ%s, first \"%s\": %s", failed, count, td_text_s(count),
-                    failed == 1 ? "s" : "", new_first ? name : c->list[c->first].name,
-                    td_report_line(new_first ? added : c->list[c->first].report));
-    }
+    else if (!c->failed)
+        td_text_add(&out, c->count == 1 ? "the only checkpoint matches" : "all %zu checkpoints match", c->count);
+    else
+        td_text_add(&out, "%zu of %zu checkpoint%s differ%s, first \"%s\": %s", c->failed, c->count,
+                    td_text_s(c->count), c->failed == 1 ? "s" : "", c->list[c->first].name,
+                    td_report_line(c->list[c->first].report));
     if (out.failed)
         free(out.text);
     return out.failed ? NULL : out.text;
@@ -50,9 +47,7 @@ td_status td_checkpoints_create(const char *name, td_checkpoints **out)
     td_checkpoints *made = calloc(1, sizeof *made);
     if (made)
         made->name = strdup(name);
-    if (made && made->name)
-        made->line = make_line(made, NULL, NULL);
-    if (!made || !made->line) {
+    if (!made || !made->name) {
         td_checkpoints_destroy(&made);
         return td_fail_alloc(sizeof *made + strlen(name) + 1);
     }
@@ -70,7 +65,7 @@ void td_checkpoints_destroy(td_checkpoints **checkpoints)
         td_report_destroy(&c->list[i].report);
     }
     free(c->list);
-    free(c->line);
+    free(atomic_load(&c->line));
     free(c->name);
     free(c);
     *checkpoints = NULL;
@@ -91,14 +86,10 @@ td_status td_checkpoints_add(td_checkpoints *c, const char *name, td_report **re
         c->list = list;
         c->room = room;
     }
-    char *copy = strdup(name), *line = make_line(c, name, *report);
-    if (!copy || !line) {
-        free(copy);
-        free(line);
+    char *copy = strdup(name);
+    if (!copy)
         return td_fail_alloc(strlen(name) + 1);
-    }
-    free(c->line);
-    c->line = line;
+    free(atomic_exchange(&c->line, NULL));
     const bool differs = !td_report_passed(*report), new_first = c->first == c->count;
     c->list[c->count].name = copy;
     c->list[c->count++].report = *report;
@@ -145,7 +136,19 @@ size_t td_checkpoints_first(const td_checkpoints *c)
 
 const char *td_checkpoints_line(const td_checkpoints *c)
 {
-    return c ? c->line : "";
+    if (!c)
+        return "";
+    /* The first caller makes it; of two at once, one keeps its own and the other takes that. */
+    td_checkpoints *const mine = (td_checkpoints *)(uintptr_t)c;
+    char *line = atomic_load(&mine->line);
+    if (!line) {
+        char *const made = make_line(c);
+        if (atomic_compare_exchange_strong(&mine->line, &line, made))
+            line = made;
+        else
+            free(made);
+    }
+    return line ? line : "";
 }
 
 static td_status fail_null(const char *call, const td_checkpoints *c)
@@ -225,7 +228,7 @@ td_status td_checkpoints_text(const td_checkpoints *c, char **text)
         td_text_add(&out, "%s\n", whole);
         td_free(whole);
     } else {
-        td_text_add(&out, "%s\n\n", c->line);
+        td_text_add(&out, "%s\n\n", td_checkpoints_line(c));
     }
     if (c->count)
         add_table(c, &out);

@@ -107,6 +107,7 @@ module bench_program;
   task automatic measure(input string kind, input td_memory memory, input string label, input string what);
     real start, one, all;
     if (only != "" && only != {kind, "/", label}) return;
+    call_by_call(memory, "load");
     call_by_call(memory, label);
     whole(label);
     for (int r = 0; r < rounds; r++) begin

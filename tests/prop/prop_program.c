@@ -44,6 +44,7 @@ static const struct {
     {"(rt rs) (ct cs) -> (rt ct rs) cs", "rs=4 cs=4 pad=1", ""},
     {"r c -> (r c) 1", "slot=8 lsb=4", "index ^ 1"},
     {"r (ct cs) -> (r ct) cs", "cs=4 tail=clip", ""},
+    {"r c -> (k r c) 1", "k=2", ""},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
