@@ -127,7 +127,7 @@
       bit [Per*32-1:0] word; \
       bit              unknown; \
       unknown = 1'b0; \
-      for (int i = 0; i < count; i++) begin \
+      for (int unsigned left = 32'(count); left != 0; left--) begin \
         if (step == 0) begin \
           at = int'(m_chunk[c]); \
           c += 1; \
@@ -143,7 +143,7 @@
  \
     virtual function void deposit_run(input int at, input int count, input int step, input int c); \
       bit [Per*32-1:0] word; \
-      for (int i = 0; i < count; i++) begin \
+      for (int unsigned left = 32'(count); left != 0; left--) begin \
         if (step == 0) begin \
           at = int'(m_chunk[c]); \
           c += 1; \
