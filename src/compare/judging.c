@@ -245,7 +245,7 @@ static td_status accept_first(td_judging *c, const td_run *run, bool *accepted)
     return TD_OK;
 }
 
-/* -- all of them ---------------------------------------------------------------------------------------------------- */
+/* -- all of them --------------------------------------------------------------------------------------------------- */
 
 td_status td_judge_memory(td_judging *c, const td_run *run)
 {

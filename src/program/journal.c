@@ -1,5 +1,5 @@
-/* See journal.h. Called by run.c where a step that may be refused comes after one that writes. All copies of a run lie in
- * one buffer, which is kept for the next run while it is small. */
+/* See journal.h. Called by run.c where a step that may be refused comes after one that writes. All copies of a run lie
+ * in one buffer, which is kept for the next run while it is small. */
 #include "program/journal.h"
 
 #include <stdlib.h>
