@@ -1,7 +1,8 @@
 /* Large loads and dumps of memories that lie over others, in blocks (td_blocks of call.h): the words of a block are put
  * together in a scratch and go on through the layers below while the caches have them, or come from there and go on to
  * the tensor. Memory is gone over once, where a whole copy of the words would be written and read again. A block is a
- * layer of the tensor's first dimension (plan/layers.h) whose words follow each other. Called by call.c and tensors.c.
+ * layer of the tensor's first dimension (plan/layers.h) whose words follow each other. Words that the tensor has as they
+ * stand need no scratch (word_runs.c). Called by call.c and tensors.c.
  * Calls that may be refused half way, that need words as they were, or whose elements have copies are not cut. */
 #include "backdoor/call.h"
 #include "base/pool.h"
@@ -32,15 +33,18 @@ static uint64_t count_words(const td_plan *plan, uint64_t *first)
 
 static bool may_be_cut(const td_call *c, const td_run *run)
 {
-    const td_memory *memory = c->bank[0];
-    if (c->banks != 1 || c->staged_words ||
-        c->tensor->elems * c->tensor->dtype.bytes < LEAST_BLOCKS * td_blocks_bytes || c->layout->keep ||
-        c->layout->clip || !td_memory_passes(memory, c->writes_tensor))
-        return false;
     return !run->convert || (!run->convert->numbers && !(run->convert->check && c->writes_tensor));
 }
 
-td_status td_blocks_find(const td_call *c, const td_plan_request *request, td_call_state *s)
+static bool may_pass(const td_call *c)
+{
+    return c->banks == 1 && !c->staged_words && !c->layout->keep && !c->layout->clip &&
+           c->tensor->elems * c->tensor->dtype.bytes >= LEAST_BLOCKS * td_blocks_bytes &&
+           td_memory_passes(c->bank[0], c->writes_tensor);
+}
+
+/* Layers of the tensor whose words follow each other. */
+static bool find_layers(const td_call *c, const td_plan_request *request, td_call_state *s)
 {
     const td_memory *memory = c->bank[0];
     td_blocks *b = &s->blocks;
@@ -48,7 +52,7 @@ td_status td_blocks_find(const td_call *c, const td_plan_request *request, td_ca
     if (c->writes_tensor)
         part.part_of_bytes = c->tensor->elems * c->tensor->dtype.bytes;
     if (!may_be_cut(c, &s->run) || !td_layers_find(&part, 1, td_blocks_bytes, &b->cut))
-        return TD_OK;
+        return false;
     const td_plan *plan = b->cut.plan;
     uint64_t last_first = 0;
     b->words = count_words(plan, &b->first);
@@ -57,7 +61,14 @@ td_status td_blocks_find(const td_call *c, const td_plan_request *request, td_ca
     if (!b->last_words || last_first != b->first || (copies && c->writes_tensor) ||
         b->words * memory->word_bytes > MOST_BLOCKS * td_blocks_bytes)
         td_layers_free(&b->cut);
-    return TD_OK;
+    return b->cut.plan != NULL;
+}
+
+void td_blocks_find(const td_call *c, const td_plan_request *request, const td_plan *plan, td_call_state *s)
+{
+    s->blocks.runs.words = 0;
+    s->blocks.found =
+        may_pass(c) && ((!s->run.convert && td_word_runs_find(c, plan, &s->blocks.runs)) || find_layers(c, request, s));
 }
 
 /* -- running them -------------------------------------------------------------------------------------------------- */
@@ -101,7 +112,7 @@ static void run_block(const job *j, uint64_t block, unsigned char *scratch)
     run.bank = &bank;
     run.tensor = tensor->data + block * b->cut.rows * row_bytes;
     if (j->call->writes_tensor) {
-        memory->backing->read_words(memory, word, words, scratch);
+        memory->backing->read_words(memory, word, words, scratch, false);
         td_exec_dump(&run);
     } else {
         td_exec_load(&run);
@@ -121,16 +132,13 @@ static void run_pieces(void *context, unsigned begin, unsigned end)
     }
 }
 
-static bool alone(const td_memory *memory, uint64_t first, uint64_t count);
-
 static void look_below(void *context, td_memory *below, uint64_t first, uint64_t count)
 {
     bool *whole = context;
-    *whole = *whole && alone(below, first, count);
+    *whole = *whole && td_words_alone(below, first, count);
 }
 
-/* No other words have bits in the words of the arrays that these lie in, so that they can be written beside others. */
-static bool alone(const td_memory *memory, uint64_t first, uint64_t count)
+bool td_words_alone(const td_memory *memory, uint64_t first, uint64_t count)
 {
     bool whole = true;
     return !memory->backing || (memory->backing->reach(memory, first, count, look_below, &whole) && whole);
@@ -144,7 +152,7 @@ static bool may_be_shared(const job *j)
     for (unsigned piece = 0; piece < j->pieces && apart && !j->call->writes_tensor; piece++) {
         const uint64_t from = first_block(j, piece), to = first_block(j, piece + 1),
                        count = (to - from) * b->words - (to == b->cut.count ? b->words - b->last_words : 0);
-        apart = alone(j->call->bank[0], first_word(j->call, b, from), count);
+        apart = td_words_alone(j->call->bank[0], first_word(j->call, b, from), count);
     }
     return apart;
 }
@@ -154,6 +162,10 @@ void td_blocks_run(const td_call *c, const td_call_state *s)
     TD_LIGHT_STEP(step, "move blocks");
     td_profile_step_bytes(step, c->tensor->elems * c->tensor->dtype.bytes);
     const td_blocks *b = &s->blocks;
+    if (b->runs.words) {
+        td_word_runs_run(c, &b->runs);
+        return;
+    }
     job j = {c, s, td_pool_parts(c->tensor->elems * c->tensor->dtype.bytes, b->cut.count),
              td_stream_copies(b->cut.count * b->words * c->bank[0]->word_bytes)};
     if (j.pieces > 1 && !may_be_shared(&j))

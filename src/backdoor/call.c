@@ -7,7 +7,6 @@
 #include "base/cpu.h"
 #include "base/profile.h"
 #include "plan/cache.h"
-#include "plan/walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -301,8 +300,8 @@ static td_status bring_in(const td_call *c, td_call_state *s, bool blocks)
     const td_plan_request request = request_of(c, s->memory_dtype);
     td_status status = td_cache_plan(&request, &plan);
     if (!status && blocks)
-        status = td_blocks_find(c, &request, s);
-    if (!status && !s->blocks.cut.plan)
+        td_blocks_find(c, &request, plan, s);
+    if (!status && !s->blocks.found)
         status = bring_spans(c, s, plan);
     td_plan_release(&plan);
     return status;
@@ -342,6 +341,7 @@ static td_status begin(const td_call *c, td_call_state *s, bool blocks)
     s->spans = NULL;
     s->saved = NULL;
     s->span_count = 0;
+    s->blocks.found = false;
     s->blocks.cut.plan = NULL;
     td_status status = td_call_check(c);
     if (status)

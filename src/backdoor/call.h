@@ -8,6 +8,7 @@
 #include "exec/exec.h"
 #include "memory/memory.h"
 #include "plan/layers.h"
+#include "plan/walk.h"
 #include "tensor/tensor.h"
 
 /* What td_call_begin looks up, where the caller has found it before and holds it, as a program does. */
@@ -35,9 +36,21 @@ typedef struct td_call {
 
 #define TD_CALL_FEW_BANKS 64
 
-/* A large call on a memory that lies over others, in blocks of words (blocks.c). */
+/* Words that the tensor has as they stand: runs of whole words, which follow each other on both sides (word_runs.c). */
+typedef struct td_word_runs {
+    uint64_t words;              /* of a run; 0: the call is none of them */
+    uint64_t count;              /* of runs */
+    td_at at;                    /* the first: bytes of the tensor, and words */
+    td_node node[TD_WALK_NODES]; /* from run to run, in the same units */
+    size_t node_count;
+} td_word_runs;
+
+/* A large call on a memory that lies over others: runs of words that need no scratch, or blocks of words that are put
+ * together in one (blocks.c). */
 typedef struct td_blocks {
-    td_layers cut;                     /* without a plan: the call is none */
+    bool found; /* the call is one of the two */
+    td_word_runs runs;
+    td_layers cut;                     /* without a plan: no blocks */
     uint64_t first, words, last_words; /* of the first block; how many words a block and the last one have */
 } td_blocks;
 
@@ -78,9 +91,17 @@ td_status td_call_check_dtype(const td_call *c, td_dtype memory_dtype);
 void td_call_name_element(const td_call *c, const td_plan *plan, uint64_t bank, const td_word_bits *bits);
 
 /* blocks.c: finds blocks where the words of a call can pass, and moves them: what td_exec_load and td_call_put_back do,
- * or a bring-in and td_exec_dump. td_blocks_find fails as td_backing.prepare does. */
-td_status td_blocks_find(const td_call *c, const td_plan_request *request, td_call_state *state);
+ * or a bring-in and td_exec_dump. `plan` is that of the whole call. */
+void td_blocks_find(const td_call *c, const td_plan_request *request, const td_plan *plan, td_call_state *state);
 void td_blocks_run(const td_call *c, const td_call_state *state);
+
+/* word_runs.c: the same for words that the tensor has as they stand. td_blocks_find and td_blocks_run call them. */
+bool td_word_runs_find(const td_call *c, const td_plan *plan, td_word_runs *out);
+void td_word_runs_run(const td_call *c, const td_word_runs *runs);
+
+/* blocks.c: no other words have bits in the words of the arrays that these lie in, so that they can be written beside
+ * others. */
+bool td_words_alone(const td_memory *memory, uint64_t first, uint64_t count);
 
 /* Bytes of the tensor in a block. Tests make it small, so that small calls have blocks. */
 extern uint64_t td_blocks_bytes;

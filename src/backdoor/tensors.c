@@ -58,7 +58,7 @@ static td_status load(const td_call *c, td_call_state *s)
         if (status)
             return status;
     }
-    if (s->blocks.cut.plan) {
+    if (s->blocks.found) {
         td_blocks_run(c, s);
         return TD_OK;
     }
@@ -93,7 +93,7 @@ static td_status check_values(const td_run *run)
 static td_status dump(const td_call *c, const td_call_state *s)
 {
     const td_run *run = &s->run;
-    if (s->blocks.cut.plan) {
+    if (s->blocks.found) {
         td_blocks_run(c, s);
         return TD_OK;
     }

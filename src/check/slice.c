@@ -85,7 +85,7 @@ static void check_job(const kernel *k, td_slicing *t)
 
 static void check(const kernel *k)
 {
-    static const uint64_t rows[] = {1, 8, 9, 10, 16, 23, 31};
+    static const uint64_t rows[] = {1, 8, 9, 10, 16, 23, 31, 32, 43, 64, 71};
     unsigned turn = 0;
     for (unsigned lane_bytes = 1; lane_bytes <= 8; lane_bytes *= 2)
         for (unsigned bits = 1; bits <= 8 * lane_bytes; bits++)
@@ -94,7 +94,7 @@ static void check(const kernel *k)
                                 .lane_bytes = lane_bytes,
                                 .slices = slices,
                                 .first_bit = turn % 3 ? turn % 8 : 0,
-                                .rows = turn % 97 == 0 ? MOST_ROWS : rows[turn % 7]};
+                                .rows = turn % 97 == 0 ? MOST_ROWS : rows[turn % 11]};
                 const uint64_t row_bytes = ((uint64_t)t.first_bit + (uint64_t)slices * bits + 7) / 8;
                 t.row_bytes = (int64_t)(row_bytes + (turn % 5 ? turn % 5 - 1 : 0));
                 check_job(k, &t);

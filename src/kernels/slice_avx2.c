@@ -2,7 +2,8 @@
  * slices that have their lanes in 64 bits are a group. Eight rows of a group are taken at a time: the bits of each are
  * spread over the lanes of a register of 64, or are those lanes where they fill them; and the eight are transposed, so
  * that a vector has the lanes of one slice. Back it is the same in the other order; the bits of a row are collected in
- * all groups and stored in pieces of 64. The last rows, which a load of 64 bits would leave, go through plain C. */
+ * all groups and stored in pieces of 64. The last rows, which a load of 64 bits would leave, go through plain C. Slices
+ * that are whole lanes, and as many as 16 bytes have, go another way (slice_whole.inc). */
 #include "kernels/bits.h"
 #include "kernels/slice.h"
 
@@ -350,28 +351,74 @@ static td_slicing rest_of(const td_slicing *t, uint64_t done, unsigned char **la
     return rest;
 }
 
-#define MOVE_ROWS(lanes_fn, plain_fn)                                                                                  \
-    unsigned char *lane[TD_SLICE_MOST];                                                                                \
-    const uint64_t done = safe_rows(t) / ROWS * ROWS;                                                                  \
-    if (t->lane_bytes == 1)                                                                                            \
-        lanes_fn(t, 1, words, done);                                                                                   \
-    else if (t->lane_bytes == 2)                                                                                       \
-        lanes_fn(t, 2, words, done);                                                                                   \
-    else if (t->lane_bytes == 4)                                                                                       \
-        lanes_fn(t, 4, words, done);                                                                                   \
-    else                                                                                                               \
-        lanes_fn(t, 8, words, done);                                                                                   \
-    const td_slicing rest = rest_of(t, done, lane);                                                                    \
-    plain_fn(&rest, words + (int64_t)done * t->row_bytes)
+#define MOVE_ROWS(lanes_fn, t, words, rows)                                                                            \
+    do {                                                                                                               \
+        if ((t)->lane_bytes == 1)                                                                                      \
+            lanes_fn(t, 1, words, rows);                                                                               \
+        else if ((t)->lane_bytes == 2)                                                                                 \
+            lanes_fn(t, 2, words, rows);                                                                               \
+        else if ((t)->lane_bytes == 4)                                                                                 \
+            lanes_fn(t, 4, words, rows);                                                                               \
+        else                                                                                                           \
+            lanes_fn(t, 8, words, rows);                                                                               \
+    } while (0)
+
+#define ASIDE_BYTES 1024
+#define ASIDE_ROOM 128 /* behind them, for loads and stores that go too far */
+
+/* Bytes of eight rows from the first on, of which none behind them is touched; 0: too many to be moved aside. */
+static size_t aside_bytes(const td_slicing *t)
+{
+    const uint64_t row = (t->first_bit + (uint64_t)t->slices * t->bits + 7) / 8,
+                   bytes = (ROWS - 1) * (uint64_t)t->row_bytes + row;
+    return t->rows >= ROWS && bytes <= ASIDE_BYTES && row <= (uint64_t)t->row_bytes ? (size_t)bytes : 0;
+}
+
+TARGET static void slice_any(const td_slicing *t, unsigned char *words)
+{
+    unsigned char *lane[TD_SLICE_MOST], aside[ASIDE_BYTES + ASIDE_ROOM];
+    const uint64_t done = safe_rows(t) / ROWS * ROWS;
+    MOVE_ROWS(slice_lanes, t, words, done);
+    td_slicing rest = rest_of(t, done, lane);
+    words += (int64_t)done * t->row_bytes;
+    const size_t bytes = aside_bytes(&rest);
+    if (bytes) {
+        memcpy(aside, words, bytes);
+        MOVE_ROWS(slice_lanes, &rest, aside, ROWS);
+        rest = rest_of(&rest, ROWS, lane);
+        words += ROWS * t->row_bytes;
+    }
+    td_slice_c(&rest, words);
+}
+
+TARGET static void unslice_any(const td_slicing *t, unsigned char *words)
+{
+    unsigned char *lane[TD_SLICE_MOST], aside[ASIDE_BYTES + ASIDE_ROOM];
+    const uint64_t done = safe_rows(t) / ROWS * ROWS;
+    MOVE_ROWS(unslice_lanes, t, words, done);
+    td_slicing rest = rest_of(t, done, lane);
+    words += (int64_t)done * t->row_bytes;
+    const size_t bytes = aside_bytes(&rest);
+    if (bytes) {
+        memcpy(aside, words, bytes);
+        MOVE_ROWS(unslice_lanes, &rest, aside, ROWS);
+        memcpy(words, aside, bytes);
+        rest = rest_of(&rest, ROWS, lane);
+        words += ROWS * t->row_bytes;
+    }
+    td_unslice_c(&rest, words);
+}
+
+#include "kernels/slice_whole.inc"
 
 TARGET TD_SLICE_KERNEL(slice, avx2)
 {
-    MOVE_ROWS(slice_lanes, td_slice_c);
+    move_whole(t, words, false, slice_any);
 }
 
 TARGET TD_SLICE_KERNEL(unslice, avx2)
 {
-    MOVE_ROWS(unslice_lanes, td_unslice_c);
+    move_whole(t, words, true, unslice_any);
 }
 
 void td_slice_init_avx2(td_slice_kernels *kernels)

@@ -36,11 +36,12 @@ typedef struct td_backing {
     /* Words that pass between the layers below and a scratch, `words`, which has them in the form of `data`: a large
      * call takes them block by block, so that memory is gone over once (backdoor/blocks.c). Only where `passes`, asked
      * by td_memory_passes, says that nothing can be refused on the way and no bit is x; NULL: never. `stream`: they are
-     * part of something large, which is stored past the caches. Calls for words
-     * that lie in different words below may run at the same time. */
+     * part of something large, which is stored past the caches. Calls for words that lie in different words below may
+     * run at the same time. */
     bool (*passes)(const td_memory *memory, bool reads);
-    void (*read_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words);
-    void (*write_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream);
+    void (*read_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream);
+    void (*write_words)(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *words,
+                        bool stream);
     void (*destroy)(struct td_backing *backing);
 
     /* Where words lie, for whoever has to fetch what is below (design/layers.c): the memories below, and with `reach` a

@@ -12,9 +12,10 @@
 
 #define BLOCK_BITS ((uint64_t)16 << 13) /* 16 KiB */
 #define LEAST_ROWS 64
-#define STREAM_BYTES ((size_t)16 << 10) /* of a scratch for words that are streamed */
-#define STREAM_RUN 512                  /* bytes: shorter runs are not worth it */
-#define LEAST_COPY 128                  /* bits: shorter runs go faster as fields */
+#define STREAM_BYTES ((size_t)4 << 10) /* of a scratch for words that are streamed */
+#define STREAM_ROWS 32                 /* of the words: a scratch holds a multiple of so many, which kernels like */
+#define STREAM_RUN 512                 /* bytes: shorter runs are not worth it */
+#define LEAST_COPY 128                 /* bits: shorter runs go faster as fields */
 
 static void drop_node(td_node *node, size_t *count, size_t at)
 {
@@ -110,6 +111,31 @@ static void stream_slices(const td_slicing *slice, const td_slice_kernels *kerne
     }
 }
 
+/* The same for rows that follow each other without gaps. */
+static void stream_rows(const td_slicing *slice, const td_slice_kernels *kernels, td_move_fn copy, unsigned char *words)
+{
+    _Alignas(64) unsigned char scratch[STREAM_BYTES];
+    unsigned char *lane[TD_SLICE_MOST];
+    const uint64_t most = STREAM_BYTES / (size_t)slice->row_bytes / STREAM_ROWS * STREAM_ROWS;
+    td_slicing some = *slice;
+    some.lane = lane;
+    for (uint64_t r = 0; r < slice->rows; r += some.rows) {
+        const uint64_t left = slice->rows - r;
+        some.rows = left < most ? left : most;
+        for (unsigned s = 0; s < slice->slices; s++)
+            lane[s] = slice->lane[s] + r * slice->lane_bytes;
+        kernels->unslice(&some, scratch);
+        copy(words + (int64_t)r * slice->row_bytes, 0, scratch, 0, 1, some.rows * (size_t)slice->row_bytes, true);
+    }
+}
+
+/* Rows without gaps, of which a scratch holds some. */
+static bool are_dense(const td_slicing *slice)
+{
+    return slice->first_bit == 0 && (uint64_t)slice->row_bytes * 8 == (uint64_t)slice->slices * slice->bits &&
+           slice->row_bytes * STREAM_ROWS <= (int64_t)STREAM_BYTES;
+}
+
 static void move_slices(const td_plan *plan, const slices *s, const td_box *box, const td_bits_sides *sides)
 {
     td_slice_kernels kernels;
@@ -128,8 +154,10 @@ static void move_slices(const td_plan *plan, const slices *s, const td_box *box,
             lane[i] = td_ground_at(plan, sides->array, at.select) + at.memory / 8;
         }
         slice.first_bit = (unsigned)(w.at.tensor & 7);
-        if (stream)
+        if (stream && !sides->back)
             stream_slices(&slice, &kernels, moves.copy, words);
+        else if (stream && are_dense(&slice))
+            stream_rows(&slice, &kernels, moves.copy, words);
         else
             (sides->back ? kernels.unslice : kernels.slice)(&slice, words);
     }
@@ -250,7 +278,7 @@ static void copy_bytes(const td_plan *plan, const job *j, const td_box *box, con
         unsigned char *place = td_ground_at(plan, sides->array, w.at.select) + w.at.memory / 8,
                       *word = sides->words + w.at.tensor / 8;
         if (sides->back)
-            kernels.copy(word, of_words, place, of_arrays, j->weave.rows, bytes, false);
+            kernels.copy(word, of_words, place, of_arrays, j->weave.rows, bytes, stream);
         else
             kernels.copy(place, of_arrays, word, of_words, j->weave.rows, bytes, stream);
     }

@@ -98,12 +98,13 @@ static void bring_blocks(const td_memory *memory, coded *c, uint64_t first, uint
     for (uint64_t at = first; at < first + count; at += block) {
         const uint64_t words = first + count - at < block ? first + count - at : block;
         unsigned char *stored = place_block(&own, c->raw, at);
-        c->raw->backing->read_words(c->raw, at, words, stored);
+        c->raw->backing->read_words(c->raw, at, words, stored, false);
         decode_from(stored, memory, c, at, words, bad);
     }
 }
 
-static void write_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream)
+static void write_words(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *words,
+                        bool stream)
 {
     const coded *c = (const coded *)memory->backing;
     scratch own;

@@ -24,7 +24,7 @@ typedef struct td_organisation_run {
     uint64_t first, count; /* of the memory's words */
     unsigned char *words;  /* the first of them */
     unsigned char *const *array;
-    bool stream; /* a write is part of something large: it may store past the caches */
+    bool stream; /* they are part of something large: a move may store past the caches */
 } td_organisation_run;
 
 /* From the words into every copy of their bits, and from one copy into the words. Bits of a word's storage above its

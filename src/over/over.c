@@ -211,16 +211,18 @@ static bool passes(const td_memory *memory, bool reads)
     return !o->nested && !any_x(o) && td_organisation_passes(o->organisation, reads);
 }
 
-static void write_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream)
+static void write_words(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *words,
+                        bool stream)
 {
     const over *o = (const over *)memory->backing;
-    td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, stream}, false);
+    const td_organisation_run run = {first, count, (unsigned char *)words, o->data, stream}; /* it is only read */
+    td_organisation_pass(o->organisation, &run, false);
 }
 
-static void read_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words)
+static void read_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream)
 {
     const over *o = (const over *)memory->backing;
-    td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, false}, true);
+    td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, stream}, true);
 }
 
 /* -- where they lie ------------------------------------------------------------------------------------------------ */

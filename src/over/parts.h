@@ -37,7 +37,7 @@ typedef struct td_bits_sides {
     unsigned char *words;
     unsigned char *const *array;
     bool back;   /* from the arrays into the words */
-    bool stream; /* not back: store past the caches where that is possible; the caller calls td_move_fence */
+    bool stream; /* store past the caches where that is possible; the caller calls td_move_fence */
 } td_bits_sides;
 
 /* bits.c: moves a box of bits, whose nodes begin at `node`. */
