@@ -7,4 +7,4 @@
 #define APPLY(term, plane) _mm512_gf2p8affine_epi64_epi8(plane, _mm512_set1_epi64((long long)(term)->affine), 0)
 #include "kernels/code.inc"
 
-CODE_MAP(gfni)
+CODE_MAP(gfni, NO_SINGLE)
