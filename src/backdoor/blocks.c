@@ -1,8 +1,8 @@
 /* Large loads and dumps of memories that lie over others, in blocks (td_blocks of call.h): the words of a block are put
  * together in a scratch and go on through the layers below while the caches have them, or come from there and go on to
  * the tensor. Memory is gone over once, where a whole copy of the words would be written and read again. A block is a
- * layer of the tensor's first dimension (plan/layers.h) whose words follow each other. Words that the tensor has as they
- * stand need no scratch (word_runs.c). Called by call.c and tensors.c.
+ * layer of the tensor's first dimension (plan/layers.h) whose words follow each other. Words that the tensor has as
+ * they stand need no scratch (word_runs.c). Called by call.c and tensors.c.
  * Calls that may be refused half way, that need words as they were, or whose elements have copies are not cut. */
 #include "backdoor/call.h"
 #include "base/pool.h"

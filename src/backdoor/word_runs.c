@@ -1,5 +1,5 @@
-/* Large loads and dumps of memories that lie over others, where the tensor has the words as they stand: rows of bytes in
- * consecutive words, and whatever else is runs of whole words on both sides. The layers below take them out of the
+/* Large loads and dumps of memories that lie over others, where the tensor has the words as they stand: rows of bytes
+ * in consecutive words, and whatever else is runs of whole words on both sides. The layers below take them out of the
  * tensor, and put them there, without a scratch in between. Called by blocks.c, which has looked at what lies below;
  * words of which some bits are no data are none of this file's. */
 #include "backdoor/call.h"

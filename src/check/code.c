@@ -149,8 +149,8 @@ static void make_map(td_code_map *map, size_t src_bytes, size_t dst_bytes, bool 
     finish_map(map, &term_count, (uint32_t)src_bytes - 1, syndromes);
 }
 
-/* Data as they are with one byte of check bits in 32 bits above them, or such words to their data: what a kernel may have
- * its own way for. */
+/* Data as they are with one byte of check bits in 32 bits above them, or such words to their data: what a kernel may
+ * have its own way for. */
 static void make_single_map(td_code_map *map, uint32_t dwords, bool checks, bool with_address)
 {
     uint32_t term_count = 0;
