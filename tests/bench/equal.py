@@ -2,7 +2,7 @@
 """equal.py COMMAND [TEXT...]: are two runs of one build equal on a noisy machine? Keeps a baseline of `tensordoor
 bench` and holds so many runs of the same command against it, while a process of ours keeps the last core busy with
 arithmetic and with memory in turns. Prints a line a run and the rates, and exits with 1 when a run has another verdict
-than equal for a case. With --plant P it first makes the baseline faster by P percent, as if all of now were slower by
+than equal or undecided for a case. With --plant P it first makes the baseline faster by P percent, as if all of now were slower by
 that much, and prints how many cases are found. It takes minutes: no part of tests/run."""
 import argparse
 import csv
@@ -73,8 +73,8 @@ def main():
     parser.add_argument("--through", default="", help="a command that runs every bench, as a lock")
     parser.add_argument("--plant", type=float, default=0, help="percent")
     arguments = parser.parse_args()
-    count = {"equal": 0, "new": 0, "faster": 0, "spreads": 0, "slower": 0, "fails": 0}
-    other, failed, loud = {}, 0, 0
+    count = {"equal": 0, "new": 0, "faster": 0, "undecided": 0, "spreads": 0, "slower": 0, "fails": 0}
+    other, undecided, missed, failed, loud = {}, {}, [], 0, 0
     child = 0 if arguments.quiet else keep_busy()
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -85,15 +85,21 @@ def main():
                 start = time.monotonic()
                 code, rows = bench(arguments, folder, "--baseline", KEPT, "--check")
                 loud += code != 0
-                here = [row for row in rows if row["verdict"] not in ("equal", "new")]
+                here = [row for row in rows if row["verdict"] not in ("equal", "new", "undecided")]
+                open_cases = [row for row in rows if row["verdict"] == "undecided"]
                 failed += bool(here)
                 for row in rows:
                     count[row["verdict"]] += 1
                 for row in here:
                     other.setdefault("%s/%s" % (row["group"], row["case"]), []).append(
                         "%s %+.0f %%" % (row["verdict"], 100 * float(row["change"])))
-                print("run %2d of %d: %.0f s, %d cases, exit %d%s" % (
-                    run + 1, arguments.runs, time.monotonic() - start, len(rows), code,
+                missed += [(row["case"], row["verdict"]) for row in rows]
+                for row in open_cases:
+                    undecided["%s/%s" % (row["group"], row["case"])] = undecided.get(
+                        "%s/%s" % (row["group"], row["case"]), 0) + 1
+                print("run %2d of %d: %.0f s, %d cases, %d undecided, %d calm, exit %d%s" % (
+                    run + 1, arguments.runs, time.monotonic() - start, len(rows), len(open_cases),
+                    sum(row["calm"] == "yes" for row in rows), code,
                     "".join("\n    %s/%s %s %+.0f %%" % (r["group"], r["case"], r["verdict"], 100 * float(r["change"]))
                             for r in here[:12])), flush=True)
     finally:
@@ -102,8 +108,12 @@ def main():
             os.waitpid(child, 0)
     total = sum(count.values())
     print("%d runs, %d verdicts: %s" % (arguments.runs, total, ", ".join("%d %s" % (n, v) for v, n in count.items())))
-    print("%d runs had another verdict than equal, --check refused %d" % (failed, loud))
+    print("%d runs had another verdict than equal or undecided, --check refused %d" % (failed, loud))
+    if undecided:
+        print("undecided: " + ", ".join("%s %d" % item for item in sorted(undecided.items(), key=lambda i: -i[1])[:12]))
     if arguments.plant:
+        missed = [name for name, verdict in missed if verdict == "equal"]
+        print("called equal: " + (", ".join(sorted(set(missed))) or "none"))
         print("planted %g %%: %.2f %% found, %.2f %% fail" % (
             arguments.plant, 100 * (count["slower"] + count["fails"]) / total, 100 * count["fails"] / total))
         return 0

@@ -1,16 +1,16 @@
 """What a run of `tensordoor bench` is, as JSON: `check(run)` raises AssertionError with the path of what is wrong.
-Every
-member is listed; another one is an error too."""
+Every member is listed; another one is an error too."""
 
 STAT = {"median": float, "low": float, "high": float, "spread": float, "spread_low": float, "spread_high": float,
         "samples": int, "outliers": int}
-FIGURE = {"group": str, "case": str, "series": str, "elems": int, "bytes": int, "threads": int, "ns": STAT,
-          "reference?": str, "ratio?": STAT, "peers": (str, STAT), "allocations?": float, "peak_bytes?": int,
+FIGURE = {"group": str, "case": str, "series": str, "elems": int, "bytes": int, "threads": int, "calm": bool,
+          "disturbed": int, "ns": STAT, "reference?": str, "ratio?": STAT, "peers": (str, STAT), "allocations?": float, "peak_bytes?": int,
           "hits?": float, "extra": (str, float)}
 SKIPPED = {"group": str, "case": str, "skipped": str}
 RUN = {"format": str, "version": int, "tensordoor": str, "commit": str, "time": str,
        "machine": {"processor": str, "system": str, "isa": str, "cores": int},
-       "fitness": {"fit": bool, "load": float, "steal": float, "calibration": float, "governor": str, "why": str},
+       "fitness": {"fit": bool, "load": float, "steal": float, "calibration": float, "calm": float, "probe_ns": float,
+                   "governor": str, "why": str},
        "method": {"samples": int, "measurement_ns": int, "warm_up_ns": int},
        "figures": [None]}
 
@@ -38,7 +38,7 @@ def hold(value, schema, path):
 def check(run):
     head = {name: schema for name, schema in RUN.items() if name != "figures"}
     hold({name: value for name, value in run.items() if name != "figures"}, head, "run")
-    assert run["format"] == "tensordoor-bench" and run["version"] == 1
+    assert run["format"] == "tensordoor-bench" and run["version"] == 2
     assert isinstance(run["figures"], list) and run["figures"]
     for i, figure in enumerate(run["figures"]):
         hold(figure, SKIPPED if "skipped" in figure else FIGURE, "figures[%d]" % i)

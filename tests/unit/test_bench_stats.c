@@ -114,7 +114,7 @@ static void sampling_fills_its_time(void **state)
                                    {"none", run_fake, &broken}};
     const bench_method method = {31, 31e6, 1e6};
     bench_sampled out;
-    assert_true(bench_sample(runner, 4, &method, &out));
+    assert_true(bench_sample(runner, 4, &method, NULL, &out));
     assert_true(near(out.ns[0].median, 100) && out.ns[0].samples == 31);
     assert_true(near(out.ratio.median, 0.5) && out.ratio.samples == 31);
     assert_int_equal(out.ns[2].samples, BENCH_SLOW_ROUNDS);
@@ -131,23 +131,24 @@ static void sampling_needs_ours(void **state)
     const bench_runner runner[] = {{"ours", run_fake, &ours}};
     const bench_method method = {31, 31e6, 1e6};
     bench_sampled out;
-    assert_false(bench_sample(runner, 1, &method, &out));
+    assert_false(bench_sample(runner, 1, &method, NULL, &out));
 }
 
 static void fitness_says_why_not(void **state)
 {
     (void)state;
-    bench_fitness f = {.load = 0.4, .steal = 0.001, .calibration = 0.01};
+    bench_fitness f = {.load = 0.4, .steal = 0.001, .calibration = 0.01, .calm = 0.97};
     bench_fitness_judge(&f, 2);
     assert_true(f.fit);
     assert_string_equal(f.why, "");
-    f = (bench_fitness){.load = 3.2, .steal = 0.08, .calibration = 0.31, .governor = "powersave"};
+    f = (bench_fitness){.load = 3.2, .steal = 0.08, .calibration = 0.31, .calm = 0.2, .governor = "powersave"};
     bench_fitness_judge(&f, 2);
     assert_false(f.fit);
-    assert_string_equal(f.why,
-                        "load 3.2, 8 % of the time stolen by the host, a loop of fixed work spreads by 31 %, the "
-                        "processor saves power (set the governor to performance)");
-    bench_fitness_look(&f);
+    assert_string_equal(
+        f.why, "load 3.2, 8 % of the time stolen by the host, a loop of fixed work spreads by 31 %, the "
+               "core is shared for 80 % of the time, the processor saves power (set the governor to performance)");
+    bench_calm calm = {.probe = bench_calm_probe};
+    bench_fitness_look(&calm, &f);
     assert_true(f.calibration >= 0);
 }
 
@@ -233,8 +234,8 @@ static void other_files_are_refused(void **state)
     refused("{\"format\": \"else\"}", "is no run of tensordoor bench: it has no \"format\": \"tensordoor-bench\"");
     refused("[1, 2]", "is no run of tensordoor bench: it has no \"format\": \"tensordoor-bench\"");
     refused("{\"format\": \"tensordoor-bench\", \"version\": 7}",
-            "has version 7 of the format, and this tensordoor reads version 1; measure it anew");
-    refused("{\"format\": \"tensordoor-bench\", \"version\": 1}",
+            "has version 7 of the format, and this tensordoor reads version 2; measure it anew");
+    refused("{\"format\": \"tensordoor-bench\", \"version\": 2}",
             "lacks a member that every run has (machine, fitness, method); measure it anew");
     refused("{\"format\": oops}", "is no JSON at byte 11");
     refused("", "ends early, after 0 bytes: it was half written; remove it, or measure it anew");
@@ -268,11 +269,11 @@ static void histories_are_whole_lines(void **state)
     snprintf(want, sizeof want, "the history %s ends in the middle of line 1: it was half written; remove that line",
              path);
     assert_string_equal(message, want);
-    write_file(path, "{\"format\": \"tensordoor-bench\", \"version\": 2}\n");
+    write_file(path, "{\"format\": \"tensordoor-bench\", \"version\": 1}\n");
     assert_false(bench_history_add(path, &r, message, sizeof message));
     snprintf(
         want, sizeof want,
-        "line 1 of the history %s has version 2 of the format, and this tensordoor reads version 1; measure it anew",
+        "line 1 of the history %s has version 1 of the format, and this tensordoor reads version 2; measure it anew",
         path);
     assert_string_equal(message, want);
     unlink(path);
@@ -311,15 +312,85 @@ static void baselines_have_a_place(void **state)
     bench_record_clear(&r);
 }
 
-static void merged_passes_reach_over_all(void **state)
+static bench_stat around(double median, double share)
+{
+    return (bench_stat){median, median * exp(-share), median * exp(share), 0, 0, 0, 31, 0};
+}
+
+/* In logarithms with errors of 0.01: alone, and where the measurements agree, their number makes the interval narrower
+ * by its root; where they lie apart, that is the interval. */
+static void measurements_are_joined(void **state)
+{
+    (void)state;
+    const double share = 0.02576;
+    const bench_stat same = around(100, share), far = around(100 * exp(0.2), share);
+    const bench_stat *const four[] = {&same, &same, &same, &same}, *const apart[] = {&same, &far};
+    bench_stat out = {.samples = 7};
+    bench_stat_join(four, 1, 0, &out);
+    assert_true(near(out.median, 100) && near(out.low, same.low) && near(out.high, same.high) && out.samples == 7);
+    bench_stat_join(four, 4, 0, &out);
+    assert_true(near(out.median, 100) && near(out.low, 100 * exp(-share / 2)) && near(out.high, 100 * exp(share / 2)));
+    bench_stat_join(four, 4, 0.02, &out); /* one more: 0.005 and 0.02 together */
+    assert_true(near(out.high, 100 * exp(2.576 * sqrt(0.005 * 0.005 + 0.02 * 0.02))));
+    bench_stat_join(apart, 2, 0, &out); /* the variance of two that lie 0.2 apart is 0.02, that of their mean half */
+    assert_true(near(out.median, 100 * exp(0.1)) && near(out.high, 100 * exp(0.1 + 2.576 * 0.1)));
+}
+
+/* Passes of a baseline: the interval is where the next run may lie. Disturbed ones are left out beside calm ones. */
+static void passes_are_merged(void **state)
 {
     (void)state;
     bench_figure pass[3] = {0}, out;
     const double median[] = {30, 10, 20};
     for (int i = 0; i < 3; i++)
-        pass[i].ns = (bench_stat){median[i], median[i] - 1, median[i] + 1, 0, 0, 0, 31, 0};
+        pass[i].ns = around(median[i], 0.05);
     bench_figure_merge(pass, 3, &out);
-    assert_true(near(out.ns.median, 20) && near(out.ns.low, 9) && near(out.ns.high, 31));
+    assert_true(out.ns.low < 10 && out.ns.high > 30 && out.ns.median > 15 && out.ns.median < 22);
+    pass[2].calm = true;
+    bench_figure_merge(pass, 3, &out);
+    assert_true(near(out.ns.median, 20) && out.ns.low > 18 && out.ns.high < 22);
+}
+
+/* A core that is shared until the hundredth probe. */
+static double shared_core(void *state)
+{
+    unsigned *looks = state;
+    return ++*looks < 100 ? 6000 : 4000;
+}
+
+static double count_rounds(void *state, uint64_t repetitions)
+{
+    (void)repetitions;
+    return ++*(unsigned *)state, 1000;
+}
+
+static void rounds_wait_for_a_calm_core(void **state)
+{
+    (void)state;
+    unsigned looks = 0, calls = 0;
+    bench_calm calm = {shared_core, &looks, 4000, 1e9};
+    double patience = 30000; /* five probes */
+    assert_true(near(bench_calm_wait(&calm, &patience), 1.5));
+    assert_int_equal(looks, 6);
+    const bench_runner runner[] = {{"ours", count_rounds, &calls}, {"memcpy", count_rounds, &calls}};
+    const bench_method method = {9, 9e3, 1};
+    bench_sampled out;
+    assert_true(bench_sample(runner, 2, &method, &calm, &out));
+    assert_true(out.calm && out.disturbed == 0 && out.ns[0].samples == 9);
+    /* Without patience the first rounds are disturbed, and left out. */
+    looks = 70;
+    calm.patience_ns = 0;
+    assert_true(bench_sample(runner, 2, &method, &calm, &out));
+    assert_true(out.calm && out.disturbed == 10 && out.ns[0].samples == 17 && out.ratio.samples == 17);
+    /* Never calm: the figures are there, and say it. */
+    looks = 70;
+    calm.floor_ns = 3000;
+    assert_true(bench_sample(runner, 2, &method, &calm, &out));
+    assert_true(!out.calm && out.disturbed == 10 && out.ns[0].samples == 26);
+    looks = 100;
+    calm.floor_ns = 0;
+    assert_true(near(bench_calm_share(&calm, 1e5), 1) && near(calm.floor_ns, 4000));
+    assert_true(bench_calm_probe(NULL) > 0);
 }
 
 static void json_reads_what_json_is(void **state)
@@ -356,7 +427,9 @@ int main(void)
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(histories_are_whole_lines),
         cmocka_unit_test(baselines_have_a_place),
-        cmocka_unit_test(merged_passes_reach_over_all),
+        cmocka_unit_test(measurements_are_joined),
+        cmocka_unit_test(passes_are_merged),
+        cmocka_unit_test(rounds_wait_for_a_calm_core),
         cmocka_unit_test(json_reads_what_json_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,8 +7,9 @@
 
 typedef struct bench_settings {
     bench_method method;
-    bool no_peers; /* only ours and the reference */
-    bool tune;     /* layouts with tune=on */
+    bool no_peers;    /* only ours and the reference */
+    bool tune;        /* layouts with tune=on */
+    bench_calm *calm; /* NULL: every round counts */
 } bench_settings;
 
 /* One case made ready to be timed: the first runner is ours, the second the reference. */

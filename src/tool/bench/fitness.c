@@ -12,6 +12,7 @@
 
 #define LOOPS 61
 #define LOOP_STEPS 300000
+#define PROBED_NS 40e6
 
 bool bench_fitness_ticks(double *total, double *stolen)
 {
@@ -75,11 +76,13 @@ void bench_fitness_judge(bench_fitness *f, unsigned cores)
         because(f, "%.0f %% of the time stolen by the host", 100 * f->steal);
     if (f->calibration > 0.05)
         because(f, "a loop of fixed work spreads by %.0f %%", 100 * f->calibration);
+    if (f->calm < 0.5)
+        because(f, "the core is shared for %.0f %% of the time", 100 * (1 - f->calm));
     if (strcmp(f->governor, "powersave") == 0 || strcmp(f->governor, "conservative") == 0)
         because(f, "the processor saves power (set the governor to performance)", 0);
 }
 
-void bench_fitness_look(bench_fitness *out)
+void bench_fitness_look(bench_calm *calm, bench_fitness *out)
 {
     double total = 0, stolen = 0, total_after = 0, stolen_after = 0;
     *out = (bench_fitness){.load = -1, .steal = -1};
@@ -87,6 +90,8 @@ void bench_fitness_look(bench_fitness *out)
     if (getloadavg(&out->load, 1) != 1)
         out->load = -1;
     out->calibration = loop_spread();
+    out->calm = bench_calm_share(calm, PROBED_NS);
+    out->probe_ns = calm->floor_ns;
     read_governor(out->governor, (int)sizeof out->governor);
     if (ticks && bench_fitness_ticks(&total_after, &stolen_after) && total_after > total)
         out->steal = (stolen_after - stolen) / (total_after - total);

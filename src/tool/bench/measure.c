@@ -2,8 +2,11 @@
 #include "tool/bench/bench.h"
 #include "tool/bench/memory_use.h"
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "tensordoor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNTED_CALLS 4
@@ -57,6 +60,8 @@ static void take_sampled(const bench_subject *s, const bench_sampled *sampled, b
 {
     out->ns = sampled->ns[0];
     out->ratio = sampled->ratio;
+    out->calm = sampled->calm;
+    out->disturbed = sampled->disturbed;
     out->peer_count = 0;
     for (size_t i = 1; i < s->count; i++) {
         if (!sampled->ns[i].samples)
@@ -76,7 +81,7 @@ static bool time_subject(const bench_subject *s, const bench_settings *settings,
         return false;
     count_memory(s, out);
     const td_plan_stats before = td_plan_cache_stats();
-    if (!bench_sample(s->runner, s->count, &settings->method, &sampled)) {
+    if (!bench_sample(s->runner, s->count, &settings->method, settings->calm, &sampled)) {
         snprintf(why, size, "%.*s", (int)strcspn(td_last_error(), "\n"), td_last_error());
         return false;
     }
@@ -92,6 +97,16 @@ static bool time_subject(const bench_subject *s, const bench_settings *settings,
     return true;
 }
 
+/* Where buffers lie beside each other decides up to a tenth of a small case's time, and a process that measures again
+ * would get the same places again: a block of a random size before them moves them. */
+static void *shift_heap(void)
+{
+    static uint64_t number;
+    void *block = malloc(64 * (1 + td_random_at(td_now_ns(), number++) % 128));
+    __asm__ volatile("" ::"r"(block) : "memory");
+    return block;
+}
+
 bool bench_measure(const bench_group *group, size_t number, const bench_settings *settings, bench_figure *out,
                    char *why, size_t size)
 {
@@ -104,6 +119,7 @@ bool bench_measure(const bench_group *group, size_t number, const bench_settings
     snprintf(out->name, sizeof out->name, "%s", spec.name);
     snprintf(out->series, sizeof out->series, "%s", spec.series);
     td_speed_threads(spec.threads);
+    void *shift = shift_heap();
     const bench_opened opened = group->open(group, number, settings, &subject, why, size);
     if (opened == BENCH_SKIPPED)
         snprintf(out->skipped, sizeof out->skipped, "%s", why);
@@ -111,6 +127,7 @@ bool bench_measure(const bench_group *group, size_t number, const bench_settings
         good = opened == BENCH_OPENED && time_subject(&subject, settings, out, why, size);
     if (subject.close)
         subject.close(subject.state);
+    free(shift);
     td_speed_threads(0);
     return good;
 }

@@ -25,8 +25,11 @@ void bench_out_machine(FILE *out, const bench_record *r)
     const bench_fitness *f = &r->fitness;
     fprintf(out, "%u x %s, %s, %s; tensordoor %s, commit %s\n", r->cores, r->processor, r->isa, r->system, r->library,
             r->commit);
-    fprintf(out, "load %.2f, stolen %.1f %%, governor %s, a loop of fixed work spreads by %.1f %%: ", f->load,
-            f->steal < 0 ? 0 : 100 * f->steal, f->governor[0] ? f->governor : "unknown", 100 * f->calibration);
+    fprintf(out,
+            "load %.2f, stolen %.1f %%, governor %s, a loop of fixed work spreads by %.1f %%, the core is ours for "
+            "%.0f %% of the time: ",
+            f->load, f->steal < 0 ? 0 : 100 * f->steal, f->governor[0] ? f->governor : "unknown", 100 * f->calibration,
+            100 * f->calm);
     if (f->fit)
         fprintf(out, "fit to measure on\n");
     else
@@ -112,16 +115,16 @@ void bench_out_verdict(FILE *out, const bench_out *what)
     if (!what->then && bench_worst(what) != BENCH_FAILS)
         return;
     for (size_t i = 0; i < what->now->count; i++)
-        if (what->judgement[i].verdict >= BENCH_SPREADS)
+        if (what->judgement[i].verdict >= BENCH_UNDECIDED)
             fprintf(out, "%s: %s/%s %s\n", bench_verdict_name(what->judgement[i].verdict), what->now->figure[i].group,
                     what->now->figure[i].name, what->judgement[i].text);
-    fprintf(out, "%s%s%s: %zu equal, %zu faster, %zu slower, %zu more spread, %zu failed, %zu new%s\n",
+    fprintf(out, "%s%s%s: %zu equal, %zu faster, %zu slower, %zu more spread, %zu failed, %zu undecided, %zu new%s\n",
             what->then ? "against " : "without a baseline", what->then ? what->baseline : "",
             what->then ? (strcmp(what->then->processor, what->now->processor) != 0 ? " (of ANOTHER PROCESSOR)" : "")
                        : "",
             count_verdict(what, BENCH_EQUAL), count_verdict(what, BENCH_FASTER), count_verdict(what, BENCH_SLOWER),
-            count_verdict(what, BENCH_SPREADS), count_verdict(what, BENCH_FAILS), count_verdict(what, BENCH_NEW),
-            what->now->fitness.fit ? "" : "; on an UNFIT machine");
+            count_verdict(what, BENCH_SPREADS), count_verdict(what, BENCH_FAILS), count_verdict(what, BENCH_UNDECIDED),
+            count_verdict(what, BENCH_NEW), what->now->fitness.fit ? "" : "; on an UNFIT machine");
 }
 
 void bench_out_markdown(FILE *out, const bench_out *what)
@@ -163,16 +166,16 @@ void bench_out_markdown(FILE *out, const bench_out *what)
 void bench_out_csv(FILE *out, const bench_out *what)
 {
     const bench_record *r = what->now;
-    fprintf(out,
-            "group,case,elems,bytes,threads,ns,ns_low,ns_high,spread,samples,outliers,reference,reference_ns,ratio,"
-            "ratio_low,ratio_high,allocations,peak_bytes,verdict,change,fit,commit\n");
+    fprintf(out, "group,case,elems,bytes,threads,ns,ns_low,ns_high,spread,samples,outliers,calm,disturbed,reference,"
+                 "reference_ns,ratio,"
+                 "ratio_low,ratio_high,allocations,peak_bytes,verdict,change,fit,commit\n");
     for (size_t i = 0; i < r->count; i++) {
         const bench_figure *f = &r->figure[i];
         if (f->skipped[0])
             continue;
-        fprintf(out, "%s,%s,%.0f,%.0f,%u,%.7g,%.7g,%.7g,%.4g,%u,%u,%s,", f->group, f->name, f->elems, f->bytes,
+        fprintf(out, "%s,%s,%.0f,%.0f,%u,%.7g,%.7g,%.7g,%.4g,%u,%u,%s,%u,%s,", f->group, f->name, f->elems, f->bytes,
                 f->threads, f->ns.median, f->ns.low, f->ns.high, f->ns.spread, f->ns.samples, f->ns.outliers,
-                f->reference);
+                f->calm ? "yes" : "no", f->disturbed, f->reference);
         if (f->reference[0])
             fprintf(out, "%.7g,%.7g,%.7g,%.7g,", f->peer[0].ns.median, f->ratio.median, f->ratio.low, f->ratio.high);
         else

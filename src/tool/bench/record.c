@@ -36,16 +36,27 @@ void bench_figure_extra(bench_figure *figure, const char *name, double value)
     extra->value = value;
 }
 
-static void widen(bench_stat *s, const bench_stat *other)
+/* Two measurements of the same build differ by about so much for reasons of their own, such as pages and lines. */
+#define LEAST_BETWEEN 0.01
+
+static void merge_stat(const bench_stat *const *part, size_t count, bench_stat *out)
 {
-    s->low = other->low < s->low ? other->low : s->low;
-    s->high = other->high > s->high ? other->high : s->high;
-    s->spread_low = other->spread_low < s->spread_low ? other->spread_low : s->spread_low;
-    s->spread_high = other->spread_high > s->spread_high ? other->spread_high : s->spread_high;
+    double spread_low = out->spread_low, spread_high = out->spread_high;
+    bool timed = true;
+    for (size_t i = 0; i < count; i++) {
+        spread_low = part[i]->spread_low < spread_low ? part[i]->spread_low : spread_low;
+        spread_high = part[i]->spread_high > spread_high ? part[i]->spread_high : spread_high;
+        timed = timed && part[i]->low > 0;
+    }
+    if (timed)
+        bench_stat_join(part, count, LEAST_BETWEEN, out);
+    out->spread_low = spread_low;
+    out->spread_high = spread_high;
 }
 
-void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out)
+static void merge_all(const bench_figure *passes, size_t count, bench_figure *out)
 {
+    const bench_stat *part[BENCH_MOST_PASSES] = {NULL};
     size_t middle = 0;
     for (size_t i = 0; i < count; i++) {
         size_t below = 0;
@@ -55,12 +66,23 @@ void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *
             middle = i;
     }
     *out = passes[middle];
-    for (size_t i = 0; i < count; i++) {
-        widen(&out->ns, &passes[i].ns);
-        widen(&out->ratio, &passes[i].ratio);
-        for (size_t p = 0; p < out->peer_count && p < passes[i].peer_count; p++)
-            widen(&out->peer[p].ns, &passes[i].peer[p].ns);
-    }
+    for (size_t i = 0; i < count; i++)
+        part[i] = &passes[i].ns;
+    merge_stat(part, count, &out->ns);
+    for (size_t i = 0; i < count; i++)
+        part[i] = &passes[i].ratio;
+    merge_stat(part, count, &out->ratio);
+}
+
+void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out)
+{
+    bench_figure calm[BENCH_MOST_PASSES];
+    size_t still = 0;
+    count = count < BENCH_MOST_PASSES ? count : BENCH_MOST_PASSES;
+    for (size_t i = 0; i < count; i++)
+        if (passes[i].calm)
+            calm[still++] = passes[i];
+    merge_all(still ? calm : passes, still ? still : count, out);
 }
 
 void bench_record_clear(bench_record *record)

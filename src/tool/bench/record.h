@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define BENCH_FORMAT "tensordoor-bench"
-#define BENCH_FORMAT_VERSION 1
+#define BENCH_FORMAT_VERSION 2
 #define BENCH_MAX_EXTRAS 8
 
 typedef struct bench_extra { /* a figure that only this case has: an error, a count, a part of the time */
@@ -26,6 +26,8 @@ typedef struct bench_figure {
     bench_stat ns;
     char reference[16]; /* the runner that `ratio` is against; "": there is none */
     bench_stat ratio;   /* its time by ours: more is faster */
+    bool calm;          /* measured while the core was ours alone (calm.h) */
+    unsigned disturbed; /* rounds that were left out, as it was not */
     size_t peer_count;  /* the reference is the first */
     struct {
         char name[16];
@@ -53,8 +55,10 @@ const bench_figure *bench_record_find(const bench_record *record, const char *gr
 /* A figure at the end, all zero; NULL without memory. It may move the others. */
 bench_figure *bench_record_add(bench_record *record);
 void bench_figure_extra(bench_figure *figure, const char *name, double value);
-/* Several measurements of one case as one figure: the one with the middle median, with intervals that reach over those
- * of all. So a baseline knows how far apart two runs of the same build may lie. */
+/* Several measurements of one case as one figure: the one with the middle median, whose intervals are those that one
+ * more measurement would lie in. So a baseline knows how far apart two runs of the same build may lie. Where some were
+ * calm, it is of those. */
+#define BENCH_MOST_PASSES 8
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out);
 void bench_record_clear(bench_record *record);
 

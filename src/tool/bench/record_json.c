@@ -42,7 +42,9 @@ static void write_figure(FILE *out, const bench_figure *f)
     }
     fputs(", ", out);
     write_text(out, "series", f->series);
-    fprintf(out, ", \"elems\": %.0f, \"bytes\": %.0f, \"threads\": %u, \"ns\": ", f->elems, f->bytes, f->threads);
+    fprintf(out,
+            ", \"elems\": %.0f, \"bytes\": %.0f, \"threads\": %u, \"calm\": %s, \"disturbed\": %u, \"ns\": ", f->elems,
+            f->bytes, f->threads, f->calm ? "true" : "false", f->disturbed);
     write_stat(out, &f->ns);
     if (f->reference[0]) {
         fputs(", ", out);
@@ -82,8 +84,9 @@ void bench_record_write(FILE *out, const bench_record *r)
     fputs(", ", out);
     write_text(out, "isa", r->isa);
     fprintf(out,
-            ", \"cores\": %u}, \"fitness\": {\"fit\": %s, \"load\": %.3g, \"steal\": %.4g, \"calibration\": %.4g, ",
-            r->cores, f->fit ? "true" : "false", f->load, f->steal, f->calibration);
+            ", \"cores\": %u}, \"fitness\": {\"fit\": %s, \"load\": %.3g, \"steal\": %.4g, \"calibration\": %.4g, "
+            "\"calm\": %.4g, \"probe_ns\": %.6g, ",
+            r->cores, f->fit ? "true" : "false", f->load, f->steal, f->calibration, f->calm, f->probe_ns);
     write_text(out, "governor", f->governor);
     fputs(", ", out);
     write_text(out, "why", f->why);
@@ -133,6 +136,15 @@ static bool get_count(const bench_json *from, const char *name, unsigned *out)
     return true;
 }
 
+static bool get_bool(const bench_json *from, const char *name, bool *out)
+{
+    const bench_json *m = bench_json_get(from, name);
+    if (!m || m->kind != JSON_BOOL)
+        return false;
+    *out = m->number != 0;
+    return true;
+}
+
 static bool get_stat(const bench_json *m, bench_stat *out)
 {
     return get_number(m, "median", &out->median) && get_number(m, "low", &out->low) &&
@@ -161,8 +173,9 @@ static bool get_figure(const bench_json *m, bench_figure *f)
     if (get_text(m, "skipped", f->skipped, sizeof f->skipped))
         return true;
     if (!get_text(m, "series", f->series, sizeof f->series) || !get_number(m, "elems", &f->elems) ||
-        !get_number(m, "bytes", &f->bytes) || !get_count(m, "threads", &f->threads) ||
-        !get_stat(bench_json_get(m, "ns"), &f->ns) || !get_peers(bench_json_get(m, "peers"), f))
+        !get_number(m, "bytes", &f->bytes) || !get_count(m, "threads", &f->threads) || !get_bool(m, "calm", &f->calm) ||
+        !get_count(m, "disturbed", &f->disturbed) || !get_stat(bench_json_get(m, "ns"), &f->ns) ||
+        !get_peers(bench_json_get(m, "peers"), f))
         return false;
     if (get_text(m, "reference", f->reference, sizeof f->reference) && !get_stat(bench_json_get(m, "ratio"), &f->ratio))
         return false;
@@ -178,18 +191,16 @@ static bool get_figure(const bench_json *m, bench_figure *f)
 static bool get_head(const bench_json *doc, bench_record *r)
 {
     const bench_json *machine = bench_json_get(doc, "machine"), *fitness = bench_json_get(doc, "fitness");
-    const bench_json *method = bench_json_get(doc, "method"), *fit = bench_json_get(fitness, "fit");
+    const bench_json *method = bench_json_get(doc, "method");
     bench_fitness *f = &r->fitness;
-    if (!fit || fit->kind != JSON_BOOL)
-        return false;
-    f->fit = fit->number != 0;
-    return get_text(doc, "tensordoor", r->library, sizeof r->library) &&
+    return get_bool(fitness, "fit", &f->fit) && get_text(doc, "tensordoor", r->library, sizeof r->library) &&
            get_text(doc, "commit", r->commit, sizeof r->commit) && get_text(doc, "time", r->time, sizeof r->time) &&
            get_text(machine, "processor", r->processor, sizeof r->processor) &&
            get_text(machine, "system", r->system, sizeof r->system) &&
            get_text(machine, "isa", r->isa, sizeof r->isa) && get_count(machine, "cores", &r->cores) &&
            get_number(fitness, "load", &f->load) && get_number(fitness, "steal", &f->steal) &&
-           get_number(fitness, "calibration", &f->calibration) &&
+           get_number(fitness, "calibration", &f->calibration) && get_number(fitness, "calm", &f->calm) &&
+           get_number(fitness, "probe_ns", &f->probe_ns) &&
            get_text(fitness, "governor", f->governor, sizeof f->governor) &&
            get_text(fitness, "why", f->why, sizeof f->why) && get_count(method, "samples", &r->method.samples) &&
            get_number(method, "measurement_ns", &r->method.measurement_ns) &&

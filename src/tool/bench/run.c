@@ -107,30 +107,44 @@ static size_t run_pass(const bench_run_request *r, progress *p, bool print, benc
     return broken;
 }
 
-/* Those that look changed once more, all of them before any is measured a third time; and not at once, as a neighbour
- * that disturbed them may still be there. */
-static void confirm_changes(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
-                            again *sources)
+/* Those that are open once more, all of them before any is measured a third time; and not at once, as a neighbour that
+ * disturbed them may still be there. The time for it is bounded: what is still open then is undecided. */
+static void decide_all(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
+                       again *sources)
 {
-    for (int round = 0; round < BENCH_CONFIRM; round++) {
-        size_t suspects = 0;
-        for (size_t i = 0; i < now->count; i++)
-            suspects += bench_looks_changed(&judgements[i]);
-        if (!suspects)
-            return;
-        const struct timespec wait = {0, 500000000};
-        nanosleep(&wait, NULL);
-        p->all += suspects;
+    bench_trials *trials = calloc(now->count, sizeof *trials);
+    bool *open = calloc(now->count, sizeof *open);
+    const uint64_t first_ns = td_now_ns() - p->start_ns, until_ns = td_now_ns() + BENCH_AGAIN_PARTS * first_ns;
+    for (size_t i = 0; trials && open && i < now->count; i++) {
+        trials[i] = (bench_trials){.count = 1, .figure = {now->figure[i]}};
+        open[i] = true;
+    }
+    for (int round = 0; trials && open; round++) {
+        size_t left = 0;
         for (size_t i = 0; i < now->count; i++) {
-            bench_figure *f = &now->figure[i];
-            if (!bench_looks_changed(&judgements[i]))
+            const bench_figure *then = bench_record_find(r->then, now->figure[i].group, now->figure[i].name);
+            open[i] = open[i] && !bench_decide(&trials[i], then, &now->figure[i], &judgements[i]);
+            left += open[i];
+        }
+        if (!left || td_now_ns() > until_ns + (uint64_t)BENCH_AGAIN_NS)
+            break;
+        const struct timespec wait = {0, 300000000};
+        nanosleep(&wait, NULL);
+        if (r->settings.calm)
+            r->settings.calm->patience_ns *= 2;
+        p->all += left;
+        for (size_t i = 0; i < now->count; i++) {
+            if (!open[i])
                 continue;
-            show_progress(p, f->group, f->name);
-            bench_confirm(f, bench_record_find(r->then, f->group, f->name), measure_again, &sources[i], &judgements[i]);
+            show_progress(p, now->figure[i].group, now->figure[i].name);
+            bench_figure *next = &trials[i].figure[trials[i].count];
+            trials[i].count += measure_again(&sources[i], next);
             clear_progress(p);
             p->done++;
         }
     }
+    free(trials);
+    free(open);
 }
 
 static void merge_passes(bench_record *pass, unsigned passes, bench_record *now)
@@ -155,6 +169,8 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     *judgements = NULL;
     progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r) * passes, .start_ns = td_now_ns()};
     again *sources = NULL;
+    if (r->settings.calm)
+        r->settings.calm->patience_ns = r->then || passes > 1 ? BENCH_JUDGED_PATIENCE_NS : BENCH_PATIENCE_NS;
     for (unsigned pass = 0; pass + 1 < passes; pass++) {
         bench_judgement *unused = NULL;
         (void)run_pass(r, &p, false, &before[pass], &unused, &sources);
@@ -162,7 +178,7 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     }
     const size_t broken = run_pass(r, &p, r->table, now, judgements, &sources);
     if (now->count)
-        confirm_changes(r, &p, now, *judgements, sources);
+        decide_all(r, &p, now, *judgements, sources);
     free(sources);
     merge_passes(before, passes - 1, now);
     for (unsigned pass = 0; pass + 1 < passes; pass++)

@@ -10,7 +10,7 @@
 typedef struct bench_run_request {
     bench_settings settings;
     const char *text;         /* which cases; NULL: all */
-    const bench_record *then; /* a baseline: what looks changed is measured again */
+    const bench_record *then; /* a baseline: what one measurement does not decide is measured again */
     unsigned passes;          /* over all cases, merged: a baseline takes BENCH_BASELINE_PASSES */
     bool table;               /* lines to stdout as they come */
     bool (*wanted)(const bench_group *group, const bench_spec *spec); /* in place of `text`; NULL: `text` */
@@ -18,6 +18,14 @@ typedef struct bench_run_request {
 
 /* How many cases are meant. */
 size_t bench_run_count(const bench_run_request *request);
+
+/* How long a case may wait until the core is ours (calm.h): in an ordinary run, in one that a baseline is kept of or
+ * that is held against one, and each time that it is measured again twice as long as before. So a run on a machine that
+ * is never calm ends: measuring again takes BENCH_AGAIN_PARTS times as long as all before it, and a little. */
+#define BENCH_PATIENCE_NS 30e6
+#define BENCH_JUDGED_PATIENCE_NS 150e6
+#define BENCH_AGAIN_PARTS 3
+#define BENCH_AGAIN_NS 20e9
 
 /* Fills the record and one judgement for each of its figures (free them). Returns how many cases were broken, each with
  * a line on stderr. */

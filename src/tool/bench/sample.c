@@ -51,20 +51,73 @@ static bool is_wide(const double *sample, size_t count)
            BENCH_WIDE * bench_quantile(sorted, count, 0.5);
 }
 
-/* One round of every runner that still takes part; `rounds` is how many each has yet to give. */
-static void take_round(const bench_runner *runner, size_t count, const uint64_t *repetitions, const double *one_ns,
-                       unsigned *rounds, double (*sample)[BENCH_MAX_SAMPLES], unsigned *taken)
+typedef struct sampling {
+    size_t count;
+    bool slow[BENCH_MAX_RUNNERS];
+    uint64_t repetitions[BENCH_MAX_RUNNERS];
+    double one_ns[BENCH_MAX_RUNNERS];
+    unsigned left[BENCH_MAX_RUNNERS], taken[BENCH_MAX_RUNNERS]; /* rounds */
+    double sample[BENCH_MAX_RUNNERS][BENCH_MAX_SAMPLES];
+    double longer[BENCH_MAX_SAMPLES]; /* the slowest probe of a round, by the least there is */
+} sampling;
+
+/* One round of every runner that still takes part: a moment that is calm, if one comes in time, ours and the reference
+ * with a probe behind each, the others. */
+static void take_round(const bench_runner *runner, bench_calm *calm, double *patience_ns, sampling *s)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!rounds[i])
+    const unsigned round = s->taken[0];
+    double longer = calm ? bench_calm_wait(calm, patience_ns) : 1;
+    for (size_t i = 0; i < s->count; i++) {
+        if (!s->left[i])
             continue;
-        const double ns = take_sample(&runner[i], repetitions[i], one_ns[i]);
-        rounds[i]--;
+        const double ns = take_sample(&runner[i], s->repetitions[i], s->one_ns[i]);
+        s->left[i]--;
         if (ns < 0)
-            rounds[i] = taken[i] = 0;
+            s->left[i] = s->taken[i] = 0;
         else
-            sample[i][taken[i]++] = ns;
+            s->sample[i][s->taken[i]++] = ns;
+        const double after = calm && i < 2 ? bench_calm_look(calm) : 1;
+        longer = after > longer ? after : longer;
     }
+    s->longer[round] = longer;
+}
+
+/* Which rounds make the figures: the calm ones, or the calmest quarter where they are too few. Returns how many. */
+static size_t choose_rounds(const sampling *s, unsigned least, bool *keep, bool *calm)
+{
+    const unsigned rounds = s->taken[0];
+    double limit = BENCH_CALM_LIMIT, sorted[BENCH_MAX_SAMPLES];
+    size_t still = 0, kept = 0;
+    for (unsigned i = 0; i < rounds; i++)
+        still += s->longer[i] <= limit;
+    *calm = still >= least || still == rounds;
+    if (!*calm) {
+        const unsigned quarter = rounds / 4 > least ? rounds / 4 : least;
+        bench_sort(s->longer, rounds, sorted);
+        limit = quarter < rounds ? sorted[quarter - 1] : sorted[rounds - 1];
+    }
+    for (unsigned i = 0; i < rounds; i++)
+        kept += keep[i] = s->longer[i] <= limit;
+    return kept;
+}
+
+/* Of runner i, the rounds that are kept; all of one that took part in a few only. */
+static size_t kept_samples(const sampling *s, size_t i, const bool *keep, double *out)
+{
+    size_t count = 0;
+    for (unsigned k = 0; k < s->taken[i]; k++)
+        if (s->slow[i] || keep[k])
+            out[count++] = s->sample[i][k];
+    return count;
+}
+
+static size_t kept_ratios(const sampling *s, const bool *keep, double *out)
+{
+    size_t count = 0;
+    for (unsigned k = 0; s->count > 1 && s->taken[1] == s->taken[0] && k < s->taken[0]; k++)
+        if (keep[k])
+            out[count++] = s->sample[0][k] > 0 ? s->sample[1][k] / s->sample[0][k] : 0;
+    return count;
 }
 
 /* How many rounds the time of a case allows, all its parts together; `round_ns` is what one takes. */
@@ -76,38 +129,51 @@ static unsigned rounds_allowed(const bench_method *m, double round_ns)
     return fit < least ? least : (unsigned)(fit < most ? fit : most);
 }
 
-bool bench_sample(const bench_runner *runner, size_t count, const bench_method *method, bench_sampled *out)
+static double prepare(const bench_runner *runner, const bench_method *method, sampling *s)
 {
-    static double sample[BENCH_MAX_RUNNERS][BENCH_MAX_SAMPLES], ratio[BENCH_MAX_SAMPLES];
-    uint64_t repetitions[BENCH_MAX_RUNNERS] = {0};
-    unsigned rounds[BENCH_MAX_RUNNERS] = {0}, taken[BENCH_MAX_RUNNERS] = {0};
-    bool slow[BENCH_MAX_RUNNERS] = {0};
-    double round_ns = 0, one_ns[BENCH_MAX_RUNNERS] = {0};
-    *out = (bench_sampled){0};
-    for (size_t i = 0; i < count; i++) {
-        repetitions[i] = calibrate(&runner[i], method, &one_ns[i]);
-        slow[i] = i > 1 && one_ns[i] > BENCH_SLOW_NS && method->samples > BENCH_SLOW_ROUNDS;
-        rounds[i] = !repetitions[i] ? 0
-                    : slow[i]       ? (one_ns[i] > 20 * BENCH_SLOW_NS ? 2 : BENCH_SLOW_ROUNDS)
-                                    : method->samples;
-        round_ns +=
-            repetitions[i] && !slow[i] ? one_ns[i] * (double)(repetitions[i] + (one_ns[i] > BENCH_COLD_NS ? 0 : 1)) : 0;
+    double round_ns = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const double one = (s->repetitions[i] = calibrate(&runner[i], method, &s->one_ns[i])) ? s->one_ns[i] : 0;
+        s->slow[i] = i > 1 && one > BENCH_SLOW_NS && method->samples > BENCH_SLOW_ROUNDS;
+        s->left[i] = !s->repetitions[i] ? 0
+                     : s->slow[i]       ? (one > 20 * BENCH_SLOW_NS ? 2 : BENCH_SLOW_ROUNDS)
+                                        : method->samples;
+        round_ns += s->slow[i] ? 0 : one * (double)(s->repetitions[i] + (one > BENCH_COLD_NS ? 0 : 1));
     }
-    const unsigned allowed = rounds_allowed(method, round_ns);
+    return round_ns;
+}
+
+/* Enough calm rounds, and the intervals that they give are narrow. */
+static bool is_enough(const sampling *s, unsigned least)
+{
+    bool keep[BENCH_MAX_SAMPLES], calm = false;
+    double number[BENCH_MAX_SAMPLES];
+    (void)choose_rounds(s, least, keep, &calm);
+    return calm && !is_wide(number, kept_samples(s, 0, keep, number)) && !is_wide(number, kept_ratios(s, keep, number));
+}
+
+bool bench_sample(const bench_runner *runner, size_t count, const bench_method *method, bench_calm *calm,
+                  bench_sampled *out)
+{
+    static sampling s;
+    bool keep[BENCH_MAX_SAMPLES] = {0};
+    double number[BENCH_MAX_SAMPLES], patience_ns = calm ? calm->patience_ns : 0;
+    s = (sampling){.count = count};
+    *out = (bench_sampled){0};
+    const unsigned allowed = rounds_allowed(method, prepare(runner, method, &s));
     const unsigned in_part = method->samples < allowed ? method->samples : allowed;
+    const unsigned least = in_part < BENCH_LEAST_ROUNDS ? in_part : BENCH_LEAST_ROUNDS;
     for (unsigned part = 0; part < BENCH_MOST_PARTS; part++) {
-        for (unsigned round = 0; round < in_part; round++)
-            take_round(runner, count, repetitions, one_ns, rounds, sample, taken);
-        for (unsigned i = 0; count > 1 && i < taken[0] && i < taken[1]; i++)
-            ratio[i] = sample[0][i] > 0 ? sample[1][i] / sample[0][i] : 0;
-        if (taken[0] + in_part > BENCH_MAX_SAMPLES || (part + 2) * in_part > allowed ||
-            (!is_wide(sample[0], taken[0]) && !is_wide(ratio, count > 1 && taken[1] == taken[0] ? taken[0] : 0)))
+        for (unsigned round = 0; s.left[0] && round < in_part; round++)
+            take_round(runner, calm, &patience_ns, &s);
+        if (s.taken[0] + in_part > BENCH_MAX_SAMPLES || (part + 2) * in_part > allowed || is_enough(&s, least))
             break;
         for (size_t i = 0; i < count; i++)
-            rounds[i] = taken[i] && !slow[i] ? method->samples : 0;
+            s.left[i] = s.taken[i] && !s.slow[i] ? method->samples : 0;
     }
+    out->disturbed = s.taken[0] - (unsigned)choose_rounds(&s, least, keep, &out->calm);
     for (size_t i = 0; i < count; i++)
-        bench_stat_of(sample[i], taken[i], &out->ns[i]);
-    bench_stat_of(ratio, count > 1 && taken[1] == taken[0] ? taken[0] : 0, &out->ratio);
-    return taken[0] > 0;
+        bench_stat_of(number, kept_samples(&s, i, keep, number), &out->ns[i]);
+    bench_stat_of(number, kept_ratios(&s, keep, number), &out->ratio);
+    return s.taken[0] > 0;
 }

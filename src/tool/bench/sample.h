@@ -4,6 +4,7 @@
 #ifndef TD_BENCH_SAMPLE_H
 #define TD_BENCH_SAMPLE_H
 
+#include "tool/bench/calm.h"
 #include "tool/bench/stats.h"
 
 #include <stdbool.h>
@@ -33,10 +34,12 @@ typedef struct bench_method {
 typedef struct bench_sampled {
     bench_stat ns[BENCH_MAX_RUNNERS]; /* samples 0: that runner could not */
     bench_stat ratio;                 /* of runner 1, the reference, by runner 0: round by round, then the median */
+    unsigned disturbed;               /* rounds that were left out */
+    bool calm;                        /* the others were calm; else they are only the calmest quarter of all */
 } bench_sampled;
 
 /* Runner 0 is ours, runner 1 the reference where there is one. False where ours cannot run. A runner over
- * BENCH_SLOW_NS that is neither takes part in a few rounds only. */
+ * BENCH_SLOW_NS that is neither takes part in a few rounds only. Without `calm` (NULL) every round counts. */
 #define BENCH_WIDE 0.03    /* an interval wider than that, by its median, asks for as many rounds again */
 #define BENCH_MOST_PARTS 4 /* so many times at most */
 #define BENCH_SLOW_NS 2e6
@@ -46,6 +49,7 @@ typedef struct bench_sampled {
  * With BENCH_LEAST_ROUNDS an interval still reaches over nearly all samples. */
 #define BENCH_CASE_TIMES 40
 #define BENCH_LEAST_ROUNDS 9
-bool bench_sample(const bench_runner *runner, size_t count, const bench_method *method, bench_sampled *out);
+bool bench_sample(const bench_runner *runner, size_t count, const bench_method *method, bench_calm *calm,
+                  bench_sampled *out);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,4 +94,43 @@ void bench_stat_of(const double *sample, size_t count, bench_stat *out)
     out->spread = spread_of(sorted, count);
     out->outliers = count_outliers(sorted, count);
     find_intervals(sorted, count, out);
+}
+
+#define WIDTH 2.576 /* half of an interval of 99 %, in standard deviations */
+#define LEAST_ERROR 0.002
+
+static double error_of(const bench_stat *s)
+{
+    const double error = s->low > 0 && s->high > s->low ? log(s->high / s->low) / (2 * WIDTH) : 0;
+    return error > LEAST_ERROR ? error : LEAST_ERROR;
+}
+
+void bench_stat_join(const bench_stat *const *part, size_t count, double least, bench_stat *out)
+{
+    double sum = 0, squares = 0, mean = 0, apart = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double error = error_of(part[i]), weight = 1 / (error * error);
+        sum += weight;
+        squares += weight * weight;
+        mean += weight * log(part[i]->median);
+    }
+    mean /= sum;
+    for (size_t i = 0; i < count; i++) {
+        const double error = error_of(part[i]), off = log(part[i]->median) - mean;
+        apart += off * off / (error * error);
+    }
+    const double between = (apart - (double)(count - 1)) / (sum - squares / sum);
+    const double variance = count > 1 && between > 0 ? between : 0;
+    sum = mean = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double error = error_of(part[i]), weight = 1 / (error * error + variance);
+        sum += weight;
+        mean += weight * log(part[i]->median);
+    }
+    mean /= sum;
+    const double next = least > 0 ? (variance > least * least ? variance : least * least) : 0;
+    const double reach = WIDTH * sqrt(1 / sum + next);
+    out->median = exp(mean);
+    out->low = exp(mean - reach);
+    out->high = exp(mean + reach);
 }

@@ -21,6 +21,13 @@ typedef struct bench_stat {
 /* Of up to BENCH_MAX_SAMPLES samples; the order they came in does not matter, and equal samples give equal answers. */
 void bench_stat_of(const double *sample, size_t count, bench_stat *out);
 
+/* Measurements of one thing as one, by random effects (DerSimonian and Laird): each counts by how narrow its interval
+ * is, and where they lie further apart than their intervals explain, as allocations and neighbours differ, that goes
+ * into the interval of the whole, which more of them make narrower. With `least` above 0 the interval is the one that
+ * one more measurement would lie in, and two differ by that share at least. Median, low and high are set, which are
+ * above 0 in all parts; the rest of `out` stays. */
+void bench_stat_join(const bench_stat *const *part, size_t count, double least, bench_stat *out);
+
 /* A sorted copy. */
 void bench_sort(const double *number, size_t count, double *out);
 

@@ -36,7 +36,7 @@ size_t bench_validate_cases(FILE *out, const bench_settings *settings, const cha
 {
     size_t wrong = 0, checked = 0;
     *cases = 0;
-    const bench_settings alone = {settings->method, true, settings->tune};
+    const bench_settings alone = {settings->method, true, settings->tune, NULL};
     for (size_t g = 0; g < bench_group_count; g++)
         for (size_t i = 0; i < bench_groups[g]->count(bench_groups[g]); i++) {
             bench_spec spec = {.threads = 1};

@@ -22,21 +22,44 @@ static void print_ns(double ns, char *text, size_t size)
         snprintf(text, size, "%.3g ms", ns / 1e6);
 }
 
-/* By how much it is slower, or faster (negative); 0 where clock and ratio disagree, or an interval of the one reaches
- * into the other's. *clock is the change by the clock alone. */
-static double time_change(const bench_figure *now, const bench_figure *then, double *clock)
+/* Where the change lies: 0.12 is 12 % slower. `clock` is by the clock alone, `middle` by the ratio where there is one.
+ * Slower means slower in both, so that the bounds are those of the one that moved less. */
+typedef struct change {
+    double middle, clock;
+    double low, high; /* as slower */
+    double fastest;   /* the upper bound of the one that moved less, as faster */
+    bool contrary;    /* against the reference it is slower, apart and beyond what fails; by the clock it is not */
+} change;
+
+static double smaller(double a, double b)
 {
-    const bool referred = now->reference[0] && then->reference[0] && strcmp(now->reference, then->reference) == 0;
-    *clock = then->ns.median > 0 ? now->ns.median / then->ns.median - 1 : 0;
-    const double ratio = !referred ? *clock : now->ratio.median > 0 ? then->ratio.median / now->ratio.median - 1 : 0;
-    const bool slower = now->ns.low > then->ns.high && (!referred || now->ratio.high < then->ratio.low);
-    const bool faster = now->ns.high < then->ns.low && (!referred || now->ratio.low > then->ratio.high);
-    return slower || faster ? ratio : 0;
+    return a < b ? a : b;
 }
 
-static bool beyond(double change, double clock, double limit)
+static change change_of(const bench_figure *now, const bench_figure *then)
 {
-    return change > limit && clock > limit / 2;
+    const bool timed = then->ns.low > 0 && then->ns.median > 0 && then->ns.high > 0;
+    const bool referred = now->reference[0] && strcmp(now->reference, then->reference) == 0 && now->ratio.low > 0 &&
+                          now->ratio.median > 0 && now->ratio.high > 0;
+    if (!timed)
+        return (change){0};
+    const double clock = now->ns.median / then->ns.median - 1;
+    change c = {clock, clock, now->ns.low / then->ns.high - 1, now->ns.high / then->ns.low - 1, 0, false};
+    c.fastest = c.high;
+    if (referred) {
+        const double high = then->ratio.high / now->ratio.low - 1;
+        c.middle = then->ratio.median / now->ratio.median - 1;
+        c.low = smaller(c.low, then->ratio.low / now->ratio.high - 1);
+        c.fastest = high > c.high ? high : c.high;
+        c.contrary = c.high <= FAILED && c.middle > FAILED && then->ratio.low > now->ratio.high;
+        c.high = smaller(c.high, high);
+    }
+    return c;
+}
+
+static bool beyond(double moved, double clock, double limit)
+{
+    return moved > limit && clock > limit / 2;
 }
 
 /* More spread than before, and more than the reference's grew in the same time. */
@@ -63,26 +86,58 @@ static void say_time(const bench_figure *now, const bench_figure *then, bench_ju
              now->reference[0] ? "; so it is against " : "", now->reference);
 }
 
+static bench_verdict verdict_of(const change *c)
+{
+    if (c->low > 0 && beyond(c->middle, c->clock, REPORTED))
+        return beyond(c->middle, c->clock, FAILED) ? BENCH_FAILS : BENCH_SLOWER;
+    if (c->fastest < 0 && beyond(-c->middle, -c->clock, REPORTED))
+        return BENCH_FASTER;
+    return c->high <= FAILED && !c->contrary ? BENCH_EQUAL : BENCH_UNDECIDED;
+}
+
+static void say_undecided(const change *c, const bench_figure *now, bench_judgement *out)
+{
+    if (c->contrary)
+        snprintf(out->text, sizeof out->text,
+                 "%.0f %% slower against %s, which is faster itself; by the clock it is not", 100 * c->middle,
+                 now->reference);
+    else if (c->low < 0)
+        snprintf(out->text, sizeof out->text, "between %.0f %% faster and %.0f %% slower%s", -100 * c->low,
+                 100 * c->high, now->calm ? "" : ": the core was never ours alone");
+    else
+        snprintf(out->text, sizeof out->text, "looks %.0f %% slower%s", 100 * c->middle,
+                 now->calm ? ", which three measurements did not confirm" : ", but the core was never ours alone");
+}
+
 static void judge_change(const bench_figure *now, const bench_figure *then, bench_judgement *out)
 {
-    double clock = 0;
-    out->change = time_change(now, then, &clock);
-    out->verdict = beyond(out->change, clock, FAILED)       ? BENCH_FAILS
-                   : beyond(out->change, clock, REPORTED)   ? BENCH_SLOWER
-                   : beyond(-out->change, -clock, REPORTED) ? BENCH_FASTER
-                                                            : BENCH_EQUAL;
-    if (out->verdict != BENCH_EQUAL)
+    const change c = change_of(now, then);
+    out->verdict = verdict_of(&c);
+    out->change = out->verdict == BENCH_EQUAL ? 0 : c.middle;
+    if (out->verdict == BENCH_UNDECIDED)
+        say_undecided(&c, now, out);
+    else if (out->verdict != BENCH_EQUAL)
         say_time(now, then, out);
-    if (out->verdict != BENCH_FAILS && then->peak_bytes >= 0 &&
+    if (out->verdict == BENCH_EQUAL && spreads(now, then)) {
+        out->verdict = BENCH_SPREADS;
+        snprintf(out->text, sizeof out->text, "spreads by %.0f %%, was %.0f %%", 100 * now->ns.spread,
+                 100 * then->ns.spread);
+    }
+}
+
+/* What needs no statistics: memory and hits are counted. */
+static void judge_counts(const bench_figure *now, const bench_figure *then, bench_judgement *out)
+{
+    if (out->verdict != BENCH_FAILS && then && then->peak_bytes >= 0 &&
         now->peak_bytes > (1 + MORE) * then->peak_bytes + MORE_BYTES) {
         out->verdict = BENCH_FAILS;
         snprintf(out->text, sizeof out->text, "needs %.0f bytes more while it runs, was %.0f", now->peak_bytes,
                  then->peak_bytes);
     }
-    if (out->verdict == BENCH_EQUAL && spreads(now, then)) {
-        out->verdict = BENCH_SPREADS;
-        snprintf(out->text, sizeof out->text, "spreads by %.0f %%, was %.0f %%", 100 * now->ns.spread,
-                 100 * then->ns.spread);
+    if (now->hits >= 0 && now->hits < HITS) {
+        out->verdict = BENCH_FAILS;
+        snprintf(out->text, sizeof out->text, "only %.1f %% of the plans were found in the cache; 95 %% are needed",
+                 100 * now->hits);
     }
 }
 
@@ -91,45 +146,103 @@ void bench_judge(const bench_figure *now, const bench_figure *then, bench_judgem
     *out = (bench_judgement){.verdict = BENCH_NEW};
     if (now->skipped[0])
         return;
-    if (then && !then->skipped[0])
+    then = then && then->skipped[0] ? NULL : then;
+    if (then)
         judge_change(now, then, out);
-    if (now->hits >= 0 && now->hits < HITS) {
-        out->verdict = BENCH_FAILS;
-        snprintf(out->text, sizeof out->text, "only %.1f %% of the plans were found in the cache; 95 %% are needed",
-                 100 * now->hits);
-    }
+    judge_counts(now, then, out);
 }
 
 const char *bench_verdict_name(bench_verdict verdict)
 {
     static const char *const name[] = {
-        [BENCH_EQUAL] = "equal",     [BENCH_FASTER] = "faster", [BENCH_NEW] = "new",
-        [BENCH_SPREADS] = "spreads", [BENCH_SLOWER] = "slower", [BENCH_FAILS] = "fails",
+        [BENCH_EQUAL] = "equal",         [BENCH_FASTER] = "faster",   [BENCH_NEW] = "new",
+        [BENCH_UNDECIDED] = "undecided", [BENCH_SPREADS] = "spreads", [BENCH_SLOWER] = "slower",
+        [BENCH_FAILS] = "fails",
     };
     return name[verdict];
 }
 
-static double size_of(double x)
-{
-    return x < 0 ? -x : x;
-}
+/* -- several measurements ------------------------------------------------------------------------------------------ */
 
-bool bench_looks_changed(const bench_judgement *judgement)
-{
-    return judgement->verdict != BENCH_EQUAL && judgement->verdict != BENCH_NEW;
-}
+typedef struct tally {
+    size_t used, slower, spread;
+    bool calm;
+} tally;
 
-void bench_confirm(bench_figure *now, const bench_figure *then, bool (*measure)(void *context, bench_figure *now),
-                   void *context, bench_judgement *out)
+/* Those that count become one figure. */
+static tally join_trials(const bench_trials *t, const bench_figure *then, bench_figure *now)
 {
-    bench_figure next = *now;
-    bench_judgement other;
-    if (!measure(context, &next))
-        return;
-    bench_judge(&next, then, &other);
-    if (other.verdict == BENCH_EQUAL ||
-        (other.verdict <= out->verdict && size_of(other.change) < size_of(out->change))) {
-        *now = next;
-        *out = other;
+    const bench_stat *ns[BENCH_TRIALS], *ratio[BENCH_TRIALS];
+    bool good = true;
+    tally out = {0};
+    for (size_t i = 0; i < t->count; i++)
+        out.calm = out.calm || t->figure[i].calm;
+    for (size_t i = 0; i < t->count; i++) {
+        const bench_figure *f = &t->figure[i];
+        if (out.calm && !f->calm)
+            continue;
+        *now = *f;
+        ns[out.used] = &f->ns;
+        ratio[out.used++] = &f->ratio;
+        out.slower += change_of(f, then).low > 0;
+        out.spread += spreads(f, then);
+        good = good && f->ns.median > 0 && (!f->reference[0] || f->ratio.median > 0);
     }
+    if (out.used > 1 && good) {
+        bench_stat_join(ns, out.used, 0, &now->ns);
+        if (now->reference[0])
+            bench_stat_join(ratio, out.used, 0, &now->ratio);
+    }
+    return out;
+}
+
+#define NEIGHBOUR 1.0 /* nobody on the other half of a core makes us slower by more than that */
+
+/* May a change stand? Three have to have seen it, at least. Not against a calm baseline when nothing was calm now,
+ * unless no neighbour could do it; and where nothing was calm at all, it has to be twice as large. */
+static bool may_stand(const tally *t, const bench_figure *then, const bench_judgement *j)
+{
+    if (t->calm || t->used < BENCH_LEAST_TRIALS)
+        return t->used >= BENCH_LEAST_TRIALS;
+    const double size = j->change < 0 ? -j->change : j->change;
+    return size > NEIGHBOUR || (!then->calm && size > 2 * FAILED && t->used > 4);
+}
+
+/* Is that the answer? An equal that a slower one stands against waits for a third. */
+static bool is_settled(const tally *t, const bench_figure *then, const bench_judgement *j)
+{
+    switch (j->verdict) {
+    case BENCH_EQUAL:
+        return 2 * t->slower < t->used || t->used >= BENCH_LEAST_TRIALS;
+    case BENCH_SPREADS:
+        return t->used >= BENCH_LEAST_TRIALS && t->spread == t->used;
+    case BENCH_FASTER:
+    case BENCH_SLOWER:
+    case BENCH_FAILS:
+        return may_stand(t, then, j);
+    default:
+        return false;
+    }
+}
+
+bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out)
+{
+    *now = trials->figure[0];
+    if (!then || then->skipped[0] || now->skipped[0]) {
+        bench_judge(now, then, out);
+        return true;
+    }
+    const tally t = join_trials(trials, then, now);
+    *out = (bench_judgement){0};
+    judge_change(now, then, out);
+    if (out->verdict == BENCH_SPREADS && t.spread < t.used)
+        *out = (bench_judgement){.verdict = BENCH_EQUAL};
+    const bool last = trials->count == BENCH_TRIALS, settled = is_settled(&t, then, out);
+    if (last && !settled && out->verdict != BENCH_SPREADS) {
+        const change c = change_of(now, then);
+        out->verdict = BENCH_UNDECIDED;
+        say_undecided(&c, now, out);
+    }
+    judge_counts(now, then, out);
+    return settled || last;
 }

@@ -8,17 +8,19 @@
  *
  * Slower is what is slower against the reference of the same run and by the clock, with intervals that are apart in
  * both. How much slower, the ratio says, as a machine that is slower today slows the reference too; the clock has to
- * have moved by half of that limit at least. */
+ * have moved by half of that limit at least. What the intervals leave open is measured again, from new allocations on
+ * and later, until they decide; what they never decide is called undecided, and counted. */
 #ifndef TD_BENCH_VERDICT_H
 #define TD_BENCH_VERDICT_H
 
 #include "tool/bench/record.h"
 
 typedef enum bench_verdict {
-    BENCH_EQUAL,
+    BENCH_EQUAL, /* more than 10 % slower is out of the question */
     BENCH_FASTER,
-    BENCH_NEW,     /* the baseline does not have it */
-    BENCH_SPREADS, /* from here on reported */
+    BENCH_NEW,       /* the baseline does not have it */
+    BENCH_UNDECIDED, /* from here on reported */
+    BENCH_SPREADS,
     BENCH_SLOWER,
     BENCH_FAILS /* from here on --check exits with 1 */
 } bench_verdict;
@@ -29,18 +31,23 @@ typedef struct bench_judgement {
     char text[200]; /* "12 % slower (8.1 to 9.1 us, against memcpy 14 %)" */
 } bench_judgement;
 
-/* `then` may be NULL. */
+/* One measurement against the baseline, which may be NULL. */
 void bench_judge(const bench_figure *now, const bench_figure *then, bench_judgement *out);
 
 const char *bench_verdict_name(bench_verdict verdict);
 
-/* Does it look changed? Then it is measured again, from new allocations on, up to BENCH_CONFIRM times and each time
- * later than the last: what a build does it does again, what a neighbour did it does not. */
-#define BENCH_CONFIRM 4
-bool bench_looks_changed(const bench_judgement *judgement);
+/* Several measurements of one case, as one whose interval becomes narrower with each. A change needs
+ * BENCH_LEAST_TRIALS of them; where some were calm (calm.h) only those count. Disturbed ones alone fail against a calm
+ * baseline only where they take twice as long, and against a disturbed one only from twice the limit on. */
+#define BENCH_TRIALS 7
+#define BENCH_LEAST_TRIALS 3
 
-/* Once more: `measure` fills `now` anew, or returns false where it cannot. The one with the least change stays. */
-void bench_confirm(bench_figure *now, const bench_figure *then, bool (*measure)(void *context, bench_figure *now),
-                   void *context, bench_judgement *out);
+typedef struct bench_trials {
+    size_t count;
+    bench_figure figure[BENCH_TRIALS];
+} bench_trials;
+
+/* What they come to as one figure, and the verdict. False where one more could change it. */
+bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out);
 
 #endif
