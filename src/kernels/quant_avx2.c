@@ -30,7 +30,7 @@ INLINE bool is_even(size_t block)
 /* -- floats -- */
 
 typedef struct float_rule {
-    __m256i least, most_bits, up, less, most;
+    __m256i least, most_bits, up, join, less, most;
     unsigned drop, shift; /* bits that a mantissa loses; from a byte's sign to that of a code */
 } float_rule;
 
@@ -40,38 +40,49 @@ INLINE float_rule rule_of(const td_quant *q, const unsigned man_bits, const unsi
     return (float_rule){.least = _mm256_set1_epi32((int)q->least_bits),
                         .most_bits = _mm256_set1_epi32((int)q->most_bits),
                         .up = _mm256_set1_epi32((int)((23 - man_bits) << 23)),
-                        .less = _mm256_set1_epi16((short)constant),
+                        .join = _mm256_set1_epi32((int)(1U << 16 | 1U << (7 - man_bits))),
+                        .less = _mm256_set1_epi16((short)(constant << (7 - man_bits))),
                         .most = _mm256_set1_epi8((char)float_code(float_of(q->most_bits), q, constant)),
                         .drop = 23 - man_bits,
                         .shift = 8 - bits};
 }
 
-/* As float_code of quant.inc, but for the constant and the sign. What the sum has above the number that was added is
- * the mantissa with its leading 1. */
+/* The sum of float_code of quant.inc. Its upper half is an exponent over seven zeros, its lower one the mantissa with
+ * its leading 1, so that one product of halves, added, is the code but for a constant, times 2^(7 - man_bits). */
+INLINE __m256i joined(__m256 sum, const float_rule *r)
+{
+    return _mm256_madd_epi16(_mm256_castps_si256(sum), r->join);
+}
+
 INLINE __m256i magnitude_codes(__m256 x, const float_rule *r, const bool bounded)
 {
     const __m256i all = _mm256_and_si256(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fffffff));
     const __m256i magnitude = bounded ? all : _mm256_min_epi32(all, r->most_bits);
     const __m256i power = _mm256_and_si256(magnitude, _mm256_set1_epi32((int)EXP_MASK));
     const __m256i at = _mm256_add_epi32(_mm256_max_epi32(power, r->least), r->up);
-    const __m256i sum = _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(magnitude), _mm256_castsi256_ps(at)));
-    return _mm256_add_epi32(_mm256_sub_epi32(sum, at), _mm256_srli_epi32(at, (int)r->drop));
+    return joined(_mm256_add_ps(_mm256_castsi256_ps(magnitude), _mm256_castsi256_ps(at)), r);
 }
 
+/* How elements become numbers in the range of the codes. */
+typedef enum scaling { BY_BOUNDED, BY_PRODUCTS, BY_QUOTIENTS } scaling;
+
 INLINE void floats_32(uint8_t *dst, const float *row, const float *by, const size_t step, const float_rule *r,
-                      const bool bounded, const bool divides)
+                      const scaling how)
 {
     __m256i code[4], value[4];
     prefetch_32(row);
     for (size_t k = 0; k < 4; k++) {
         const __m256 in = _mm256_loadu_ps(row + 8 * k), scale = _mm256_set1_ps(by[k / 2 * step]);
-        const __m256 x = divides ? _mm256_div_ps(in, scale) : _mm256_mul_ps(in, scale);
-        code[k] = magnitude_codes(x, r, bounded);
+        const __m256 x = how == BY_QUOTIENTS ? _mm256_div_ps(in, scale) : _mm256_mul_ps(in, scale);
+        code[k] = magnitude_codes(x, r, how == BY_BOUNDED);
         value[k] = _mm256_castps_si256(x);
     }
-    const __m256i low = _mm256_sub_epi16(_mm256_packs_epi32(code[0], code[1]), r->less),
-                  high = _mm256_sub_epi16(_mm256_packs_epi32(code[2], code[3]), r->less);
-    const __m256i magnitude = _mm256_min_epu8(_mm256_packus_epi16(low, high), r->most);
+    __m256i half[2];
+    for (size_t k = 0; k < 2; k++) {
+        const __m256i above = _mm256_sub_epi16(_mm256_packs_epi32(code[2 * k], code[2 * k + 1]), r->less);
+        half[k] = _mm256_srli_epi16(above, (int)(r->drop - 16));
+    }
+    const __m256i magnitude = _mm256_min_epu8(_mm256_packus_epi16(half[0], half[1]), r->most);
     const __m256i signs = _mm256_packs_epi16(_mm256_packs_epi32(value[0], value[1]), /* which keep their signs */
                                              _mm256_packs_epi32(value[2], value[3]));
     const __m256i sign = _mm256_srli_epi16(_mm256_and_si256(signs, _mm256_set1_epi8((char)0x80)), (int)r->shift);
@@ -79,18 +90,17 @@ INLINE void floats_32(uint8_t *dst, const float *row, const float *by, const siz
 }
 
 INLINE size_t floats_groups(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
-                            const td_quant *q, const unsigned man_bits, const unsigned bits, const bool bounded,
-                            const bool divides)
+                            const td_quant *q, const unsigned man_bits, const unsigned bits, const scaling how)
 {
     const float_rule r = rule_of(q, man_bits, bits);
     if (block == 16) {
         for (size_t j = 0; j + 2 <= blocks; j += 2)
-            floats_32(dst + 16 * j, row + 16 * j, by + j, 1, &r, bounded, divides);
+            floats_32(dst + 16 * j, row + 16 * j, by + j, 1, &r, how);
         return blocks / 2 * 2;
     }
     for (size_t j = 0; j < blocks; j++)
         for (size_t i = 0; i < block; i += 32, dst += 32, row += 32)
-            floats_32(dst, row, by + j, 0, &r, bounded, divides);
+            floats_32(dst, row, by + j, 0, &r, how);
     return blocks;
 }
 
@@ -99,9 +109,9 @@ INLINE size_t floats_groups(uint8_t *dst, const float *row, const float *by, siz
                               const td_quant *q, bool bounded)                                                         \
     {                                                                                                                  \
         if (q->divides)                                                                                                \
-            return floats_groups(dst, row, by, blocks, block, q, man_bits, bits, false, true);                         \
-        return bounded ? floats_groups(dst, row, by, blocks, block, q, man_bits, bits, true, false)                    \
-                       : floats_groups(dst, row, by, blocks, block, q, man_bits, bits, false, false);                  \
+            return floats_groups(dst, row, by, blocks, block, q, man_bits, bits, BY_QUOTIENTS);                        \
+        return bounded ? floats_groups(dst, row, by, blocks, block, q, man_bits, bits, BY_BOUNDED)                     \
+                       : floats_groups(dst, row, by, blocks, block, q, man_bits, bits, BY_PRODUCTS);                   \
     }
 FORMAT(e2m1_32, 1, 4)
 FORMAT(e3m2_32, 2, 6)
@@ -222,108 +232,7 @@ TARGET static void ints_avx2(uint8_t *dst, const float *row, const float *by, co
     BY_SIZE(ints_of, dst, row, by, zero)
 }
 
-/* -- values -- */
-
-INLINE __m256i eight_codes(const uint8_t *codes)
-{
-    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)codes));
-}
-
-/* Eight codes of four bits: the lower eight values or the upper ones, by bit 3 where blendv looks for it. */
-INLINE __m256 table_values(__m256i at, __m256 low, __m256 high)
-{
-    const __m256 sel = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
-    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(low, at), _mm256_permutevar8x32_ps(high, at), sel);
-}
-
-/* What turns codes of floats and of integers into values, once for all of them. */
-typedef struct value_rule {
-    __m256i magnitude, base, normal_from, finite;
-    __m256 unit;
-    __m128i drop, up; /* of shifts: to the mantissa of an f32, and to its sign */
-    bool has_sign;
-} value_rule;
-
-INLINE value_rule value_rule_of(const td_quant *q)
-{
-    const float part = float_of(q->least_bits - (q->man_bits << 23));
-    return (value_rule){.magnitude = _mm256_set1_epi32((int)((1U << (q->bits - 1)) - 1)),
-                        .base = _mm256_set1_epi32((int)(q->least_bits - (1U << 23))),
-                        .normal_from = _mm256_set1_epi32(1 << q->man_bits),
-                        .finite = _mm256_set1_epi32((int)q->finite),
-                        .unit = _mm256_set1_ps(q->form == TD_QUANT_INT ? q->unit : part),
-                        .drop = _mm_cvtsi32_si128(23 - (int)q->man_bits),
-                        .up = _mm_cvtsi32_si128(32 - (int)q->bits),
-                        .has_sign = q->low < 0};
-}
-
-/* Eight codes of floats that are no infinity or NaN: the fields moved to their places in an f32, or, below the smallest
- * normal number, so many of its smallest part. */
-INLINE __m256 float_values(__m256i at, __m256i magnitude, const value_rule *r)
-{
-    const __m256i sign = _mm256_and_si256(_mm256_sll_epi32(at, r->up), _mm256_set1_epi32((int)SIGN));
-    const __m256i normal = _mm256_add_epi32(_mm256_sll_epi32(magnitude, r->drop), r->base);
-    const __m256 part = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), r->unit);
-    const __m256i is_part = _mm256_cmpgt_epi32(r->normal_from, magnitude);
-    const __m256 value = _mm256_blendv_ps(_mm256_castsi256_ps(normal), part, _mm256_castsi256_ps(is_part));
-    return _mm256_or_ps(value, _mm256_castsi256_ps(sign));
-}
-
-INLINE __m256 int_values(__m256i at, const value_rule *r)
-{
-    const __m256i up = _mm256_sll_epi32(at, r->up);
-    const __m256i whole = r->has_sign ? _mm256_sra_epi32(up, r->up) : _mm256_srl_epi32(up, r->up);
-    return _mm256_mul_ps(_mm256_cvtepi32_ps(whole), r->unit);
-}
-
-typedef enum value_form { BY_TABLE, AS_FLOAT, AS_INT } value_form;
-
-/* The form, and whether stores go past the caches, are constants. */
-INLINE void values_8(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks, size_t block,
-                     const td_quant *q, const value_form form, const bool stream)
-{
-    const value_rule r = value_rule_of(q);
-    const __m256 low = _mm256_loadu_ps(q->table), high = _mm256_loadu_ps(q->table + 8),
-                 extra = _mm256_set1_ps(q->extra);
-    for (size_t j = 0; j < blocks; j++) {
-        const __m256 less = _mm256_set1_ps(zero ? zero[j] : 0), scale = _mm256_set1_ps(by[j]);
-        for (size_t i = 0; i < block; i += 8, codes += 8, dst += 8) {
-            const __m256i at = eight_codes(codes), magnitude = _mm256_and_si256(at, r.magnitude);
-            if (form == AS_FLOAT && _mm256_movemask_epi8(_mm256_cmpgt_epi32(magnitude, r.finite))) {
-                values_of(dst, codes, by + j, zero ? zero + j : NULL, 1, 8, q); /* an infinity or a NaN */
-                continue;
-            }
-            const __m256 value = form == BY_TABLE ? table_values(at, low, high)
-                                 : form == AS_INT ? int_values(at, &r)
-                                                  : float_values(at, magnitude, &r);
-            const __m256 out = _mm256_mul_ps(_mm256_mul_ps(_mm256_sub_ps(value, less), scale), extra);
-            if (stream)
-                _mm256_stream_ps(dst, out);
-            else
-                _mm256_storeu_ps(dst, out);
-        }
-    }
-}
-
-#define VALUES_8(form)                                                                                                 \
-    if (stream)                                                                                                        \
-        values_8(dst, codes, by, zero, blocks, block, q, form, true);                                                  \
-    else                                                                                                               \
-        values_8(dst, codes, by, zero, blocks, block, q, form, false)
-
-TARGET static void values_avx2(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks,
-                               size_t block, const td_quant *q)
-{
-    const bool stream = q->stream && (uintptr_t)dst % 32 == 0;
-    if (block % 8 == 0 && q->bits <= 4) {
-        VALUES_8(BY_TABLE);
-    } else if (block % 8 == 0 && q->form == TD_QUANT_FLOAT) {
-        VALUES_8(AS_FLOAT);
-    } else if (block % 8 == 0 && q->form == TD_QUANT_INT) {
-        VALUES_8(AS_INT);
-    } else
-        BY_SIZE(values_of, dst, codes, by, zero)
-}
+#include "kernels/quant_values_avx2.inc"
 
 void td_quant_init_avx2(td_quant_kernels *kernels)
 {
