@@ -110,6 +110,18 @@ static void check(const td_block_kernels *plain, const td_block_kernels *tried, 
     assert_memory_equal(&got.zero[1][blocks], &got.rows[0][MOST_BLOCKS * LARGEST_BLOCK], sizeof(float));
 }
 
+/* Blocks of hundreds, which have vectors of their own. */
+static void check_large(const td_block_kernels *plain, const td_block_kernels *tried, size_t block)
+{
+    static float row[3 * 600];
+    uint32_t state = (uint32_t)block, want[4] = {0, 5, 0x7f000000U, GUARD}, got[4] = {0, 5, 0x7f000000U, GUARD};
+    for (size_t i = 0; i < 3 * block; i++)
+        row[i] = number(&state, block % 2);
+    plain->amax(want, row, 3, block);
+    tried->amax(got, row, 3, block);
+    assert_memory_equal(got, want, sizeof got);
+}
+
 static void every_version_is_plain_c(void **state)
 {
     (void)state;
@@ -121,6 +133,8 @@ static void every_version_is_plain_c(void **state)
         for (size_t block = 1; block <= LARGEST_BLOCK; block++)
             for (size_t blocks = 1; blocks <= MOST_BLOCKS; blocks++)
                 check(&plain, &tried, blocks, block);
+        for (size_t block = 120; block <= 600; block += block % 32 == 31 ? 1 : 7)
+            check_large(&plain, &tried, block);
     }
 }
 

@@ -18,7 +18,7 @@ static uint32_t next(uint32_t *state)
 }
 
 typedef struct data {
-    unsigned char src[8 * MOST + 8], flags[MOST + 4];
+    unsigned char src[8 * MOST + 8], flags[MOST + 4], set[MOST / 8 + 1];
     size_t n, room;
     unsigned bytes, off;
     uint64_t own;
@@ -38,6 +38,7 @@ static void draw(data *d, size_t n, unsigned bytes, uint32_t seed)
         if (next(&state) % 4 == 0)
             d->src[d->off + i * bytes + bytes - 1] |= 0x80;
         d->room += d->flags[i];
+        d->set[i / 8] |= (unsigned char)(d->flags[i] << i % 8);
     }
     if (seed % 7 == 0)
         d->room -= d->room / 3;
@@ -66,6 +67,24 @@ static void check_flags(const td_keep_kernels *k, const data *d)
     assert_int_equal(k->most(d->flags, d->n / 4 * 4), most);
 }
 
+static void check_sets(const td_keep_kernels *k, const data *d)
+{
+    unsigned char flags[MOST + 1], set[MOST / 8 + 2], ones[MOST + 1];
+    size_t count = 0;
+    memset(set, GUARD, sizeof set);
+    memset(ones, GUARD, sizeof ones);
+    k->flags(flags, d->src + d->off, d->n, d->bytes, d->own);
+    for (size_t i = 0; i < d->n; i++)
+        count += flags[i];
+    assert_int_equal(k->bits(set, d->src + d->off, d->n, d->bytes, d->own), count);
+    for (size_t i = 0; i < (d->n + 7) / 8 * 8; i++)
+        assert_int_equal(set[i / 8] >> i % 8 & 1, i < d->n ? flags[i] : 0);
+    assert_int_equal(set[(d->n + 7) / 8], GUARD);
+    k->ones(ones, d->set, d->n);
+    assert_memory_equal(ones, d->flags, d->n);
+    assert_int_equal(ones[d->n], GUARD);
+}
+
 static void check_moves(const td_keep_kernels *k, const data *d)
 {
     unsigned char got[8 * MOST + 64], want[8 * MOST + 64];
@@ -75,7 +94,7 @@ static void check_moves(const td_keep_kernels *k, const data *d)
     for (size_t i = 0; i < d->n && kept < d->room; i++)
         if (d->flags[i])
             memcpy(want + kept++ * d->bytes, d->src + d->off + i * d->bytes, d->bytes);
-    assert_int_equal(k->keep(got, d->room, d->src + d->off, d->flags, d->n, d->bytes), kept);
+    assert_int_equal(k->keep(got, d->room, d->src + d->off, d->set, d->n, d->bytes), kept);
     assert_memory_equal(got, want, kept * d->bytes);
     assert_memory_equal(got + d->room * d->bytes, want + d->room * d->bytes, 64);
     size_t taken = 0;
@@ -85,7 +104,7 @@ static void check_moves(const td_keep_kernels *k, const data *d)
     for (size_t i = 0; i < d->n && taken < d->room; i++)
         if (d->flags[i])
             memcpy(want + i * d->bytes, d->src + d->off + taken++ * d->bytes, d->bytes);
-    assert_int_equal(k->spread(got, d->src + d->off, d->room, d->flags, d->n, d->bytes), taken);
+    assert_int_equal(k->spread(got, d->src + d->off, d->room, d->set, d->n, d->bytes), taken);
     assert_memory_equal(got, want, sizeof got);
 }
 
@@ -100,6 +119,7 @@ static void every_version_keeps_the_rule(void **state)
             for (size_t n = 0; n < MOST; n++) {
                 draw(&d, n, bytes, (uint32_t)(n * 31 + bytes));
                 check_flags(&k, &d);
+                check_sets(&k, &d);
                 check_moves(&k, &d);
             }
     }

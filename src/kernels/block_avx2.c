@@ -49,9 +49,32 @@ INLINE void amax_eight(uint32_t *amax, const float *row, const size_t block)
     _mm256_storeu_si256(dst, _mm256_max_epu32(all, _mm256_loadu_si256(dst)));
 }
 
+#define LARGE 256 /* elements of a block that is worth four vectors of its own */
+
+/* One block, whose last elements are left over; how many are not. */
+INLINE size_t amax_large(uint32_t *amax, const float *row, size_t block)
+{
+    __m256i most[4] = {_mm256_set1_epi32((int)*amax)};
+    most[1] = most[2] = most[3] = most[0];
+    size_t i = 0;
+    for (; i + 32 <= block; i += 32)
+        for (size_t k = 0; k < 4; k++)
+            most[k] = _mm256_max_epi32(most[k], magnitudes(row + i + 8 * k));
+    uint32_t eight[8];
+    _mm256_storeu_si256((__m256i *)(void *)eight,
+                        _mm256_max_epi32(_mm256_max_epi32(most[0], most[1]), _mm256_max_epi32(most[2], most[3])));
+    for (size_t k = 0; k < 8; k++)
+        *amax = eight[k] > *amax ? eight[k] : *amax;
+    return i;
+}
+
 TARGET static void amax_avx2(uint32_t *amax, const float *row, size_t blocks, size_t block)
 {
     size_t j = 0;
+    for (; block >= LARGE && j < blocks; j++) {
+        const size_t done = amax_large(amax + j, row + j * block, block);
+        amax_rows(amax + j, row + j * block + done, 1, block - done);
+    }
     for (; block == 16 && j + 8 <= blocks; j += 8)
         amax_eight(amax + j, row + j * 16, 16);
     for (; block == 32 && j + 8 <= blocks; j += 8)

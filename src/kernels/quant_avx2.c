@@ -187,6 +187,54 @@ INLINE int ints_32(uint8_t *dst, const float *row, const float *inverse, const f
     return _mm256_movemask_epi8(_mm256_cmpgt_epi32(close, _mm256_set1_epi32((int)bits_of(CLOSE))));
 }
 
+/* The same for codes of up to four bits, whose quotients are bounded: as whole numbers of 2^-NARROW_BITS they fit in 16
+ * bits, or saturate past every code, with a zero point beside it too. The one that is a half is that close to it. */
+#define NARROW_BITS 11
+#define NARROW_INVERSE_MOST 0x1p100F /* 2^NARROW_BITS times as much is a number too */
+
+INLINE int narrow_32(uint8_t *dst, const float *row, const float *inverse, const float *zero, const size_t step,
+                     const int_rule *r)
+{
+    const __m256i half_unit = _mm256_set1_epi16(1 << (NARROW_BITS - 1)),
+                  below = _mm256_set1_epi16((1 << NARROW_BITS) - 1);
+    __m256i code[2], close = below;
+    prefetch_32(row);
+    for (size_t k = 0; k < 2; k++) {
+        const __m256 by = _mm256_set1_ps(inverse[k * step] * (1 << NARROW_BITS));
+        const __m256i first = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(row + 16 * k), by)),
+                      second = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(row + 16 * k + 8), by));
+        const __m256i up = _mm256_adds_epi16(_mm256_packs_epi32(first, second), half_unit);
+        code[k] = _mm256_srai_epi16(up, NARROW_BITS);
+        close = _mm256_min_epu16(close, _mm256_and_si256(up, below));
+    }
+    __m256i bytes = _mm256_packs_epi16(code[0], code[1]);
+    if (zero)
+        bytes = _mm256_add_epi8(
+            bytes, _mm256_unpacklo_epi64(_mm256_set1_epi8((char)zero[0]), _mm256_set1_epi8((char)zero[step])));
+    bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, r->low), r->high);
+    _mm256_storeu_si256((__m256i *)(void *)dst, in_order(bytes));
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi16(close, _mm256_setzero_si256()));
+}
+
+INLINE void narrow_groups(uint8_t *dst, const float *row, const float *by, const float *inverse, const float *zero,
+                          size_t blocks, const size_t block, const td_quant *q)
+{
+    const int_rule r = {_mm256_set1_epi8((char)q->low), _mm256_set1_epi8((char)q->high)};
+    const size_t step = block == 16, per_block = block == 16 ? 1 : block / 32;
+    for (size_t j = 0; j < blocks; j += 1 + step)
+        for (size_t i = 0; i < per_block; i++, dst += 32, row += 32)
+            if (narrow_32(dst, row, inverse + j, zero ? zero + j : NULL, step, &r))
+                ints_of(dst, row, by + j, zero ? zero + j : NULL, 1 + step, step ? 16 : 32, q);
+}
+
+INLINE bool is_narrow(const td_quant *q, const float *inverse, size_t blocks)
+{
+    unsigned past = 0;
+    for (size_t j = 0; j < blocks; j++)
+        past |= fabsf(inverse[j]) > NARROW_INVERSE_MOST;
+    return !past && q->low >= -8 && q->high <= 15;
+}
+
 INLINE void ints_groups(uint8_t *dst, const float *row, const float *by, const float *inverse, const float *zero,
                         size_t blocks, const size_t block, const td_quant *q, const bool bounded)
 {
@@ -204,6 +252,12 @@ INLINE void ints_chunk(uint8_t *dst, const float *row, const float *by, const fl
     float inverse[INVERSES];
     if (!inverses_of(by, blocks, inverse))
         ints_of(dst, row, by, zero, blocks, block, q);
+    else if (bounded && is_narrow(q, inverse, blocks) && zero)
+        narrow_groups(dst, row, by, inverse, zero, blocks, block, q);
+    else if (bounded && is_narrow(q, inverse, blocks) && block == 32)
+        narrow_groups(dst, row, by, inverse, NULL, blocks, 32, q);
+    else if (bounded && is_narrow(q, inverse, blocks))
+        narrow_groups(dst, row, by, inverse, NULL, blocks, block, q);
     else if (block == 16 && bounded)
         ints_groups(dst, row, by, inverse, zero, blocks, 16, q, true);
     else if (block == 32 && bounded)

@@ -13,6 +13,16 @@ void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t firs
         k->flags(flags, t->data + first * t->dtype.bytes, n, t->dtype.bytes, td_elem_own_bits(t->dtype));
 }
 
+size_t td_sparse_bits(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *set)
+{
+    if (!td_elem_has_no_zero(t->dtype))
+        return k->bits(set, t->data + first * t->dtype.bytes, n, t->dtype.bytes, td_elem_own_bits(t->dtype));
+    memset(set, 0xff, n / 8);
+    if (n % 8)
+        set[n / 8] = (unsigned char)((1U << n % 8) - 1);
+    return n;
+}
+
 td_status td_sparse_check_number(const td_sparse *s, uint64_t largest, const char *what)
 {
     char name[TD_DTYPE_NAME_BYTES];

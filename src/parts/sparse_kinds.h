@@ -67,6 +67,9 @@ td_status td_lists_unpack(const td_sparse *s, td_tensor *const *parts, td_tensor
 /* Which of `n` elements from `first` on are not zero. */
 void td_sparse_flags(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *flags);
 
+/* The same as a set of kernels/keep.h; how many elements it has. */
+size_t td_sparse_bits(const td_keep_kernels *k, const td_tensor *t, uint64_t first, size_t n, unsigned char *set);
+
 /* That numbers up to `largest` fit index=. TD_RANGE. */
 td_status td_sparse_check_number(const td_sparse *s, uint64_t largest, const char *what);
 

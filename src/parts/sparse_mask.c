@@ -85,63 +85,110 @@ static bool in_bytes(const td_sparse *s)
     return (s->kind == TD_SPARSE_NVDLA || !s->chunk) && s->word.bits % 8 == 0 && (!s->msb_first || s->word.bits == 8);
 }
 
-/* Flags of `n` elements from `first` on into the mask. A product puts eight flags side by side on top. */
-static void put_flags(const td_sparse *s, td_tensor *mask, uint64_t first, const unsigned char *flags, size_t n)
+/* Bytes of a set as those of a mask whose highest bit is the first, or back. */
+static void reverse_bits(unsigned char *restrict dst, const unsigned char *restrict src, size_t bytes)
 {
-    const uint64_t factor = s->msb_first ? 0x8040201008040201U : 0x0102040810204080U;
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned halves = (unsigned)(src[i] >> 4 | src[i] << 4),
+                       pairs = (halves >> 2 & 0x33) | (halves << 2 & 0xcc);
+        dst[i] = (unsigned char)((pairs >> 1 & 0x55) | (pairs << 1 & 0xaa));
+    }
+}
+
+static bool has(const unsigned char *set, size_t i)
+{
+    return set[i / 8] >> i % 8 & 1;
+}
+
+/* The set of `n` elements from `first` on into the mask. */
+static void put_set(const td_sparse *s, const td_keep_kernels *k, td_tensor *mask, uint64_t first,
+                    const unsigned char *set, size_t n)
+{
     size_t i = 0;
     if (s->word.bits == 1) {
-        memcpy(mask->data + first, flags, n);
+        k->ones(mask->data + first, set, n);
         return;
     }
     unsigned char *const dst = mask->data + first / 8; /* of strips, which begin with a byte */
-    for (const size_t whole = in_bytes(s) ? n / 8 * 8 : 0; i < whole; i += 8) {
-        uint64_t eight = 0;
-        memcpy(&eight, flags + i, sizeof eight);
-        dst[i / 8] = (unsigned char)(eight * factor >> 56);
+    if (in_bytes(s)) {
+        i = n / 8 * 8;
+        if (s->msb_first)
+            reverse_bits(dst, set, i / 8);
+        else
+            memcpy(dst, set, i / 8);
     }
     for (; i < n; i++) {
         const bit_place p = place_of(s, first + i);
-        if (flags[i])
+        if (has(set, i))
             td_elem_put(mask, p.word, td_elem_get(mask, p.word) | (uint64_t)1 << p.bit);
     }
 }
 
-/* A byte's bits as eight flags: each in a byte of its own, then all that is not 0 to 1. */
-static uint64_t flags_of_byte(unsigned char bits, bool msb_first)
+/* Bits side by side are added up in fields that grow; a product adds the eight bytes of the last. */
+static unsigned count_bits(uint64_t bits)
 {
-    const uint64_t own = msb_first ? 0x0102040810204080U : 0x8040201008040201U, low = 0x7f7f7f7f7f7f7f7fU;
-    const uint64_t apart = bits * 0x0101010101010101U & own;
-    return (apart + low) >> 7 & 0x0101010101010101U;
+    const uint64_t pairs = bits - (bits >> 1 & 0x5555555555555555U),
+                   fours = (pairs & 0x3333333333333333U) + (pairs >> 2 & 0x3333333333333333U);
+    return (unsigned)(((fours + (fours >> 4)) & 0x0f0f0f0f0f0f0f0fU) * 0x0101010101010101U >> 56);
 }
 
-static void get_flags(const td_sparse *s, const td_tensor *mask, uint64_t first, unsigned char *restrict flags,
-                      size_t n)
+static size_t count_set(const unsigned char *set, size_t bytes)
 {
-    const unsigned char *const src = mask->data + first;
+    size_t count = 0, at = 0;
+    for (; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+        uint64_t eight = 0;
+        memcpy(&eight, set + at, sizeof eight);
+        count += count_bits(eight);
+    }
+    for (; at < bytes; at++)
+        count += count_bits(set[at]);
+    return count;
+}
+
+/* And out of it; how many elements it has. */
+static size_t get_set(const td_sparse *s, const td_keep_kernels *k, const td_tensor *mask, uint64_t first,
+                      unsigned char *set, size_t n)
+{
+    const size_t bytes = (n + 7) / 8;
     size_t i = 0;
     if (s->word.bits == 1)
-        for (; i < n; i++)
-            flags[i] = src[i] & 1;
-    const unsigned char *const bits = mask->data + first / 8; /* of strips, which begin with a byte */
-    const bool msb_first = s->msb_first;
-    for (const size_t whole = in_bytes(s) ? n / 8 * 8 : 0; i < whole; i += 8) {
-        const uint64_t eight = flags_of_byte(bits[i / 8], msb_first);
-        memcpy(flags + i, &eight, sizeof eight);
+        return k->bits(set, mask->data + first, n, 1, 1);
+    const unsigned char *const src = mask->data + first / 8; /* of strips, which begin with a byte */
+    if (in_bytes(s)) {
+        i = n / 8 * 8;
+        if (s->msb_first)
+            reverse_bits(set, src, i / 8);
+        else
+            memcpy(set, src, i / 8);
     }
+    memset(set + i / 8, 0, bytes - i / 8);
     for (; i < n; i++)
-        flags[i] = get_bit(s, mask, first + i);
+        set[i / 8] |= (unsigned char)(get_bit(s, mask, first + i) << i % 8);
+    return count_set(set, bytes);
+}
+
+/* The elements of a set from `begin` up to `end`. */
+static size_t count_between(const unsigned char *set, size_t begin, size_t end)
+{
+    size_t count = 0, i = begin;
+    for (; i < end && i % 8; i++)
+        count += has(set, i);
+    for (; i + 8 <= end; i += 8)
+        count += count_bits(set[i / 8]);
+    for (; i < end; i++)
+        count += has(set, i);
+    return count;
 }
 
 /* The pointers of chunks that begin among `n` elements from `first` on, before which there are `value` values; the
  * tensor begins with pointer `less`. */
-static void put_pointers(const td_sparse *s, const td_keep_kernels *k, td_tensor *pointers, uint64_t less,
-                         uint64_t first, const unsigned char *flags, size_t n, uint64_t value)
+static void put_pointers(const td_sparse *s, td_tensor *pointers, uint64_t less, uint64_t first,
+                         const unsigned char *set, size_t n, uint64_t value)
 {
     const uint64_t unit = s->in_bytes ? s->elem.bits / 8U : 1;
     uint64_t at = (first + s->chunk - 1) / s->chunk * s->chunk, seen = first;
     for (; at < first + n; at += s->chunk) {
-        value += k->count(flags + (seen - first), (size_t)(at - seen));
+        value += count_between(set, (size_t)(seen - first), (size_t)(at - first));
         td_elem_put(pointers, at / s->chunk - less, value * unit);
         seen = at;
     }
@@ -152,7 +199,7 @@ static void put_pointers(const td_sparse *s, const td_keep_kernels *k, td_tensor
 typedef struct mask_work {
     const td_sparse *s;
     const td_tensor *tensor; /* that is counted or packed */
-    td_tensor *unpacked;     /* or, without it, only the flags of `parts` are counted */
+    td_tensor *unpacked;     /* or, without it, only the bits of `parts` are counted */
     td_tensor *const *parts;
     uint64_t elems, strips;
     unsigned pieces;
@@ -195,16 +242,13 @@ static uint64_t add_up(uint64_t *before, unsigned pieces)
 static void count_pieces(void *context, unsigned begin, unsigned end)
 {
     mask_work *w = context;
-    unsigned char flags[STRIP];
+    unsigned char set[STRIP / 8];
     for (unsigned piece = begin; piece < end; piece++) {
         uint64_t count = 0;
         for (uint64_t e = begin_of(w, piece); e < begin_of(w, piece + 1); e += STRIP) {
             const size_t n = strip_at(w, e);
-            if (w->tensor)
-                td_sparse_flags(&w->kernels, w->tensor, e, n, flags);
-            else
-                get_flags(w->s, w->parts[1], e, flags, n);
-            count += w->kernels.count(flags, n);
+            count += w->tensor ? td_sparse_bits(&w->kernels, w->tensor, e, n, set)
+                               : get_set(w->s, &w->kernels, w->parts[1], e, set, n);
         }
         w->before[piece] = count;
     }
@@ -228,16 +272,14 @@ static void pack_pieces(void *context, unsigned begin, unsigned end)
     const td_tensor *t = w->tensor;
     const unsigned bytes = t->dtype.bytes;
     const bool chunks = s->kind == TD_SPARSE_MASK && s->chunk;
-    unsigned char flags[STRIP];
+    unsigned char set[STRIP / 8];
     uint64_t value = w->before[begin];
     for (uint64_t e = begin_of(w, begin); e < begin_of(w, end); e += STRIP) {
-        const size_t n = strip_at(w, e);
-        td_sparse_flags(&w->kernels, t, e, n, flags);
-        put_flags(s, w->parts[1], e, flags, n);
+        const size_t n = strip_at(w, e), count = td_sparse_bits(&w->kernels, t, e, n, set);
+        put_set(s, &w->kernels, w->parts[1], e, set, n);
         if (chunks)
-            put_pointers(s, &w->kernels, w->parts[2], 0, e, flags, n, value);
-        value += w->kernels.keep(w->parts[0]->data + value * bytes, (size_t)w->kernels.count(flags, n),
-                                 t->data + e * bytes, flags, n, bytes);
+            put_pointers(s, w->parts[2], 0, e, set, n, value);
+        value += w->kernels.keep(w->parts[0]->data + value * bytes, count, t->data + e * bytes, set, n, bytes);
     }
 }
 
@@ -259,21 +301,20 @@ void td_mask_step(const td_sparse *s, const td_tensor *t, uint64_t number, td_st
     const size_t n = t->elems - e < STRIP ? (size_t)(t->elems - e) : STRIP, words = (n - 1) / s->word.bits + 1;
     const unsigned bytes = t->dtype.bytes, word_bytes = s->word.bytes;
     uint64_t *const made = steps->made;
-    unsigned char flags[STRIP];
+    unsigned char set[STRIP / 8];
     td_keep_kernels k;
     td_tensor own = *parts[1]; /* a strip's words, which begin with its first bit */
     td_keep_init(&k, td_cpu_flags());
-    td_sparse_flags(&k, t, e, n, flags);
+    const size_t count = td_sparse_bits(&k, t, e, n, set);
     own.data += (made[1] - steps->first[1]) * word_bytes;
     memset(own.data, 0, words * word_bytes);
-    put_flags(s, &own, 0, flags, n);
+    put_set(s, &k, &own, 0, set, n);
     made[1] += words;
     if (s->chunk) {
-        put_pointers(s, &k, parts[2], steps->first[2], e, flags, n, made[0]);
+        put_pointers(s, parts[2], steps->first[2], e, set, n, made[0]);
         made[2] = (e + n - 1) / s->chunk + 1;
     }
-    made[0] += k.keep(parts[0]->data + (made[0] - steps->first[0]) * bytes, (size_t)k.count(flags, n),
-                      t->data + e * bytes, flags, n, bytes);
+    made[0] += k.keep(parts[0]->data + (made[0] - steps->first[0]) * bytes, count, t->data + e * bytes, set, n, bytes);
 }
 
 td_status td_mask_pack(const td_sparse *s, const td_tensor *t, td_tensor *const *parts)
@@ -296,13 +337,13 @@ static void spread_pieces(void *context, unsigned begin, unsigned end)
     const mask_work *w = context;
     const uint64_t values = w->parts[0]->elems;
     const unsigned bytes = w->parts[0]->dtype.bytes;
-    unsigned char flags[STRIP];
+    unsigned char set[STRIP / 8];
     uint64_t value = w->before[begin];
     for (uint64_t e = begin_of(w, begin); e < begin_of(w, end); e += STRIP) {
         const size_t n = strip_at(w, e);
-        get_flags(w->s, w->parts[1], e, flags, n);
+        (void)get_set(w->s, &w->kernels, w->parts[1], e, set, n);
         value += w->kernels.spread(w->unpacked->data + e * bytes, w->parts[0]->data + value * bytes,
-                                   (size_t)(values - value), flags, n, bytes);
+                                   (size_t)(values - value), set, n, bytes);
     }
 }
 
