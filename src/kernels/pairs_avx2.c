@@ -61,20 +61,42 @@ TARGET static void largest_avx2(unsigned char *bits, const void *src, size_t n, 
     largest_rows(bits + i / 8, at, n - i, bytes, own);
 }
 
+INLINE __m128i close_8(const unsigned char *src, size_t sets, const td_pairs_table *table)
+{
+    const __m128i by = _mm_loadl_epi64((const __m128i *)(const void *)table->shuffle[sets]),
+                  elems = _mm_loadu_si128((const __m128i *)(const void *)src);
+    return _mm_shuffle_epi8(elems, by);
+}
+
+/* 64 elements of 2 bytes; what they are written over may be the sets, as far as the compiler knows, so that all of
+ * those are read first. */
+INLINE void close_64(unsigned char *dst, unsigned char *codes, const unsigned char *src, const unsigned char *bits,
+                     const td_pairs_table *table)
+{
+    uint64_t sets, all = 0;
+    memcpy(&sets, bits, sizeof sets);
+    for (size_t k = 0; k < 4; k++, src += 32, dst += 16) {
+        const size_t first = sets >> 16 * k & 0xff, second = sets >> (16 * k + 8) & 0xff;
+        const __m128i kept = _mm_unpacklo_epi64(close_8(src, first, table), close_8(src + 16, second, table));
+        _mm_storeu_si128((__m128i *)(void *)dst, kept);
+        all |= (uint64_t)(table->codes[first] | (unsigned)table->codes[second] << 8) << 16 * k;
+    }
+    memcpy(codes, &all, sizeof all);
+}
+
 TARGET static void close_avx2(void *dst, unsigned char *codes, const void *src, const unsigned char *bits,
                               const td_pairs_table *table, size_t n, unsigned bytes)
 {
     unsigned char *to = dst;
     const unsigned char *at = src;
     size_t i = 0;
-    if (bytes == 2)
-        for (; i + 8 <= n; i += 8, at += 16, to += 8) {
-            const unsigned char sets = bits[i / 8];
-            const __m128i by = _mm_loadl_epi64((const __m128i *)(const void *)table->shuffle[sets]),
-                          elems = _mm_loadu_si128((const __m128i *)(const void *)at);
-            _mm_storel_epi64((__m128i *)(void *)to, _mm_shuffle_epi8(elems, by));
-            codes[i / 8] = table->codes[sets];
-        }
+    for (; bytes == 2 && i + 64 <= n; i += 64, at += 128, to += 64)
+        close_64(to, codes + i / 8, at, bits + i / 8, table);
+    for (; bytes == 2 && i + 8 <= n; i += 8, at += 16, to += 8) {
+        const unsigned char sets = bits[i / 8];
+        _mm_storel_epi64((__m128i *)(void *)to, close_8(at, sets, table));
+        codes[i / 8] = table->codes[sets];
+    }
     close_rows(to, codes + i / 8, at, bits + i / 8, table, n - i, bytes);
 }
 
