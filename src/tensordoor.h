@@ -1769,9 +1769,10 @@ TD_API td_status td_program_text(const td_program *program, char **text);
  *     drop     what nothing needs; a tensor that is not made refuses no value
  * td_program_svg draws the same steps, as written and after each pass that changes them, with a line from each tensor
  * to the steps that take it. Free both with td_free.
- * In a run, loads behind each other that share no word go side by side on the threads of section 12, where all of them
- * are large enough and each is small; a large one has the threads for itself. A tensor is given up behind the last step
- * that takes it, and its storage serves the next. */
+ * In a run, steps that need nothing of each other go side by side on the threads of section 12, where together they are
+ * large enough: loads and dumps behind each other, each of which is small (a large one has the threads for itself), and
+ * tensors that are made of others; explain names them. What is refused is the same on any number of threads: the first
+ * step in the text. A tensor is given up behind the last step that takes it, and its storage serves the next. */
 TD_API td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text);
 TD_API td_status td_program_svg(td_program *program, const char *label, const char *arguments, char **svg);
 

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Work on parts [begin, end). Must not allocate or fail. What it asks of the pool itself runs on its own thread. */
+/* Work on parts [begin, end). It cannot fail: what may be refused is kept for the caller, with its message, which is
+ * the thread's. What it asks of the pool itself runs on its own thread. */
 typedef void td_pool_work(void *context, unsigned begin, unsigned end);
 
 #define TD_POOL_PARTS 64

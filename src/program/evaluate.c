@@ -160,3 +160,8 @@ td_status td_op_evaluate(const td_graph *g, td_op *op)
     op->owned = true;
     return TD_OK;
 }
+
+td_status td_op_make(const td_graph *g, td_op *op)
+{
+    return op->constant && op->value ? TD_OK : td_op_evaluate(g, op);
+}

@@ -3,6 +3,8 @@
 #include "program/passes.h"
 #include "program/program.h"
 
+#include "base/thresholds.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,11 +102,34 @@ void td_explain_graph(td_explain *e, const td_graph *g, const char *title)
         td_picture_graph(e->picture, g, title);
 }
 
+/* Long lists are cut. */
+static void print_batch(const td_graph *g, const td_schedule *s, const td_batch *b, td_text *out)
+{
+    enum { SHOWN = 8 };
+    uint32_t shown = 0;
+    td_text_add(out, "    side by side from %" PRIu64 " bytes on:", td_threshold(TD_THRESHOLD_THREAD_BYTES));
+    for (uint32_t i = 0; i < b->count; i++) {
+        const uint32_t number = s->op[b->first + i];
+        const td_op *op = &g->op[number];
+        if (op->is_view || op->kind == TD_OP_OPEN || op->kind == TD_OP_BOUND || ++shown > SHOWN)
+            continue;
+        td_text_add(out, "%s ", shown > 1 ? "," : "");
+        if (op->is_value)
+            td_text_add(out, "%%%u = %s", number, word_of(op));
+        else
+            td_text_add(out, "%s of line %u%s%s", word_of(op), op->statement->word.line->number, *op->loop ? " " : "",
+                        op->loop);
+    }
+    td_text_add(out, shown > SHOWN ? " and %u more\n" : "\n", shown - SHOWN);
+}
+
 static void print_schedule(const td_program *p, const td_schedule *s, td_text *out)
 {
     td_text_add(out, "\nrun%s%s: %zu step%s, %zu of them before anything is written%s\n",
                 s->label == TD_NO_OP ? "" : " ", s->label == TD_NO_OP ? "" : p->label[s->label], s->count,
                 td_text_s(s->count), s->pure, s->journal ? "; words are kept, as a later step may be refused" : "");
+    for (size_t i = 0; i < s->batches; i++)
+        print_batch(p->graph, s, &s->batch[i], out);
 }
 
 td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text)

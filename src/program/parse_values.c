@@ -253,6 +253,8 @@ static void read_concat(td_reader *r, td_form *form, int nested)
         td_read_add_operand(r, form, td_read_operand(r, nested));
     if (!r->status && strncmp(r->at - 4, "axis", 4) != 0)
         td_read_fail(r, TD_FORMAT, "no axis; end the step with axis 0, or another dimension");
+    if (!r->status && *r->at == '=') /* as options of add and mul write it */
+        r->at++;
     td_read_chunk(r, "a dimension", &form->number[0]);
     if (!r->status && form->values == 0)
         td_read_fail_at(r, &form->word, TD_FORMAT, "concat of no tensor; name at least one");

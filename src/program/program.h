@@ -243,12 +243,19 @@ typedef struct td_quick {
     bool drops; /* a tensor is not needed any more behind it */
 } td_quick;
 
-/* Quick moves behind each other of which none writes what another one reads or writes, so that threads may run them
- * side by side. */
+/* Steps behind each other that threads may run side by side: quick moves of which none writes what another one reads or
+ * writes, or tensors of which none is made of another one. */
 typedef struct td_batch {
     uint32_t first, count; /* places in the schedule */
-    uint64_t bytes;        /* of all their tensors */
+    bool moves;
+    uint64_t bytes; /* of all tensors of moves */
 } td_batch;
+
+/* The first step of the text that was refused in a batch, with this thread's message; TD_OK: none. */
+typedef struct td_batch_failure {
+    uint32_t op;
+    td_status status;
+} td_batch_failure;
 
 /* The ops of one label, in the order in which they run. */
 typedef struct td_schedule {
@@ -412,6 +419,11 @@ bool td_op_is_root(const td_op *op); /* an effect, or a dump or read with a name
 td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out);
 void td_schedule_free(td_schedule *s);
 
+/* batches.c: the batches of a schedule whose other members are there; and runs one where it is worth threads, which
+ * gives true. */
+void td_schedule_find_batches(const td_graph *g, td_schedule *s);
+bool td_batch_run(const td_graph *g, const td_schedule *s, const td_batch *b, td_batch_failure *failure);
+
 /* words.c: the words of one memory that the ops of a schedule read, write, or write in part. */
 #define TD_PARTLY TD_PROGRAM_PARTLY
 td_status td_schedule_spans(const td_graph *g, const td_schedule *s, const td_memory *memory, int effects,
@@ -449,5 +461,9 @@ td_status td_program_fail_tensor(const td_program *p, const char *name);
 td_status td_op_move_layout(td_op *op);
 td_status td_op_dump(td_op *op, td_tensor *into);
 td_status td_op_evaluate(const td_graph *g, td_op *op);
+td_status td_op_make(const td_graph *g, td_op *op); /* the same, unless a run before has made it for good */
+
+/* run.c */
+void td_quick_run(const td_quick *quick);
 
 #endif

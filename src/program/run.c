@@ -6,7 +6,6 @@
 #include "program/passes.h"
 
 #include "backdoor/call.h"
-#include "base/pool.h"
 #include "base/profile.h"
 #include "base/record.h"
 #include "compare/compare.h"
@@ -16,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void move_quickly(const td_quick *q)
+void td_quick_run(const td_quick *q)
 {
     const td_run run = {
         .plan = q->plan, .bank = q->bank, .tensor = (*q->tensor)->data + q->offset_bytes, .convert = q->convert};
@@ -154,7 +153,7 @@ static td_status run_op(const td_graph *g, td_op *op, td_checkpoints *checkpoint
     case TD_OP_CHECKPOINT:
         return checkpoint(g, op, checkpoints);
     default:
-        return op->constant && op->value ? TD_OK : td_op_evaluate(g, op);
+        return td_op_make(g, op);
     }
 }
 
@@ -188,7 +187,7 @@ static td_status run_step(const td_program *p, const td_schedule *s, size_t plac
     const td_quick *q = &s->quick[place];
     td_graph *g = p->graph;
     if (q->plan && td_binding_is_plain(q->memory)) {
-        move_quickly(q);
+        td_quick_run(q);
         if (!q->drops)
             return TD_OK;
     } else {
@@ -201,53 +200,69 @@ static td_status run_step(const td_program *p, const td_schedule *s, size_t plac
     return TD_OK;
 }
 
-/* -- side by side -------------------------------------------------------------------------------------------------- */
+/* -- parts of a schedule ------------------------------------------------------------------------------------------- */
 
-typedef struct shared_loads {
-    const td_quick *quick;
-    const td_batch *batch;
-    unsigned parts;
-} shared_loads;
-
-/* A load belongs to the part in which its first byte lies, when all tensors are put in a row. */
-static void run_loads(void *context, unsigned begin, unsigned end)
+/* An op was refused, and the message is this thread's. Steps that are written before it and come later in the schedule
+ * could be refused, too: of all, the first in the text is told. */
+static td_status fail_first(const td_program *p, const td_schedule *s, size_t next, size_t end,
+                            td_batch_failure failure)
 {
-    const shared_loads *w = context;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < w->batch->count; i++) {
-        const td_quick *q = &w->quick[i];
-        const uint64_t part = bytes * w->parts / w->batch->bytes;
-        if (part >= begin && part < end)
-            move_quickly(q);
-        bytes += q->plan->elems * q->plan->tensor_dtype.bytes;
+    td_graph *g = p->graph;
+    char message[TD_MESSAGE_BYTES];
+    memcpy(message, td_last_error(), strlen(td_last_error()) + 1);
+    for (size_t i = next; i < end; i++) {
+        const uint32_t op = s->op[i];
+        const td_status status = op < failure.op ? td_op_make(g, &g->op[op]) : TD_OK;
+        if (status) {
+            failure = (td_batch_failure){op, status};
+            memcpy(message, td_last_error(), strlen(td_last_error()) + 1);
+        }
     }
+    td_fail(failure.status, "%s", message);
+    return fail_step(p, &g->op[failure.op], failure.status);
 }
 
-/* True when the batch was worth threads, and is done. */
-static bool run_batch(const td_schedule *s, const td_batch *b)
+/* Tensors that need nothing of a memory: nothing is written yet. */
+static td_status run_pure(const td_program *p, const td_schedule *s, const td_batch **batch)
 {
-    shared_loads w = {.quick = &s->quick[b->first], .batch = b, .parts = td_pool_parts(b->bytes, b->count)};
-    if (w.parts < 2)
-        return false;
-    for (uint32_t i = 0; i < b->count; i++)
-        if (!td_binding_is_plain(w.quick[i].memory))
-            return false;
-    td_pool_run(w.parts, run_loads, &w);
-    return true;
+    const td_batch *const last = s->batch + s->batches;
+    td_graph *g = p->graph;
+    for (size_t i = 0, next = 0; i < s->pure; i = next) {
+        td_batch_failure failure = {.op = s->op[i]};
+        while (*batch < last && (*batch)->first < i)
+            ++*batch;
+        if (*batch < last && (*batch)->first == i && td_batch_run(g, s, *batch, &failure))
+            next = i + (*batch)->count;
+        else {
+            next = i + 1;
+            failure.status = td_op_make(g, &g->op[s->op[i]]);
+        }
+        if (failure.status)
+            return fail_first(p, s, next, s->pure, failure);
+        for (; i < next; i++)
+            drop_used(g, s, i);
+    }
+    return TD_OK;
 }
 
-static td_status run_part(const td_program *p, const td_schedule *s, size_t begin, size_t end,
-                          td_checkpoints *checkpoints)
+static td_status run_effects(const td_program *p, const td_schedule *s, const td_batch *batch,
+                             td_checkpoints *checkpoints)
 {
-    const td_batch *batch = s->batch, *const last = batch + s->batches;
+    const td_batch *const last = s->batch + s->batches;
     td_status status = TD_OK;
-    for (size_t i = begin; i < end && !status;) {
+    for (size_t i = s->pure; i < s->count && !status;) {
+        td_batch_failure failure;
         while (batch < last && batch->first < i)
             batch++;
-        if (batch < last && batch->first == i && run_batch(s, batch))
-            i += batch->count;
-        else
+        if (batch == last || batch->first != i || !td_batch_run(p->graph, s, batch, &failure)) {
             status = run_step(p, s, i++, checkpoints);
+            continue;
+        }
+        if (failure.status)
+            return fail_step(p, &p->graph->op[failure.op], failure.status);
+        for (const size_t end = i + batch->count; i < end; i++)
+            if (!batch->moves)
+                drop_used(p->graph, s, i);
     }
     return status;
 }
@@ -282,14 +297,14 @@ static bool needs_journal(const td_schedule *s)
     return needs;
 }
 
-static td_status run_kept(const td_program *p, td_schedule *s, td_checkpoints *checkpoints)
+static td_status run_kept(const td_program *p, td_schedule *s, const td_batch *batch, td_checkpoints *checkpoints)
 {
     td_status status = s->kept ? TD_OK : td_journal_create(p, p->graph, s, &s->kept);
     if (!status)
         status = td_journal_save(s->kept, p->graph);
     if (status)
         return status;
-    status = run_part(p, s, s->pure, s->count, checkpoints);
+    status = run_effects(p, s, batch, checkpoints);
     if (status)
         td_journal_restore(s->kept);
     else
@@ -299,11 +314,12 @@ static td_status run_kept(const td_program *p, td_schedule *s, td_checkpoints *c
 
 static td_status run(td_program *p, td_schedule *s, td_checkpoints *checkpoints)
 {
+    const td_batch *batch = s->batch;
     p->graph->run++;
-    const td_status status = run_part(p, s, 0, s->pure, checkpoints);
+    const td_status status = run_pure(p, s, &batch);
     if (status)
         return status;
-    return needs_journal(s) ? run_kept(p, s, checkpoints) : run_part(p, s, s->pure, s->count, checkpoints);
+    return needs_journal(s) ? run_kept(p, s, batch, checkpoints) : run_effects(p, s, batch, checkpoints);
 }
 
 td_status td_program_run(td_program *program, const char *label, const char *arguments, td_checkpoints **out)

@@ -1,11 +1,10 @@
 /* Which ops a run of a label needs, and in which order: first everything that only makes tensors, so that what can be
  * refused is refused before a word is written; then the effects, with the tensors that depend on memories, in the order
- * of the text. What a run needs of its simplest steps, and which of them share nothing, is found here too. Made once
- * for each label when a program is compiled. */
+ * of the text. What a run needs of its simplest steps is found here too; batches.c finds those that share nothing. Made
+ * once for each label when a program is compiled. */
 #include "program/journal.h"
 
 #include "base/pool.h"
-#include "base/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,73 +107,6 @@ static void add_quick(const td_graph *g, td_schedule *s, size_t place)
                                           of->kind != TD_OP_BOUND && of->kind != TD_OP_OPEN};
 }
 
-/* Words of both moves. */
-static bool share_words(const td_op *a, const td_op *b)
-{
-    const td_program_move *x = a->move, *y = b->move;
-    if (a->at + x->end <= b->at || b->at + y->end <= a->at)
-        return false;
-    for (size_t i = 0; i < a->memory->banks; i++)
-        for (size_t k = 0; k < b->memory->banks; k++)
-            if (a->memory->bank[i] == b->memory->bank[k])
-                for (size_t u = 0; u < x->span_count; u++)
-                    for (size_t v = 0; v < y->span_count && x->spans[u].bank == i; v++)
-                        if (y->spans[v].bank == k &&
-                            a->at + x->spans[u].first < b->at + y->spans[v].first + y->spans[v].count &&
-                            b->at + y->spans[v].first < a->at + x->spans[u].first + x->spans[u].count)
-                            return true;
-    return false;
-}
-
-/* Bytes of both tensors. One that a run has still to make is nobody else's. */
-static bool share_elems(const td_quick *a, const td_quick *b)
-{
-    const td_tensor *x = *a->tensor, *y = *b->tensor;
-    if (a->tensor == b->tensor || x == y)
-        return true;
-    return x && y && (uintptr_t)x->data < (uintptr_t)y->data + y->elems * y->dtype.bytes &&
-           (uintptr_t)y->data < (uintptr_t)x->data + x->elems * x->dtype.bytes;
-}
-
-/* One of two moves writes what the other one reads or writes. */
-static bool depend(const td_graph *g, const td_schedule *s, size_t a, size_t b)
-{
-    const td_quick *x = &s->quick[a], *y = &s->quick[b];
-    if (!(x->dumps && y->dumps) && share_words(&g->op[s->op[a]], &g->op[s->op[b]]))
-        return true;
-    return (x->dumps || y->dumps) && share_elems(x, y);
-}
-
-#define MOST_SPANS 64
-
-/* Whether the move at a place can join a batch: it is small enough to be left whole, and depends on none of it. */
-static bool goes_with(const td_graph *g, const td_schedule *s, const td_batch *b, size_t place)
-{
-    const td_op *op = &g->op[s->op[place]];
-    if (!s->quick[place].plan || s->quick[place].drops || op->move->span_count > MOST_SPANS ||
-        op->move->elems * op->move->dtype.bytes > td_threshold(TD_THRESHOLD_THREAD_BYTES) || b->count == TD_POOL_PARTS)
-        return false;
-    for (uint32_t i = 0; i < b->count; i++)
-        if (depend(g, s, b->first + i, place))
-            return false;
-    return true;
-}
-
-static void add_batches(const td_graph *g, td_schedule *s)
-{
-    for (size_t i = s->pure; i < s->count;) {
-        td_batch b = {.first = (uint32_t)i};
-        while (i < s->count && goes_with(g, s, &b, i)) {
-            const td_program_move *m = g->op[s->op[i++]].move;
-            b.bytes += m->elems * m->dtype.bytes;
-            b.count++;
-        }
-        if (b.count > 1)
-            s->batch[s->batches++] = b;
-        i += b.count == 0;
-    }
-}
-
 /* -- the whole ----------------------------------------------------------------------------------------------------- */
 
 static void add_memory(td_schedule *s, const td_binding *memory)
@@ -185,6 +117,45 @@ static void add_memory(td_schedule *s, const td_binding *memory)
     s->memory[s->memories++] = memory;
 }
 
+/* Tensors that depend on each other in nothing come next to each other, so that threads can make them side by side:
+ * those of a window are sorted by how many steps of it they wait for. A window ends before it holds many tensors that
+ * the order of the text would have given up sooner. */
+#define WINDOW_OPS TD_POOL_PARTS
+#define WINDOW_BYTES ((uint64_t)64 << 20)
+
+static void sort_window(const td_graph *g, uint32_t *op, size_t count)
+{
+    unsigned char level[WINDOW_OPS] = {0};
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t a = 0; a < g->op[op[i]].args; a++)
+            for (size_t k = 0; k < i; k++)
+                if (op[k] == g->op[op[i]].arg[a] && level[k] >= level[i])
+                    level[i] = (unsigned char)(level[k] + 1);
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && level[k - 1] > level[k]; k--) {
+            const uint32_t later = op[k - 1];
+            const unsigned char its = level[k - 1];
+            op[k - 1] = op[k];
+            level[k - 1] = level[k];
+            op[k] = later;
+            level[k] = its;
+        }
+}
+
+static void sort_windows(const td_graph *g, td_schedule *s)
+{
+    for (size_t first = 0, end = 0; first < s->pure; first = end) {
+        uint64_t bytes = 0;
+        for (; end < s->pure && end - first < WINDOW_OPS && (end == first || bytes <= WINDOW_BYTES); end++) {
+            const td_op *op = &g->op[s->op[end]];
+            bytes += op->is_view || op->kind == TD_OP_OPEN || op->kind == TD_OP_BOUND
+                         ? 0
+                         : op->like.elems * op->like.dtype.bytes;
+        }
+        sort_window(g, &s->op[first], end - first);
+    }
+}
+
 static void list_ops(const td_graph *g, td_schedule *s, const unsigned char *flag)
 {
     bool wrote = false;
@@ -192,6 +163,7 @@ static void list_ops(const td_graph *g, td_schedule *s, const unsigned char *fla
         if ((flag[i] & NEEDED) && !(flag[i] & MOVES))
             s->op[s->count++] = (uint32_t)i;
     s->pure = s->count;
+    sort_windows(g, s);
     for (size_t i = 0; i < g->count; i++)
         if ((flag[i] & NEEDED) && (flag[i] & MOVES)) {
             const td_op *op = &g->op[i];
@@ -231,7 +203,7 @@ td_status td_schedule_make(td_graph *g, uint32_t label, td_schedule *out)
             keep_until(g, out, g->op[out->op[i]].arg[a], (uint32_t)i);
     for (size_t i = out->pure; i < out->count; i++)
         add_quick(g, out, i);
-    add_batches(g, out);
+    td_schedule_find_batches(g, out);
     free(flag);
     return TD_OK;
 }

@@ -141,6 +141,119 @@ static void test_side_by_side(void **state)
     td_memory_destroy(&b);
 }
 
+/* Dumps into tensors of the caller beside loads that read them: only those that share nothing may change places. */
+static void test_dumps_side_by_side(void **state)
+{
+    (void)state;
+    enum { PARTS = 8, BYTES = 256 * 256 };
+    td_memory *m = NULL;
+    td_tensor *x[PARTS], *y[PARTS];
+    td_program *p = NULL;
+    char text[2048], name[8];
+    size_t used = 0;
+    ASSERT_OK(td_memory_create("m", 2048, (PARTS + 1) * 256, &m));
+    for (int i = 0; i < PARTS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "load m x%d \"r c -> r c\" at %d\n", i, 256 * i);
+    for (int i = 0; i < PARTS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "dump m y%d \"r c -> r c\" at %d\n", i,
+                                 256 * (PARTS - 1 - i));
+    used += (size_t)snprintf(text + used, sizeof text - used, "load m y1 \"r c -> r c\" at %d\n", 256 * PARTS);
+    ASSERT_OK(td_program_create(text, &p));
+    ASSERT_OK(td_program_bind_memory(p, "m", m));
+    for (int i = 0; i < PARTS; i++) {
+        x[i] = draw("i8", (td_shape){.rank = 2, .dim = {256, 256}}, "random seed=3");
+        y[i] = draw("i8", (td_shape){.rank = 2, .dim = {256, 256}}, "ramp");
+        memset(td_tensor_data(x[i]), i + 1, BYTES);
+        snprintf(name, sizeof name, "x%d", i);
+        ASSERT_OK(td_program_bind_tensor(p, name, x[i]));
+        snprintf(name, sizeof name, "y%d", i);
+        ASSERT_OK(td_program_bind_tensor(p, name, y[i]));
+    }
+    for (int run = 0; run < 50; run++) {
+        for (int i = 0; i < PARTS; i++)
+            memset(td_tensor_data(y[i]), 0, BYTES);
+        ASSERT_OK(td_program_run(p, NULL, NULL, NULL));
+        for (int i = 0; i < PARTS; i++)
+            assert_memory_equal(td_tensor_data(y[i]), td_tensor_data(x[PARTS - 1 - i]), BYTES);
+        assert_memory_equal((const char *)td_memory_data(m) + (size_t)PARTS * BYTES, td_tensor_data(y[1]), BYTES);
+    }
+    td_program_destroy(&p);
+    for (int i = 0; i < PARTS; i++) {
+        td_tensor_destroy(&x[i]);
+        td_tensor_destroy(&y[i]);
+    }
+    td_memory_destroy(&m);
+}
+
+/* Tensors that need nothing of each other, on any number of threads: the same bytes, and explain names them. */
+static void test_tensors_side_by_side(void **state)
+{
+    (void)state;
+    td_tensor *x = draw("f32", (td_shape){.rank = 2, .dim = {256, 512}}, "uniform seed=1"),
+              *y = draw("f32", (td_shape){.rank = 2, .dim = {256, 512}}, "uniform seed=2");
+    td_memory *m[3] = {NULL};
+    char *told = NULL;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        td_program *p = NULL;
+        ASSERT_OK(td_memory_create("m", 32, 1 << 20, &m[threads - 1]));
+        ASSERT_OK(td_program_create("tensor a = clamp (scale x 2) -9 9\ntensor b = clamp (scale y 3) -9 9\n"
+                                    "tensor c = transpose x \"1 0\"\ntensor d = convert y \"i8 sat\"\n"
+                                    "tensor e = add a b\n"
+                                    "load m (concat a b e axis 0) \"r c -> (r c) 1\"\n"
+                                    "load m c \"r c -> (r c) 1\" at 0x80000\n"
+                                    "load m d \"r c -> (r c) 1\" at 0xc0000\n",
+                                    &p));
+        ASSERT_OK(td_program_bind_memory(p, "m", m[threads - 1]));
+        ASSERT_OK(td_program_bind_tensor(p, "x", x));
+        ASSERT_OK(td_program_bind_tensor(p, "y", y));
+        td_speed_threads(threads);
+        for (int run = 0; run < 20; run++)
+            ASSERT_OK(td_program_run(p, NULL, NULL, NULL));
+        ASSERT_OK(td_program_explain(p, NULL, NULL, &told));
+        if (!strstr(told, "side by side from 262144 bytes on: %1 = scale, %4 = scale, %6 = transpose\n") ||
+            !strstr(told, "side by side from 262144 bytes on: %2 = clamp, %5 = clamp\n"))
+            fail_msg("%s", told);
+        td_free(told);
+        assert_memory_equal(td_memory_data(m[0]), td_memory_data(m[threads - 1]), (size_t)4 << 20);
+        td_program_destroy(&p);
+    }
+    td_speed_threads(0);
+    for (int i = 0; i < 3; i++)
+        td_memory_destroy(&m[i]);
+    td_tensor_destroy(&x);
+    td_tensor_destroy(&y);
+}
+
+/* Two steps are refused. The first of the text is told, also where the other one runs before it, or on another thread.
+ */
+static void test_first_refusal(void **state)
+{
+    (void)state;
+    td_memory *m = NULL;
+    td_tensor *x = draw("i8", (td_shape){.rank = 1, .dim = {1 << 19}}, "ramp start=100 step=0");
+    ASSERT_OK(td_memory_create("m", 8, 1 << 22, &m));
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        td_program *p = NULL;
+        td_speed_threads(threads);
+        ASSERT_OK(td_program_create("tensor a = scale (scale x 1) 2\ntensor b = scale x 3\ntensor c = scale x 4\n"
+                                    "load m (concat a b c axis=0) \"r -> r 1\"\n",
+                                    &p));
+        ASSERT_OK(td_program_bind_memory(p, "m", m));
+        ASSERT_OK(td_program_bind_tensor(p, "x", x));
+        for (int run = 0; run < 20; run++) {
+            assert_int_equal(td_program_run(p, NULL, NULL, NULL), TD_RANGE);
+            assert_string_equal(td_last_error(),
+                                "program_run: line 1: tensor_scale: element (0): 100 * 2 is past the range of i8, -128 "
+                                "to 127; pass sat or wrap, or convert the tensor to a wider type first\n"
+                                "    tensor a = scale (scale x 1) 2\n    ^~~~~~");
+        }
+        td_program_destroy(&p);
+    }
+    td_speed_threads(0);
+    td_tensor_destroy(&x);
+    td_memory_destroy(&m);
+}
+
 /* A view that is asked for behind the run, when the tensor that it is of was given up. */
 static void test_view_of_dropped(void **state)
 {
@@ -171,7 +284,11 @@ static void test_view_of_dropped(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains), cmocka_unit_test(test_side_by_side),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains),
+                                       cmocka_unit_test(test_side_by_side),
+                                       cmocka_unit_test(test_dumps_side_by_side),
+                                       cmocka_unit_test(test_tensors_side_by_side),
+                                       cmocka_unit_test(test_first_refusal),
                                        cmocka_unit_test(test_view_of_dropped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
