@@ -571,7 +571,7 @@ package td_dpi_pkg;
     output string           message
   );
 
-  // ---- dpi/program.c
+  // ---- dpi/program.c, dpi/program_run.c, dpi/checkpoints.c
 
   `include "td_dpi_program.svh"
 

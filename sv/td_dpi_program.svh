@@ -1,4 +1,5 @@
-// The imports of programs and checkpoints, whose shims are in dpi/program.c: a part of td_dpi_pkg.
+// The imports of programs and checkpoints, whose shims are in dpi/program.c, dpi/program_run.c and dpi/checkpoints.c: a
+// part of td_dpi_pkg.
 
   import "DPI-C" function int td_dpi_program_create(
     input  string           text,

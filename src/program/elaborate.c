@@ -342,7 +342,8 @@ static td_status elab_concat(td_elab *e, td_form *form, const uint32_t *arg, uin
                                 b->dtype_name, td_shape_print(&b->shape, b_text), e->graph->op[arg[0]].like.dtype_name,
                                 td_shape_print(&e->graph->op[arg[0]].like.shape, a_text), (size_t)axis);
         else if (!td_add_fits(shape.dim[(size_t)axis], b->shape.dim[(size_t)axis], &shape.dim[(size_t)axis]))
-            status = td_fail(TD_OVERFLOW, "the extents along axis %zu pass 63 bits", (size_t)axis);
+            status = td_program_fail(e->program, &form->value[i]->word, TD_OVERFLOW,
+                                     "the extents along axis %zu pass 63 bits; join fewer tensors", (size_t)axis);
     }
     if (!status)
         status = td_elab_op(e, TD_OP_CONCAT, form, out);

@@ -124,6 +124,9 @@ def refused():
            "run", *both(), "-o", "file/out")
     refuse('tensordoor run: cannot write "file/junit.xml": Not a directory; check the folder and its permissions',
            "run", *both(), "--junit", "file/junit.xml")
+    many = [word for i in range(256) for word in ("--memory", f"m{i}=:32x1")]
+    refuse("tensordoor run: more than 256 memories; bind fewer", "run", "infer.td", *many, "--banks", "b=2")
+    refuse("tensordoor run: more than 256 --memory; bind fewer", "run", "infer.td", *many, "--memory", "b=:32x1")
 
 
 main([loads_are_written_and_checked, a_label_alone_and_its_image_again, check_and_explain_run_nothing,

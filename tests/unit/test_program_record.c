@@ -317,6 +317,35 @@ static void test_all_threads(void **state)
     td_memory_destroy(&m);
 }
 
+static void *stop_there(void *program)
+{
+    return td_program_stop(program) == TD_ARGUMENT ? strdup(td_last_error()) : NULL;
+}
+
+/* A recording of one thread is stopped where it began, and goes on when another thread tries. */
+static void test_stopped_elsewhere(void **state)
+{
+    (void)state;
+    td_memory *m = NULL;
+    td_program *p = NULL;
+    char *text = NULL;
+    pthread_t other;
+    void *refused = NULL;
+    ASSERT_OK(td_memory_create("m", 32, 8, &m));
+    ASSERT_OK(td_program_record(&p));
+    assert_int_equal(pthread_create(&other, NULL, stop_there, p), 0);
+    assert_int_equal(pthread_join(other, &refused), 0);
+    assert_string_equal((char *)refused, "program_stop: another thread records the program; stop it there");
+    free(refused);
+    ASSERT_OK(td_memory_fill(m, "one", 0, 8));
+    ASSERT_OK(td_program_stop(p));
+    ASSERT_OK(td_program_text(p, &text));
+    assert_string_equal(text, "fill m \"one\" from 0 count 8\n");
+    td_free(text);
+    td_program_destroy(&p);
+    td_memory_destroy(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_other, enter_folder, leave_folder),
         cmocka_unit_test(test_all_threads),
+        cmocka_unit_test(test_stopped_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

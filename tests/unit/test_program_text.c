@@ -327,6 +327,25 @@ static void test_limits(void **state)
     assert_too_much("fill a zero from ", "9223372036854775807", 1, " + 1", TD_OVERFLOW, " give a number past 63 bits");
     assert_too_much("load a (fill i8 4x4 constant=", "many", 1, ") rows", TD_OPTION,
                     "\"many\" is no number; write constant=1.5\n");
+    assert_too_much("tensor z = concat ", "(fill i8 4611686018427387904 zero) ", 2, "axis 0", TD_OVERFLOW,
+                    "line 1: the extents along axis 0 pass 63 bits; join fewer tensors\n");
+    assert_too_much("for t in 0..2048:\n", "  write a 0 1\n", 129, "", TD_RANGE,
+                    "line 18: more than 262144 steps with all loops unrolled; run the program in parts\n");
+}
+
+/* Sixteen loops in each other. */
+static void test_blocks_in_blocks(void **state)
+{
+    (void)state;
+    char text[1024];
+    size_t used = 0;
+    td_program *p = NULL;
+    for (int i = 0; i < 16; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%*sfor t%d in 0..1:\n", i, "", i);
+    snprintf(text + used, sizeof text - used, "%*sfill a zero\n", 16, "");
+    ASSERT_REFUSED(td_program_create(text, &p), TD_FORMAT,
+                   "program_create: line 17: blocks in more than 15 others; write fewer\n"
+                   "                    fill a zero\n                    ^~~~");
 }
 
 static void test_before_compiling(void **state)
@@ -426,6 +445,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_places, enter_folder, leave_folder),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_blocks_in_blocks),
         cmocka_unit_test(test_before_compiling),
         cmocka_unit_test(test_long_expression),
     };
