@@ -1755,8 +1755,8 @@ TD_API td_status td_program_tensor(const td_program *program, const char *name, 
 /* The lines of the program, which parse to the same; free them with td_free. */
 TD_API td_status td_program_text(const td_program *program, char **text);
 
-/* What the program becomes: its steps as written and after each pass, a line for each, and what was not made part of
- * something else, and why; then what a run of the label does. The passes:
+/* What the program becomes: its steps as written and after each pass that changes them, a line for each, and what was
+ * not made part of something else, and why; then what a run of the label does. The passes:
  *     hoist    a step of a loop that is the same every time is made once
  *     view     a slice that is a run of its tensor's elements is not copied
  *     join     loads of neighbouring slices, each as many words behind the one before, as a loop makes them, are one

@@ -80,24 +80,36 @@ bool td_op_is_shown(const td_op *op)
     return !op->dead && !op->fused_into;
 }
 
-static void print_graph(const td_graph *g, const char *title, td_text *out)
+/* A pass that changes nothing has one line. */
+static void print_graph(td_explain *e, const td_graph *g, const char *title)
 {
+    td_text *out = e->text;
     size_t shown = 0;
     for (size_t i = 0; i < g->count; i++)
         shown += td_op_is_shown(&g->op[i]);
-    td_text_add(out, "%s%s: %zu step%s\n", out->used ? "\n" : "", title, shown, td_text_s(shown));
+    td_text_add(out, "%s%s: ", out->used ? "\n" : "", title);
+    const size_t title_end = out->used;
+    td_text_add(out, "%zu step%s\n", shown, td_text_s(shown));
     for (size_t i = 0; i < g->count; i++)
         if (td_op_is_shown(&g->op[i])) {
             td_text_add(out, "    ");
             td_op_print(g, i, out);
             td_text_add(out, "\n");
         }
+    const size_t bytes = out->failed ? 0 : out->used - title_end;
+    if (bytes && bytes == e->last_bytes && memcmp(out->text + e->last, out->text + title_end, bytes) == 0) {
+        out->used = title_end;
+        td_text_add(out, "nothing changes\n");
+    } else {
+        e->last = title_end;
+        e->last_bytes = bytes;
+    }
 }
 
 void td_explain_graph(td_explain *e, const td_graph *g, const char *title)
 {
     if (e->text)
-        print_graph(g, title, e->text);
+        print_graph(e, g, title);
     if (e->picture)
         td_picture_graph(e->picture, g, title);
 }

@@ -390,6 +390,7 @@ td_status td_program_layout_of_loop(td_program *p, const td_layout *layout, uint
 typedef struct td_picture td_picture;
 typedef struct td_explain {
     td_text *text;
+    size_t last, last_bytes; /* the steps that the text shows last */
     td_picture *picture;
 } td_explain;
 void td_explain_graph(td_explain *e, const td_graph *g, const char *title);

@@ -149,7 +149,7 @@ static void load_moves(void *context)
     const td_schedule *schedule = &s->program->graph->schedule[0];
     for (size_t i = schedule->pure; i < schedule->count; i++) {
         const td_quick *q = &schedule->quick[i];
-        const td_run run = {.plan = q->plan, .bank = q->bank, .tensor = (*q->source)->data};
+        const td_run run = {.plan = q->plan, .bank = q->bank, .tensor = (*q->tensor)->data};
         td_exec_load(&run);
     }
 }
