@@ -20,7 +20,8 @@ static const tool_usage usage = {
         "safetensors.\n"
         "With --unpack A has the parts, and B becomes the tensor that they stand for; with --fit B is the tensor "
         "that they\n"
-        "were made of, and the packing that fits is said. With --open A is a tensor of a .gguf, or a weight of a\n"
+        "were made of, and the packing that fits is said. Of sparse parts the file says elem= and count=, where the\n"
+        "packing does not. With --open A is a tensor of a .gguf, or a weight of a\n"
         "checkpoint (--packing mxfp4, awq or \"gptq version=2\"): B gets its parts, with --unpack its values. Where\n"
         "names follow no convention, A is the file, and --packing \"gptq from qweight=NAME qzeros=NAME scales=NAME\";\n"
         "or A is layout:FILE:NAME, an entry of a layout file that says it.",
@@ -96,16 +97,50 @@ static td_status open_parts(const char *path, const char *packing, td_parts *emp
     return status ? status : td_parts_join(packing, td_parts_shape(empty), tensors, count, parts);
 }
 
+/* A packing with what the file's values say of a sparse one: their dtype, and how many they are; NULL without them. Of
+ * N:M the shape says how many. The caller frees it. */
+static char *complete(const char *path, const char *packing, bool counted)
+{
+    td_tensor *values = NULL;
+    char *text = NULL;
+    if (open_member(path, "values", NULL, &values) == TD_OK) {
+        const size_t room = strlen(packing) + 64;
+        text = malloc(room);
+        if (text)
+            snprintf(text, room, "%s elem=%s", packing, td_tensor_dtype(values));
+        if (text && counted)
+            snprintf(text + strlen(text), room - strlen(text), " count=%llu",
+                     (unsigned long long)td_tensor_elems(values));
+    }
+    td_tensor_destroy(&values);
+    return text;
+}
+
+/* Parts of a packing without their content, and the packing itself, which the caller frees. What it says counts; where
+ * it leaves something open, the file says it. */
+static td_status create_empty(const char *path, const char *packing, td_shape shape, td_parts **empty, char **whole)
+{
+    td_status status = td_parts_create(packing, shape, empty);
+    *whole = NULL;
+    for (int counted = 0; counted < 2 && status; counted++) {
+        free(*whole);
+        *whole = complete(path, packing, counted);
+        if (*whole && td_parts_create(*whole, shape, empty) == TD_OK)
+            return TD_OK;
+    }
+    return status ? td_parts_create(packing, shape, empty) : TD_OK; /* its own message, not that of what was tried */
+}
+
 /* What is done with the parts of a file of this shape: a tensor, or a line. */
 static td_status take_parts(const char *a, const char *b, const tool_flag *flags, td_shape shape,
                             const td_tensor *golden)
 {
     td_tensor *tensors[MOST_PARTS] = {NULL}, *unpacked = NULL;
     td_parts *empty = NULL, *parts = NULL;
-    char *text = NULL;
-    td_status status = td_parts_create(flags[PACKING].value, shape, &empty);
+    char *text = NULL, *packing = NULL;
+    td_status status = create_empty(a, flags[PACKING].value, shape, &empty, &packing);
     if (!status)
-        status = open_parts(a, flags[PACKING].value, empty, tensors, &parts);
+        status = open_parts(a, packing ? packing : flags[PACKING].value, empty, tensors, &parts);
     if (!status && golden)
         status = td_parts_fit(parts, golden, &text);
     if (!status && !golden)
@@ -115,6 +150,7 @@ static td_status take_parts(const char *a, const char *b, const tool_flag *flags
     if (text)
         printf("%s\n", text);
     td_free(text);
+    free(packing);
     td_tensor_destroy(&unpacked);
     td_parts_destroy(&parts);
     td_parts_destroy(&empty);

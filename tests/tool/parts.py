@@ -19,6 +19,26 @@ def parts_and_back():
             "2 of 2 scales and 64 of 64 elements are those of rule=rceil; the packing says rule=floor\n")
 
 
+def sparse_parts_and_back():
+    """The file knows which values there are, and how many: the packing need not say it."""
+    succeed("fill", "sparse zeros=0.6 seed=7", "-o", "s.npy", "--shape", "64 64", "--dtype", "f32")
+    succeed("parts", "s.npy", "p.npz", "--packing", "2:4 prune=magnitude")
+    succeed("parts", "p.npz", "pruned.npy", "--unpack", "--packing", "2:4", "--shape", "64 64")
+    for packing in ("2:4", "2:4 order=ampere", "2:4 spare=last index=u8", "4:8"):
+        succeed("parts", "pruned.npy", "p.safetensors", "--packing", packing)
+        succeed("parts", "p.safetensors", "back.npy", "--unpack", "--packing", packing, "--shape", "64 64")
+        assert floats("back.npy") == floats("pruned.npy"), packing
+    for packing in ("mask", "mask word=u8 first=msb", "mask word=u32 chunk=64 pointers=bytes", "csr", "csc", "coo",
+                    "csr index=u16 base=1 pad=4 pointers=bytes", "runs", "nvdla group=512",
+                    "nvdla group=512 reading=tool"):
+        succeed("parts", "s.npy", "p.safetensors", "--packing", packing)
+        succeed("parts", "p.safetensors", "back.npy", "--unpack", "--packing", packing, "--shape", "64 64")
+        assert floats("back.npy") == floats("s.npy"), packing
+    refuse('tensordoor parts: parts_create: packing "csr index=u32 base=0" does not say how many values there are, and '
+           "of which dtype; add elem=f32 and count=100", "parts", "s.npy", "back.npy", "--unpack", "--packing", "csr",
+           "--shape", "64 64")
+
+
 def parts_into_images():
     succeed("fill", "ramp start=-6 step=0.5", "-o", "w.npy", "--shape", "2 32", "--dtype", "f32")
     succeed("parts", "w.npy", "p.safetensors", "--packing", "mxfp4 rule=rceil")
@@ -146,4 +166,5 @@ def one_call_refusals():
            "w.npy", "--as", "mxfp4", *ELEMS, "--part", SCALES, "--mask", "w.npy")
 
 
-main([parts_and_back, parts_into_images, parts_of_files, refusals, one_call, one_call_by_file, one_call_refusals])
+main([parts_and_back, sparse_parts_and_back, parts_into_images, parts_of_files, refusals, one_call, one_call_by_file,
+      one_call_refusals])
