@@ -2,7 +2,8 @@
  * together in a scratch and go on through the layers below while the caches have them, or come from there and go on to
  * the tensor. Memory is gone over once, where a whole copy of the words would be written and read again. A block is a
  * layer of the tensor's first dimension (plan/layers.h) whose words follow each other. Words that the tensor has as
- * they stand need no scratch (word_runs.c). Called by call.c and tensors.c.
+ * they stand need no scratch (word_runs.c), and where the layout and what is below are one plan (td_backing.join),
+ * there are no blocks. Called by call.c and tensors.c.
  * Calls that may be refused half way, that need words as they were, or whose elements have copies are not cut. */
 #include "backdoor/call.h"
 #include "base/pool.h"
@@ -66,9 +67,24 @@ static bool find_layers(const td_call *c, const td_plan_request *request, td_cal
 
 void td_blocks_find(const td_call *c, const td_plan_request *request, const td_plan *plan, td_call_state *s)
 {
-    s->blocks.runs.words = 0;
-    s->blocks.found =
-        may_pass(c) && ((!s->run.convert && td_word_runs_find(c, plan, &s->blocks.runs)) || find_layers(c, request, s));
+    td_blocks *b = &s->blocks;
+    b->runs.words = 0;
+    b->joined = NULL;
+    b->cut = (td_layers){0};
+    if (!may_pass(c))
+        return;
+    const bool plain = !s->run.convert && td_words_plain(c, plan);
+    const td_backing *backing = c->bank[0]->backing;
+    if (plain && !td_word_runs_find(c, plan, &b->runs) && backing->join)
+        b->joined = backing->join(c->bank[0], plan, c->writes_tensor);
+    b->found = b->runs.words || b->joined || find_layers(c, request, s);
+}
+
+void td_blocks_end(const td_call *c, td_blocks *b)
+{
+    if (b->joined)
+        c->bank[0]->backing->free_joined(&b->joined);
+    td_layers_free(&b->cut);
 }
 
 /* -- running them -------------------------------------------------------------------------------------------------- */
@@ -164,6 +180,11 @@ void td_blocks_run(const td_call *c, const td_call_state *s)
     const td_blocks *b = &s->blocks;
     if (b->runs.words) {
         td_word_runs_run(c, &b->runs);
+        return;
+    }
+    if (b->joined) {
+        c->bank[0]->backing->run_joined(c->bank[0], b->joined, c->tensor->data,
+                                        td_stream_copies(c->tensor->elems * c->tensor->dtype.bytes));
         return;
     }
     job j = {c, s, td_pool_parts(c->tensor->elems * c->tensor->dtype.bytes, b->cut.count),

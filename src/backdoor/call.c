@@ -342,7 +342,6 @@ static td_status begin(const td_call *c, td_call_state *s, bool blocks)
     s->saved = NULL;
     s->span_count = 0;
     s->blocks.found = false;
-    s->blocks.cut.plan = NULL;
     td_status status = td_call_check(c);
     if (status)
         return status;
@@ -380,8 +379,8 @@ td_status td_call_end(const td_call *c, td_call_state *s, td_status status)
         free(s->spans);
     if (s->saved)
         free(s->saved);
-    if (s->blocks.cut.plan)
-        td_layers_free(&s->blocks.cut);
+    if (s->blocks.found)
+        td_blocks_end(c, &s->blocks);
     if (s->held)
         td_plan_release(&s->held);
     if (s->made) {

@@ -45,11 +45,12 @@ typedef struct td_word_runs {
     size_t node_count;
 } td_word_runs;
 
-/* A large call on a memory that lies over others: runs of words that need no scratch, or blocks of words that are put
- * together in one (blocks.c). */
+/* A large call on a memory that lies over others: runs of words that need no scratch, one plan for both layouts, or
+ * blocks of words that are put together in a scratch (blocks.c). */
 typedef struct td_blocks {
-    bool found; /* the call is one of the two */
+    bool found; /* the call is one of the three */
     td_word_runs runs;
+    struct td_joined *joined;          /* one plan down to the arrays, or NULL (td_backing.join) */
     td_layers cut;                     /* without a plan: no blocks */
     uint64_t first, words, last_words; /* of the first block; how many words a block and the last one have */
 } td_blocks;
@@ -94,8 +95,11 @@ void td_call_name_element(const td_call *c, const td_plan *plan, uint64_t bank, 
  * or a bring-in and td_exec_dump. `plan` is that of the whole call. */
 void td_blocks_find(const td_call *c, const td_plan_request *request, const td_plan *plan, td_call_state *state);
 void td_blocks_run(const td_call *c, const td_call_state *state);
+void td_blocks_end(const td_call *c, td_blocks *blocks);
 
-/* word_runs.c: the same for words that the tensor has as they stand. td_blocks_find and td_blocks_run call them. */
+/* word_runs.c: the same for words that the tensor has as they stand. td_blocks_find and td_blocks_run call them.
+ * td_words_plain: the data of every word are elements of whole bytes, as they are, and a load writes nothing else. */
+bool td_words_plain(const td_call *c, const td_plan *plan);
 bool td_word_runs_find(const td_call *c, const td_plan *plan, td_word_runs *out);
 void td_word_runs_run(const td_call *c, const td_word_runs *runs);
 

@@ -14,20 +14,20 @@ static bool fills(const td_plan *plan)
     return plan->fills_pads ? plan->fill_count != 0 : plan->lane_mask || plan->pads_count;
 }
 
-static bool may_be_runs(const td_call *c, const td_plan *plan)
+bool td_words_plain(const td_call *c, const td_plan *plan)
 {
     const td_dtype dtype = plan->tensor_dtype;
     const bool copies = plan->copies || plan->slides || plan->repeats || plan->windows;
-    return plan->data_count == 1 && !plan->data[0].selectors && !plan->data[0].piece_count && !plan->in_order &&
-           dtype.bits == 8 * dtype.bytes && td_dtype_equal(dtype, plan->memory_dtype) && !fills(plan) &&
-           !(copies && c->writes_tensor) && c->bank[0]->width_bits == 8 * c->bank[0]->word_bytes;
+    return !plan->in_order && dtype.bits == 8 * dtype.bytes && td_dtype_equal(dtype, plan->memory_dtype) &&
+           !fills(plan) && !(copies && c->writes_tensor);
 }
 
 bool td_word_runs_find(const td_call *c, const td_plan *plan, td_word_runs *out)
 {
-    if (!may_be_runs(c, plan) || !plan->data[0].node_count)
-        return false;
     const td_box *box = &plan->data[0];
+    if (plan->data_count != 1 || box->selectors || box->piece_count || !box->node_count ||
+        c->bank[0]->width_bits != 8 * c->bank[0]->word_bytes)
+        return false;
     const td_node *node = &plan->node[box->first_node], *run = &node[box->node_count - 1];
     const int64_t elem_bytes = (int64_t)plan->tensor_dtype.bytes, word_bits = (int64_t)(8 * plan->geometry.word_bytes);
     const uint64_t bytes = run->extent * plan->tensor_dtype.bytes;

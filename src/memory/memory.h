@@ -19,6 +19,9 @@ typedef void td_down_fn(void *context, uint64_t number, size_t below, uint64_t w
 /* What lies at a bit: a bit of the memory above, one that a code added to that word, or nothing. */
 typedef enum td_up { TD_UP_NOTHING, TD_UP_BIT, TD_UP_CHECK } td_up;
 
+struct td_plan;
+struct td_joined;
+
 typedef void td_reach_fn(void *context, td_memory *below, uint64_t first, uint64_t count);
 
 /* How words come into `data` and out of it where `data` is only a copy, as of a memory that lies over others
@@ -42,6 +45,12 @@ typedef struct td_backing {
     void (*read_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream);
     void (*write_words)(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *words,
                         bool stream);
+
+    /* A tensor that goes to the memories at the bottom, or comes from there, by one plan (over/joined.h), where
+     * `passes` says so too; `plan` is that of the tensor. NULL: never; join gives NULL where these two do not. */
+    struct td_joined *(*join)(const td_memory *memory, const struct td_plan *plan, bool reads);
+    void (*run_joined)(const td_memory *memory, const struct td_joined *joined, unsigned char *tensor, bool stream);
+    void (*free_joined)(struct td_joined **joined);
     void (*destroy)(struct td_backing *backing);
 
     /* Where words lie, for whoever has to fetch what is below (design/layers.c): the memories below, and with `reach` a

@@ -4,6 +4,7 @@
 
 #include "exec/exec.h"
 #include "kernels/move.h"
+#include "over/joined.h"
 #include "over/parts.h"
 #include "plan/locate.h"
 #include "plan/walk.h"
@@ -126,6 +127,11 @@ void td_organisation_pass(const td_organisation *o, const td_organisation_run *r
     move_boxes(o, run, TD_ALL_COPIES, back);
     if (run->stream)
         td_move_fence();
+}
+
+td_joined *td_organisation_join(const td_organisation *o, const td_plan *plan, bool back)
+{
+    return td_joined_create(plan, o->plan, back);
 }
 
 static void move(td_organisation *o, const td_organisation_run *run, uint64_t copy, bool back)

@@ -37,6 +37,9 @@ void td_organisation_read(td_organisation *organisation, const td_organisation_r
 bool td_organisation_passes(const td_organisation *organisation, bool reads);
 void td_organisation_pass(const td_organisation *organisation, const td_organisation_run *run, bool back);
 
+/* One plan of a tensor and the organisation (joined.h); or NULL. */
+struct td_joined *td_organisation_join(const td_organisation *organisation, const td_plan *plan, bool back);
+
 /* Marks the rows of every array that a run of words reaches. Returns true where all bits of all these rows are bits of
  * the run. */
 bool td_organisation_reach(const td_organisation *organisation, uint64_t first, uint64_t count, td_row_set *rows);

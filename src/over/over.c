@@ -4,6 +4,7 @@
  * itself. It refuses an organisation that does not fit, before anything is made. */
 #include "memory/place.h"
 #include "memory/x_state.h"
+#include "over/joined.h"
 #include "over/organisation.h"
 
 #include <inttypes.h>
@@ -225,6 +226,16 @@ static void read_words(const td_memory *memory, uint64_t first, uint64_t count, 
     td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, stream}, true);
 }
 
+static struct td_joined *join(const td_memory *memory, const td_plan *plan, bool back)
+{
+    return td_organisation_join(((const over *)memory->backing)->organisation, plan, back);
+}
+
+static void run_joined(const td_memory *memory, const struct td_joined *joined, unsigned char *tensor, bool stream)
+{
+    td_joined_run(joined, tensor, ((const over *)memory->backing)->data, stream);
+}
+
 /* -- where they lie ------------------------------------------------------------------------------------------------ */
 
 static td_memory *const *below(const td_memory *memory, size_t *count)
@@ -343,6 +354,9 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
                               .passes = passes,
                               .read_words = read_words,
                               .write_words = write_words,
+                              .join = join,
+                              .run_joined = run_joined,
+                              .free_joined = td_joined_destroy,
                               .destroy = destroy,
                               .below = below,
                               .reach = reach,

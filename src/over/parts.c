@@ -118,6 +118,7 @@ typedef struct maker {
     growing bytes, bits;
     const td_plan *plan;
     uint64_t width, pitch;
+    uint64_t field_bits; /* runs of so many go faster as fields of bits */
     bool failed;
 } maker;
 
@@ -147,11 +148,11 @@ static void add_box(maker *m, growing *to, const td_node *node, const td_box *bo
     to->nodes += box->node_count;
 }
 
-#define FIELD_BITS 16 /* runs of so many go faster as fields of bits */
+#define FIELD_BITS 16 /* of a run of words */
 
 /* The loop over bits that follow each other on both sides in whole bytes, where all the others step in bytes; or
  * -1. */
-static int find_bytes(const td_node *node, const td_box *box)
+static int find_bytes(const td_node *node, const td_box *box, uint64_t field_bits)
 {
     int run = -1;
     if (box->tensor % 8 || box->memory % 8)
@@ -162,7 +163,7 @@ static int find_bytes(const td_node *node, const td_box *box)
         else if (node[i].tensor % 8 || node[i].memory % 8)
             return -1;
     }
-    return run >= 0 && node[run].extent <= FIELD_BITS && box->node_count > 1 ? -1 : run;
+    return run >= 0 && node[run].extent <= field_bits && box->node_count > 1 ? -1 : run;
 }
 
 void td_bit_widen(const td_plan *plan, uint64_t width, uint64_t pitch, td_node *node, td_box *box)
@@ -187,8 +188,9 @@ static void sort_box(void *context, td_node *node, const td_box *from)
 {
     maker *m = context;
     td_box bytes = *from, *box = &bytes;
-    td_bit_widen(m->plan, m->width, m->pitch, node, box);
-    const int run = td_bits_slices(m->plan, node, box) ? -1 : find_bytes(node, box);
+    if (m->pitch)
+        td_bit_widen(m->plan, m->width, m->pitch, node, box);
+    const int run = td_bits_slices(m->plan, node, box) ? -1 : find_bytes(node, box, m->field_bits);
     if (run < 0) {
         add_box(m, &m->bits, node, box);
         return;
@@ -232,10 +234,35 @@ void td_bit_part_destroy(td_bit_part **part)
     *part = NULL;
 }
 
+/* The boxes that it has sorted become the two plans. */
+static td_status finish(maker *m, uint64_t bytes, td_bit_part *part)
+{
+    take(&part->bytes, m->plan, &m->bytes, "u8", bytes);
+    take(&part->bits, m->plan, &m->bits, "u1", 8 * bytes);
+    if (m->failed)
+        return td_fail_alloc(2 * m->bits.node_room * sizeof(td_node));
+    return part->bytes.data_count ? td_moves_create(&part->bytes) : TD_OK;
+}
+
+td_status td_bit_part_make(const td_plan *plan, const td_bit_source *boxes, uint64_t bytes, td_bit_part **out)
+{
+    maker m = {.plan = plan};
+    td_bit_part *part = calloc(1, sizeof *part);
+    if (!part)
+        return td_fail_alloc(sizeof *part);
+    boxes->find(boxes->context, sort_box, &m);
+    const td_status status = finish(&m, bytes, part);
+    if (status)
+        td_bit_part_destroy(&part);
+    else
+        *out = part;
+    return status;
+}
+
 td_status td_bit_part_create(const td_plan *plan, uint64_t width, uint64_t pitch, uint64_t first, uint64_t count,
                              uint64_t copy, td_bit_part **out)
 {
-    maker m = {.plan = plan, .width = width, .pitch = pitch};
+    maker m = {.plan = plan, .width = width, .pitch = pitch, .field_bits = FIELD_BITS};
     td_bit_part *part = calloc(1, sizeof *part);
     if (!part)
         return td_fail_alloc(sizeof *part);
@@ -243,11 +270,7 @@ td_status td_bit_part_create(const td_plan *plan, uint64_t width, uint64_t pitch
     part->first = first;
     part->count = count;
     part->copy = copy;
-    take(&part->bytes, plan, &m.bytes, "u8", count * (pitch / 8));
-    take(&part->bits, plan, &m.bits, "u1", count * pitch);
-    td_status status = m.failed ? td_fail_alloc(2 * m.bits.node_room * sizeof(td_node)) : TD_OK;
-    if (!status && part->bytes.data_count)
-        status = td_moves_create(&part->bytes);
+    const td_status status = finish(&m, count * (pitch / 8), part);
     if (status)
         td_bit_part_destroy(&part);
     else

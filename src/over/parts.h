@@ -20,8 +20,15 @@ td_status td_bit_part_create(const td_plan *plan, uint64_t width, uint64_t pitch
                              uint64_t copy, td_bit_part **out);
 void td_bit_part_destroy(td_bit_part **part);
 
-/* The same boxes without a part: calls fn for each, with nodes of its own. Cannot fail. */
+/* Of boxes that somebody else finds, which count `bytes` of the tensor: `find` calls fn for each. */
 typedef void td_bit_box_fn(void *context, td_node *node, const td_box *box);
+typedef struct td_bit_source {
+    void (*find)(void *context, td_bit_box_fn *fn, void *to);
+    void *context;
+} td_bit_source;
+td_status td_bit_part_make(const td_plan *plan, const td_bit_source *boxes, uint64_t bytes, td_bit_part **out);
+
+/* The same boxes without a part: calls fn for each, with nodes of its own. Cannot fail. */
 void td_bit_boxes(const td_plan *plan, uint64_t pitch, uint64_t first, uint64_t count, uint64_t copy, td_bit_box_fn *fn,
                   void *context);
 

@@ -3,6 +3,7 @@
 #define TD_PROP_CASES_H
 
 #include "backdoor/call.h"
+#include "over/joined.h"
 #include "random.h"
 
 #include <stdbool.h>
@@ -37,9 +38,11 @@ static inline int run_cases(const char *name, uint64_t cases, bool (*run_case)(u
     return failures != 0;
 }
 
-/* Some cases move tensors in blocks of a few bytes, as calls of many are moved otherwise. */
+/* Some cases move tensors in blocks of a few bytes, as calls of many are moved otherwise, and join plans that would be
+ * faster in blocks. */
 static inline void draw_blocks(random_state *r)
 {
+    td_join_plans = random_chance(r, 60) ? TD_JOIN_ALWAYS : random_chance(r, 50) ? TD_JOIN_FAST : TD_JOIN_NEVER;
     td_blocks_bytes = random_chance(r, 50) ? (uint64_t)1 << random_below(r, 8) : TD_PASS_BYTES;
 }
 

@@ -349,24 +349,40 @@ static bool fill_words(world *w, random_state *r)
                 "a filling");
 }
 
-/* A tensor of whole words or of a part of their lanes, some rows of it, dumped again and compared. */
+/* Elements of one bit, or of whole bytes of which words are made. */
+static uint64_t draw_bits(const organisation *o, random_state *r)
+{
+    static const uint64_t sizes[] = {8, 16, 32, 64};
+    const uint64_t bits = sizes[random_below(r, 4)];
+    return o->width % bits || random_chance(r, 25) ? 1 : bits;
+}
+
+/* A tensor of whole words or of a part of their lanes, some rows of it, in their order or transposed, dumped again and
+ * compared. */
 static bool move_tensor(world *w, random_state *r)
 {
-    const uint64_t lanes = 1 + random_below(r, w->o.width), rows = 1 + random_below(r, w->o.depth);
-    const uint64_t stride = rows > 1 ? 1 + random_below(r, (w->o.depth - 1) / (rows - 1)) : 1;
+    const uint64_t bits = draw_bits(&w->o, r), most = w->o.width / bits;
+    const uint64_t lanes = random_chance(r, 60) ? most : 1 + random_below(r, most),
+                   rows = random_chance(r, 30) ? w->o.depth : 1 + random_below(r, w->o.depth);
+    const uint64_t stride = rows > 1 && random_chance(r, 50) ? 1 + random_below(r, (w->o.depth - 1) / (rows - 1)) : 1;
+    const uint64_t first = random_below(r, w->o.depth - (rows - 1) * stride);
+    const bool transposed = random_chance(r, 30);
     td_tensor *tensor = NULL, *one = NULL, *other = NULL;
     td_layout *layout = NULL;
     td_report *report = NULL;
-    char address[60];
-    snprintf(address, sizeof address, "%llu*r", (unsigned long long)stride);
-    const td_shape shape = {2, {rows, lanes}};
-    bool good = !td_tensor_create("u1", shape, &tensor) && !td_tensor_create("u1", shape, &one) &&
-                !td_tensor_create("u1", shape, &other) && !td_tensor_fill_random(tensor, random_next(r)) &&
-                !td_layout_create("r c -> r c", random_chance(r, 50) ? "fill=keep" : "", address, &layout);
+    char address[80], dtype[8];
+    snprintf(address, sizeof address, "%llu + %llu*r", (unsigned long long)first, (unsigned long long)stride);
+    snprintf(dtype, sizeof dtype, "u%llu", (unsigned long long)bits);
+    const td_shape shape = transposed ? (td_shape){2, {lanes, rows}} : (td_shape){2, {rows, lanes}};
+    bool good = !td_tensor_create(dtype, shape, &tensor) && !td_tensor_create(dtype, shape, &one) &&
+                !td_tensor_create(dtype, shape, &other) && !td_tensor_fill_random(tensor, random_next(r)) &&
+                !td_layout_create(transposed ? "c r -> r c" : "r c -> r c", random_chance(r, 30) ? "fill=keep" : "",
+                                  address, &layout);
     good = good && same(w, td_backdoor_dump_tensor(w->memory, one, layout, NULL),
                         td_backdoor_dump_tensor(w->plain, other, layout, NULL), "a dump");
-    good = good && (memcmp(td_tensor_data(one), td_tensor_data(other), (size_t)(rows * lanes)) == 0 ||
-                    complain(w, "dumped elements"));
+    good =
+        good && (memcmp(td_tensor_data(one), td_tensor_data(other), (size_t)(rows * lanes * ((bits + 7) / 8))) == 0 ||
+                 complain(w, "dumped elements"));
     good = good && same(w, td_backdoor_load_tensor(w->memory, tensor, layout, NULL),
                         td_backdoor_load_tensor(w->plain, tensor, layout, NULL), "a load");
     good = good &&

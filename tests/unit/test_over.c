@@ -1,5 +1,6 @@
 /* Memories that lie over others: where words go, every call, and the text of every refusal. tests/prop/prop_over.c has
  * the random organisations. */
+#include "backdoor/call.h"
 #include "support.h"
 
 #define ARRAYS 4
@@ -147,6 +148,84 @@ static void every_call_reaches_the_arrays(void **state)
     unmake(&s);
 }
 
+/* -- large calls --------------------------------------------------------------------------------------------------- */
+
+typedef enum way { RUNS, JOINED, BLOCKS } way;
+
+/* Tensors of 1 MiB, and the way that they go. */
+typedef struct large {
+    const char *organisation, *options, *address, *layout, *layout_options, *dtype;
+    uint64_t arrays, array_width, width, depth, rows, lanes;
+    way way;
+} large;
+
+static const large larges[] = {
+    {"(t r) k -> t r k", "t=4", NULL, "r c -> r c", "", "u8", 4, 128, 128, 65536, 65536, 16, RUNS},
+    {"(t r) k -> t r k", "t=4", NULL, "c r -> r c", "", "u8", 4, 128, 128, 65536, 16, 65536, JOINED},
+    {"(t r) k -> t r k", "t=4", "16383 - r", "(a al) (b bl) -> (a b) (al bl)", "al=2 bl=2", "u32", 4, 128, 128, 65536,
+     4096, 64, JOINED},
+    {"w (s k) -> s w k", "s=8", NULL, "c r -> r c", "", "u8", 8, 16, 128, 65536, 16, 65536, JOINED},
+    {"w (s k) -> s w k", "s=8", NULL, "r c -> r c", "", "u8", 8, 9, 72, 116512, 116512, 9, JOINED},
+    {"w (s k) -> s w k", "s=4", NULL, "c r -> r c", "", "u32", 4, 32, 128, 65536, 4, 65536, JOINED},
+    {"(r p) k -> 1 r (k p)", "p=4", NULL, "r (c d) -> r (d c)", "d=2", "u16", 1, 512, 128, 65536, 65536, 8, BLOCKS},
+    {"(t r) k -> t r k", "t=4", NULL, "r c -> r c", "", "u8", 4, 72, 72, 116512, 116512, 9, JOINED},
+};
+
+static void check_way(const large *l, const td_memory *memory, const td_tensor *tensor, const td_layout *layout,
+                      bool dump)
+{
+    const td_call call = {
+        .operation = "call", .bank = &memory, .banks = 1, .tensor = tensor, .layout = layout, .writes_tensor = dump};
+    td_call_state state;
+    ASSERT_OK(td_call_begin_blocks(&call, &state));
+    assert_true(state.blocks.found);
+    assert_int_equal(state.blocks.runs.words ? RUNS : state.blocks.joined ? JOINED : BLOCKS, l->way);
+    ASSERT_OK(td_call_end(&call, &state, TD_OK));
+}
+
+static void check_large(const large *l)
+{
+    td_memory *array[2][8] = {{0}}, *memory[2] = {0};
+    td_layout *organisation = NULL, *layout = NULL;
+    td_tensor *tensor = NULL, *back = NULL;
+    const uint64_t depth = l->depth * l->width / l->array_width / l->arrays, usual = td_blocks_bytes;
+    ASSERT_OK(td_layout_create(l->organisation, l->options, l->address, &organisation));
+    ASSERT_OK(td_layout_create(l->layout, l->layout_options, NULL, &layout));
+    ASSERT_OK(td_tensor_create(l->dtype, TD_SHAPE(l->rows, l->lanes), &tensor));
+    ASSERT_OK(td_tensor_create(l->dtype, TD_SHAPE(l->rows, l->lanes), &back));
+    ASSERT_OK(td_tensor_fill_random(tensor, 3));
+    for (int i = 0; i < 2; i++) { /* once as large calls go, once as small ones do */
+        for (uint64_t a = 0; a < l->arrays; a++)
+            ASSERT_OK(td_memory_create("array", l->array_width, depth, &array[i][a]));
+        ASSERT_OK(td_memory_over("memory", l->width, l->depth, organisation, array[i], (size_t)l->arrays, &memory[i]));
+        td_blocks_bytes = i ? (uint64_t)1 << 40 : usual;
+        ASSERT_OK(td_backdoor_load_tensor(memory[i], tensor, layout, NULL));
+    }
+    td_blocks_bytes = usual;
+    for (uint64_t a = 0; a < l->arrays; a++)
+        assert_memory_equal(array[0][a]->data, array[1][a]->data, (size_t)(depth * array[0][a]->word_bytes));
+    ASSERT_OK(td_backdoor_dump_tensor(memory[0], back, layout, NULL));
+    assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor), (size_t)(tensor->elems * tensor->dtype.bytes));
+    check_way(l, memory[0], tensor, layout, false);
+    check_way(l, memory[0], back, layout, true);
+    for (int i = 0; i < 2; i++) {
+        td_memory_destroy(&memory[i]);
+        for (uint64_t a = 0; a < l->arrays; a++)
+            td_memory_destroy(&array[i][a]);
+    }
+    td_layout_destroy(&organisation);
+    td_layout_destroy(&layout);
+    td_tensor_destroy(&tensor);
+    td_tensor_destroy(&back);
+}
+
+static void large_calls_go_as_small_ones_do(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof larges / sizeof *larges; i++)
+        check_large(&larges[i]);
+}
+
 static void copies_must_agree(void **state)
 {
     (void)state;
@@ -211,6 +290,7 @@ int main(void)
         cmocka_unit_test(words_go_where_the_organisation_says),
         cmocka_unit_test(every_call_reaches_the_arrays),
         cmocka_unit_test(a_matrix_begins_at_any_word),
+        cmocka_unit_test(large_calls_go_as_small_ones_do),
         cmocka_unit_test(copies_must_agree),
         cmocka_unit_test(memories_that_are_refused),
     };
