@@ -5,9 +5,10 @@
  *
  * Time is kept as self time, in ticks, and totals are sums of it: so nested steps cannot count twice. Operations of
  * less than SHORT_TICKS are timed in samples after their first FULLY_TIMED calls: one call of about SHORT_TICKS / its
- * time, at random distances, which counts for those that were left out before it. Steps that take long by themselves
- * (TD_KIND_STEP) are timed in every call and count once, or a plan that was made in a sampled call would count as
- * often as the sample. */
+ * time, at random distances, which counts for those that were left out before it. In a call that is left out a step
+ * costs a few instructions: what came after the last one the last time mostly comes again, and no stack is kept. Steps that take
+ * long by themselves (TD_KIND_STEP) are timed in every call and count once, or a plan that was made in a sampled call
+ * would count as often as the sample. */
 #include "base/profile.h"
 
 #include "base/clock.h"
@@ -23,7 +24,7 @@
 #define MAX_DEPTH 32
 #define MAX_NODES 256
 #define FULLY_TIMED 32
-#define MOST_SKIPPED 255
+#define MOST_SKIPPED 511
 #define BLOCK_EVENTS 4096
 #define MOST_EVENTS ((size_t)1 << 20)
 #define CALIBRATION_NS 2000000 /* between two readings of both clocks: their error is then below 0.01 % */
@@ -31,10 +32,11 @@
 atomic_int td_profile_on;
 
 typedef struct node {
-    const char *name;
+    td_profile_node seen; /* first: a pointer to it is one to the node */
     td_profile_step_kind kind;
-    unsigned parent, first_child, next_sibling; /* 0: none, since the root is nobody's child */
-    _Atomic uint64_t calls, bytes, timed, self_ticks;
+    unsigned depth;
+    struct node *first_child, *next_sibling;
+    _Atomic uint64_t timed, self_ticks;
     unsigned skip, weight; /* of operations at the root: calls until the next sample, and what it counts for */
 } node;
 
@@ -42,10 +44,10 @@ typedef struct tree tree;
 
 struct td_profile_step {
     tree *of;
-    node *at; /* of the step around it where there is no place for its own */
+    node *at;
     uint64_t start, inside, bytes;
-    unsigned weight; /* 0: not timed */
-    bool own;
+    unsigned weight;        /* what its time counts for */
+    td_profile_node *outer; /* the one around it, where that is only counted */
 };
 
 typedef struct event {
@@ -86,7 +88,8 @@ static struct {
 static atomic_uint generation = 1;
 static _Atomic size_t events_left = MOST_EVENTS;
 static _Atomic uint64_t events_dropped;
-static _Thread_local tree *mine;
+static _Thread_local tree *mine __attribute__((tls_model("initial-exec")));
+_Thread_local td_profile_node *td_profile_counting;
 
 /* -- the clock ----------------------------------------------------------------------------------------------------- */
 
@@ -116,10 +119,10 @@ static inline uint64_t ticks(void)
     return td_now_ns();
 }
 
-/* 20 us of a counter of 3 GHz; it need not be exact. */
+/* 100 us of a counter of 3 GHz; it need not be exact. A call of three steps that is timed pays about 0.2 us. */
 static uint64_t short_ticks(void)
 {
-    return has_counter() ? 60000 : 20000;
+    return has_counter() ? 300000 : 100000;
 }
 
 static double ns_per_tick(void)
@@ -212,35 +215,54 @@ static void empty_tree(tree *t, unsigned now)
     pthread_mutex_unlock(&all.lock);
 }
 
-static inline void grow(_Atomic uint64_t *count, uint64_t by)
+static node *node_of(td_profile_node *seen)
 {
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by, memory_order_relaxed);
+    return (node *)seen;
 }
 
 static node *add_child(tree *t, node *parent, const char *name, td_profile_step_kind kind)
 {
     const unsigned count = atomic_load_explicit(&t->count, memory_order_relaxed);
-    for (unsigned i = parent->first_child; i; i = t->node[i].next_sibling)
-        if (strcmp(t->node[i].name, name) == 0) /* another literal with the same letters */
-            return &t->node[i];
-    if (count == MAX_NODES)
+    if (count == MAX_NODES || parent->depth == MAX_DEPTH) {
+        td_profile_grow(&t->lost, 1);
         return NULL;
+    }
     node *n = &t->node[count];
-    n->name = name;
+    n->seen.name = name;
+    n->seen.parent = &parent->seen;
     n->kind = kind;
-    n->parent = (unsigned)(parent - t->node);
+    n->depth = parent->depth + 1;
     n->next_sibling = parent->first_child;
-    parent->first_child = count;
+    parent->first_child = n;
     atomic_store_explicit(&t->count, count + 1, memory_order_release);
     return n;
 }
 
-static inline node *find_child(tree *t, node *parent, const char *name, td_profile_step_kind kind)
+/* NULL where there is no place for it. */
+static node *find_child(tree *t, node *parent, const char *name, td_profile_step_kind kind)
 {
-    for (unsigned i = parent->first_child; i; i = t->node[i].next_sibling)
-        if (t->node[i].name == name)
-            return &t->node[i];
-    return add_child(t, parent, name, kind);
+    node *n = parent->first_child;
+    while (n && n->seen.name != name)
+        n = n->next_sibling;
+    for (node *same = parent->first_child; !n && same; same = same->next_sibling)
+        n = strcmp(same->seen.name, name) == 0 ? same : NULL; /* another literal with the same letters */
+    n = n ? n : add_child(t, parent, name, kind);
+    if (!n)
+        return NULL;
+    if (parent->seen.recent)
+        parent->seen.recent->next = &n->seen;
+    parent->seen.recent = &n->seen;
+    return n;
+}
+
+/* The child of that name, if it is the one that came next the last time; else NULL. */
+static inline td_profile_node *expected_child(td_profile_node *parent, const char *name)
+{
+    td_profile_node *recent = parent->recent, *n = recent ? recent->next : NULL;
+    if (!n || n->name != name)
+        return NULL;
+    parent->recent = n;
+    return n;
 }
 
 /* -- events -------------------------------------------------------------------------------------------------------- */
@@ -269,91 +291,119 @@ static void keep_event(tree *t, event e)
 
 /* -- steps --------------------------------------------------------------------------------------------------------- */
 
-/* Operations that nothing is around: how much this call counts for, 0 when it is left out. */
-static unsigned sample(node *n)
-{
-    if (n->skip) {
-        n->skip--;
-        return 0;
-    }
-    return n->weight ? n->weight : 1;
-}
-
 /* After a sample that took so long: how many calls are left out before the next one. */
 static void plan_sample(tree *t, node *n, uint64_t taken)
 {
     const uint64_t limit = short_ticks();
     const uint64_t wanted = taken >= limit ? 0 : taken * MOST_SKIPPED <= limit ? MOST_SKIPPED : limit / taken;
     n->skip = 0;
-    if (wanted && atomic_load_explicit(&n->calls, memory_order_relaxed) >= FULLY_TIMED) {
+    if (wanted && atomic_load_explicit(&n->seen.calls, memory_order_relaxed) >= FULLY_TIMED) {
         t->random = t->random * 6364136223846793005ULL + 1442695040888963407ULL;
         n->skip = (unsigned)(wanted / 2 + (t->random >> 33) % (wanted + 1));
     }
     n->weight = n->skip + 1;
 }
 
-static unsigned weight_of(const td_profile_step *around, node *n, td_profile_step_kind kind)
+/* A step that is timed and counts for so many. */
+static td_profile_step *begin_timed(tree *t, node *n, unsigned weight)
 {
-    if (atomic_load_explicit(&td_profile_on, memory_order_relaxed) > 1)
-        return 1;
-    if (kind == TD_KIND_STEP)
-        return 1;
-    return around ? around->weight : sample(n);
-}
-
-td_profile_step *td_profile_step_enter(const char *name, td_profile_step_kind kind)
-{
-    tree *t = mine ? mine : begin_thread();
-    if (!t || (!t->depth && kind != TD_KIND_OPERATION))
-        return NULL;
-    if (!t->depth) {
-        const unsigned now = atomic_load_explicit(&generation, memory_order_relaxed);
-        if (__builtin_expect(atomic_load_explicit(&t->generation, memory_order_relaxed) != now, 0))
-            empty_tree(t, now);
-    }
-    if (t->depth == MAX_DEPTH) {
-        grow(&t->lost, 1);
-        return NULL;
-    }
-    const td_profile_step *around = t->depth ? &t->step[t->depth - 1] : NULL;
-    node *parent = around ? around->at : t->node, *n = find_child(t, parent, name, kind);
-    if (!n) {
-        grow(&t->lost, 1);
-        return NULL;
-    }
-    td_profile_step *s = &t->step[t->depth++];
+    td_profile_step *s = &t->step[t->depth++]; /* nodes are no deeper than MAX_DEPTH */
     s->of = t;
     s->at = n;
     s->inside = s->bytes = 0;
-    s->weight = weight_of(around, n, kind);
-    grow(&n->calls, 1);
-    if (s->weight)
-        s->start = ticks();
+    s->weight = weight;
+    s->outer = td_profile_counting;
+    td_profile_counting = NULL;
+    td_profile_grow(&n->seen.calls, 1);
+    s->start = ticks();
     return s;
+}
+
+static inline td_profile_step *count_only(td_profile_node *n)
+{
+    td_profile_grow(&n->calls, 1);
+    td_profile_counting = n;
+    return (td_profile_step *)((uintptr_t)n | 1);
+}
+
+/* An operation that nothing is around. */
+static td_profile_step *begin_operation(tree *t, const char *name, bool always)
+{
+    const unsigned now = atomic_load_explicit(&generation, memory_order_relaxed);
+    if (__builtin_expect(atomic_load_explicit(&t->generation, memory_order_relaxed) != now, 0))
+        empty_tree(t, now);
+    node *n = find_child(t, t->node, name, TD_KIND_OPERATION);
+    if (!n)
+        return NULL;
+    if (always)
+        return begin_timed(t, n, 1);
+    if (n->skip) {
+        n->skip--;
+        return count_only(&n->seen);
+    }
+    return begin_timed(t, n, n->weight ? n->weight : 1);
+}
+
+static __attribute__((noinline)) td_profile_step *enter(const char *name, td_profile_step_kind kind, bool always)
+{
+    tree *t = mine ? mine : begin_thread();
+    if (!t)
+        return NULL;
+    td_profile_node *outer = td_profile_counting;
+    if (!outer && !t->depth)
+        return kind == TD_KIND_OPERATION ? begin_operation(t, name, always) : NULL;
+    node *n = find_child(t, outer ? node_of(outer) : t->step[t->depth - 1].at, name, kind);
+    if (!n)
+        return NULL;
+    if (outer && kind != TD_KIND_STEP && !always)
+        return count_only(&n->seen);
+    return begin_timed(t, n, always || kind == TD_KIND_STEP ? 1 : t->step[t->depth - 1].weight);
+}
+
+/* The ways that most calls take, without a frame of their own: a step of an operation that is only counted, and an
+ * operation that is left out. */
+td_profile_step *td_profile_step_enter(const char *name, td_profile_step_kind kind)
+{
+    td_profile_node *outer = td_profile_counting, *n = NULL;
+    tree *t = mine;
+    const bool always = atomic_load_explicit(&td_profile_on, memory_order_relaxed) > 1;
+    if (always || kind == TD_KIND_STEP)
+        return enter(name, kind, always);
+    if (outer)
+        n = expected_child(outer, name);
+    else if (kind == TD_KIND_OPERATION && t && !t->depth &&
+             atomic_load_explicit(&t->generation, memory_order_relaxed) ==
+                 atomic_load_explicit(&generation, memory_order_relaxed) &&
+             (n = expected_child(&t->node->seen, name)) != NULL) {
+        if (!node_of(n)->skip)
+            return enter(name, kind, false);
+        node_of(n)->skip--;
+    }
+    return n ? count_only(n) : enter(name, kind, false);
 }
 
 void td_profile_step_leave(td_profile_step *s)
 {
     tree *t = s->of;
     node *n = s->at;
-    if (s->weight) {
-        const uint64_t taken = ticks() - s->start;
-        grow(&n->self_ticks, (taken > s->inside ? taken - s->inside : 0) * s->weight);
-        grow(&n->timed, 1);
-        if (s != t->step)
-            s[-1].inside += taken;
-        else if (atomic_load_explicit(&td_profile_on, memory_order_relaxed) < 2)
-            plan_sample(t, n, taken);
-        if (atomic_load_explicit(&td_profile_on, memory_order_relaxed) > 1)
-            keep_event(t, (event){n->name, s->start, taken, s->bytes});
-    }
+    const bool traced = atomic_load_explicit(&td_profile_on, memory_order_relaxed) > 1;
+    const uint64_t taken = ticks() - s->start;
+    td_profile_grow(&n->self_ticks, (taken > s->inside ? taken - s->inside : 0) * s->weight);
+    td_profile_grow(&n->timed, 1);
+    if (!s->outer && s != t->step)
+        s[-1].inside += taken;
+    else if (!s->outer && !traced)
+        plan_sample(t, n, taken);
+    if (traced)
+        keep_event(t, (event){n->seen.name, s->start, taken, s->bytes});
+    td_profile_counting = s->outer;
     t->depth = (unsigned)(s - t->step);
 }
 
 void td_profile_step_add_bytes(td_profile_step *step, uint64_t bytes)
 {
     step->bytes += bytes;
-    grow(&step->at->bytes, bytes);
+    td_profile_grow(&step->at->seen.bytes, bytes);
 }
 
 uint64_t td_profile_ticks(void)
@@ -363,14 +413,13 @@ uint64_t td_profile_ticks(void)
 
 void td_profile_outside(const char *name, uint64_t start, uint64_t bytes)
 {
-    td_profile_step *s = start ? td_profile_step_begin(name, TD_KIND_OPERATION) : NULL;
+    td_profile_step *s = start && td_profile_runs() ? enter(name, TD_KIND_OPERATION, true) : NULL;
     if (!s)
         return;
     s->start = start;
-    s->weight = 1;
-    s->at->skip = 0;
     td_profile_step_add_bytes(s, bytes);
     td_profile_step_leave(s);
+    s->at->skip = 0;
 }
 
 /* -- on, off, out -------------------------------------------------------------------------------------------------- */
@@ -411,9 +460,9 @@ void td_profile_clear(void)
 static size_t line_of(td_profile_lines *out, size_t parent, const node *n)
 {
     for (size_t i = 1; i < out->count; i++)
-        if (out->line[i].parent == parent && out->line[i].name && strcmp(out->line[i].name, n->name) == 0)
+        if (out->line[i].parent == parent && out->line[i].name && strcmp(out->line[i].name, n->seen.name) == 0)
             return i;
-    out->line[out->count] = (td_profile_line){.name = n->name, .parent = parent, .kind = n->kind};
+    out->line[out->count] = (td_profile_line){.name = n->seen.name, .parent = parent, .kind = n->kind};
     return out->count++;
 }
 
@@ -432,10 +481,10 @@ static void add_tree(td_profile_lines *out, tree *t, double scale)
     out->lost += atomic_load_explicit(&t->lost, memory_order_relaxed);
     for (unsigned i = 1; i < count; i++) {
         node *n = &t->node[i];
-        at[i] = line_of(out, at[n->parent], n);
+        at[i] = line_of(out, at[node_of(n->seen.parent) - t->node], n);
         td_profile_line *line = &out->line[at[i]];
-        line->calls += atomic_load_explicit(&n->calls, memory_order_relaxed);
-        line->bytes += atomic_load_explicit(&n->bytes, memory_order_relaxed);
+        line->calls += atomic_load_explicit(&n->seen.calls, memory_order_relaxed);
+        line->bytes += atomic_load_explicit(&n->seen.bytes, memory_order_relaxed);
         line->timed += atomic_load_explicit(&n->timed, memory_order_relaxed);
         line->self_ns += scale * (double)atomic_load_explicit(&n->self_ticks, memory_order_relaxed);
     }

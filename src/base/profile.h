@@ -7,7 +7,7 @@
  *
  * While the profile is off a step is one branch on td_profile_on. Each thread has its own counters, in a tree of the
  * names that were entered inside each other; profile.c adds them up when it is asked. Counts and bytes are exact. Time
- * is: reading the clock takes as long as a small load, so operations under 20 us are timed in samples (profile.c).
+ * is not: reading the clock takes as long as a small load, so operations under 100 us are timed in samples (profile.c).
  * Names are literals, or live as long as the library. Nothing here fails: a step too deep, or one name too many, is
  * counted in the step around it. */
 #ifndef TD_PROFILE_H
@@ -28,10 +28,33 @@ typedef struct td_profile_step td_profile_step;
 
 extern atomic_int td_profile_on; /* 0: off, 1: steps, 2: every call is timed and becomes an event of the trace */
 
-/* Through the macros below. NULL: not counted. */
+/* A name in one place of a thread's tree, as far as the lines below need it. */
+typedef struct td_profile_node {
+    const char *name;
+    struct td_profile_node *parent;
+    struct td_profile_node *recent, *next; /* the child that was entered last; the sibling that came after this one */
+    _Atomic uint64_t calls, bytes;
+} td_profile_node;
+
+/* Where this thread is while it is in an operation that is only counted; NULL elsewhere. It is read in every step:
+ * the library is there from the beginning of a process or needs these few bytes of its spare room. */
+extern _Thread_local td_profile_node *td_profile_counting __attribute__((tls_model("initial-exec")));
+
+/* Through the macros below. NULL: not counted. Steps that are only counted are their node with the lowest bit set:
+ * leaving one is going back to its parent. */
 td_profile_step *td_profile_step_enter(const char *name, td_profile_step_kind kind);
 void td_profile_step_leave(td_profile_step *step);
 void td_profile_step_add_bytes(td_profile_step *step, uint64_t bytes);
+
+static inline td_profile_node *td_profile_counted(td_profile_step *step)
+{
+    return (uintptr_t)step & 1 ? (td_profile_node *)((uintptr_t)step - 1) : NULL;
+}
+
+static inline void td_profile_grow(_Atomic uint64_t *count, uint64_t by)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by, memory_order_relaxed);
+}
 
 static inline bool td_profile_runs(void)
 {
@@ -45,13 +68,19 @@ static inline td_profile_step *td_profile_step_begin(const char *name, td_profil
 
 static inline void td_profile_step_end(td_profile_step *const *step)
 {
-    if (__builtin_expect(*step != NULL, 0))
+    td_profile_node *counted = td_profile_counted(*step);
+    if (__builtin_expect(counted != NULL, 0))
+        td_profile_counting = counted->parent->parent ? counted->parent : NULL; /* the root is no operation */
+    else if (__builtin_expect(*step != NULL, 0))
         td_profile_step_leave(*step);
 }
 
 static inline void td_profile_step_bytes(td_profile_step *step, uint64_t bytes)
 {
-    if (__builtin_expect(step != NULL, 0))
+    td_profile_node *counted = td_profile_counted(step);
+    if (__builtin_expect(counted != NULL, 0))
+        td_profile_grow(&counted->bytes, bytes);
+    else if (__builtin_expect(step != NULL, 0))
         td_profile_step_add_bytes(step, bytes);
 }
 

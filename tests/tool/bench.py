@@ -131,7 +131,7 @@ def curves_have_a_shape():
 def every_new_group_runs():
     for group in ("allocation/memory_1K", "matrix/", "plan/", "isa/", "start/", "parts/mxfp4_64k", "files/open_npy_64",
                   "files/load_hex_64", "compare/f32_1k", "scaling/quantise_512", "tensor/pixels_3x8x8", "presets/vnni",
-                  "threads/wake", "parts/mask_64k"):
+                  "threads/wake", "parts/mask_64k", "profile/load_2x4"):
         document = json.loads(measure(group, "--json", "--no-peers"))
         check(document)
         assert not [f for f in document["figures"] if "skipped" in f], document
