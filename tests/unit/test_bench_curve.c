@@ -87,13 +87,40 @@ static void a_wide_interval_is_no_cliff(void **state)
     bench_record_clear(&r);
 }
 
+/* Where memcpy rises too, a cache ends; where the ratio falls with it, it is ours. */
+static void cliffs_are_told_from_edges(void **state)
+{
+    (void)state;
+    bench_figure f[3];
+    bench_record r = {.count = 3, .figure = f};
+    const double elems[] = {100, 1000, 10000}, ns[] = {100, 2000, 40000}, ratio[] = {0.9, 0.88, 0.5};
+    for (int i = 0; i < 3; i++) {
+        f[i] = (bench_figure){.group = "g", .series = "s", .reference = "memcpy", .elems = elems[i]};
+        f[i].ns = (bench_stat){ns[i], ns[i] * 0.99, ns[i] * 1.01, 0, 0, 0, 31, 0};
+        f[i].ratio = (bench_stat){ratio[i], ratio[i] * 0.99, ratio[i] * 1.01, 0, 0, 0, 31, 0};
+    }
+    bench_curve c;
+    char *text = NULL;
+    size_t length = 0;
+    assert_int_equal(bench_curves_of(&r, &c, 1), 1);
+    assert_true(c.rises == 2 && c.cliffs == 1 && !c.ours[0] && c.ours[1]);
+    FILE *out = open_memstream(&text, &length);
+    bench_curve_print(out, &c);
+    fclose(out);
+    assert_non_null(strstr(text, "1000 elements cost 100 % more each than 100 (2.00 us): a cache ends, as memcpy shows "
+                                 "too\n"));
+    assert_non_null(strstr(text,
+                           "10000 elements cost 100 % more each than 1000 (40.0 us): a cliff of ours, which memcpy "
+                           "does not have\n"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(latency_and_throughput),
-        cmocka_unit_test(quadratic_growth),
-        cmocka_unit_test(a_cliff_is_named),
-        cmocka_unit_test(a_wide_interval_is_no_cliff),
+        cmocka_unit_test(latency_and_throughput),     cmocka_unit_test(quadratic_growth),
+        cmocka_unit_test(a_cliff_is_named),           cmocka_unit_test(a_wide_interval_is_no_cliff),
+        cmocka_unit_test(cliffs_are_told_from_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,9 +149,8 @@ static void look_again(bench_record *now, double total, double stolen)
 
 /* The library times stores past the caches and the waking of threads once in a process, and large moves go one way or
  * the other from then on. It is to do so in a calm moment, or two runs of one build would differ by that. */
-static void let_library_ask(bench_calm *calm)
+static void let_library_ask(bench_calm *calm, double patience_ns)
 {
-    double patience_ns = 2e9;
     td_memory *memory = NULL;
     td_tensor *tensor = NULL;
     td_layout *layout = NULL;
@@ -198,7 +197,7 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     if (table)
         bench_out_head(stdout);
     (void)bench_fitness_ticks(&total, &stolen);
-    let_library_ask(&calm);
+    let_library_ask(&calm, 100 * method->measurement_ns);
     const size_t broken = bench_run_cases(&request, &now, &judgements);
     look_again(&now, total, stolen);
     now.fitness.probe_ns = calm.floor_ns;

@@ -59,6 +59,13 @@ static double find_exponent(const bench_curve *c)
     return spread > 0 ? (n * xy - x * y) / spread : 0;
 }
 
+/* The ratio to the reference fell too, by as much as counts: what both do is the machine's. */
+static bool is_ours(const bench_figure *now, const bench_figure *before)
+{
+    return !now->reference[0] || !before->reference[0] || strcmp(now->reference, before->reference) != 0 ||
+           now->ratio.median * (1 + BENCH_CURVE_RISE) < before->ratio.median;
+}
+
 static void describe(bench_curve *c)
 {
     c->floor_ns = c->point[0]->ns.median;
@@ -68,8 +75,11 @@ static void describe(bench_curve *c)
     c->exponent = find_exponent(c);
     for (size_t i = 1; i < c->count; i++)
         if (per_elem(c->point[i]) > (1 + BENCH_CURVE_RISE) * per_elem(c->point[i - 1]) &&
-            c->point[i]->ns.low / c->point[i]->elems > c->point[i - 1]->ns.high / c->point[i - 1]->elems)
+            c->point[i]->ns.low / c->point[i]->elems > c->point[i - 1]->ns.high / c->point[i - 1]->elems) {
+            c->ours[c->rises] = is_ours(c->point[i], c->point[i - 1]);
+            c->cliffs += c->ours[c->rises];
             c->rise[c->rises++] = i;
+        }
 }
 
 static bool is_first(const bench_record *r, size_t number)
@@ -114,7 +124,13 @@ void bench_curve_print(FILE *out, const bench_curve *c)
     for (size_t i = 0; i < c->rises; i++) {
         const bench_figure *now = c->point[c->rise[i]], *before = c->point[c->rise[i] - 1];
         bench_text_ns(now->ns.median, time, sizeof time);
-        fprintf(out, "    %.0f elements cost %.0f %% more each than %.0f (%s): a cache ends, or a threshold is wrong\n",
-                now->elems, 100 * (per_elem(now) / per_elem(before) - 1), before->elems, time);
+        fprintf(out, "    %.0f elements cost %.0f %% more each than %.0f (%s): ", now->elems,
+                100 * (per_elem(now) / per_elem(before) - 1), before->elems, time);
+        if (!c->ours[i])
+            fprintf(out, "a cache ends, as %s shows too\n", now->reference);
+        else if (now->reference[0])
+            fprintf(out, "a cliff of ours, which %s does not have\n", now->reference);
+        else
+            fprintf(out, "a cache ends, or a threshold is wrong\n");
     }
 }

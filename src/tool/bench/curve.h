@@ -6,7 +6,7 @@
 #include "tool/bench/record.h"
 
 #define BENCH_CURVE_POINTS 32
-#define BENCH_CURVE_RISE 0.10 /* more than that is a cache that ended, or a wrong threshold */
+#define BENCH_CURVE_RISE 0.10 /* more than that is a cache that ended, or a wrong threshold; also of the ratio */
 
 typedef struct bench_curve {
     char group[24], series[72];
@@ -19,6 +19,8 @@ typedef struct bench_curve {
     size_t rises;
     size_t rise[BENCH_CURVE_POINTS]; /* points whose element costs over a tenth more than at the point before, with
                                       * intervals that are apart */
+    bool ours[BENCH_CURVE_POINTS];   /* of each rise: the reference does not rise with it; else a cache ends there */
+    size_t cliffs;                   /* how many are ours */
 } bench_curve;
 
 /* The curves of a record, of at least three sizes each. Returns how many; at most `most` are filled. They point into

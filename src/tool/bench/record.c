@@ -36,11 +36,14 @@ void bench_figure_extra(bench_figure *figure, const char *name, double value)
     extra->value = value;
 }
 
-/* Two measurements of the same build differ by about so much for reasons of their own, such as pages and lines. */
-#define LEAST_BETWEEN 0.01
+/* Two processes of the same build differ by about so much for reasons of their own, such as pages and lines; where a
+ * call is of nanoseconds, by a part of a cycle too. */
+#define LEAST_BETWEEN 0.015
+#define LEAST_BETWEEN_NS 0.2
 
-static void merge_stat(const bench_stat *const *part, size_t count, bench_stat *out)
+static void merge_stat(const bench_stat *const *part, size_t count, double ns, bench_stat *out)
 {
+    const double least = LEAST_BETWEEN + (ns > 0 ? LEAST_BETWEEN_NS / ns : 0);
     double spread_low = out->spread_low, spread_high = out->spread_high;
     bool timed = true;
     for (size_t i = 0; i < count; i++) {
@@ -49,7 +52,7 @@ static void merge_stat(const bench_stat *const *part, size_t count, bench_stat *
         timed = timed && part[i]->low > 0;
     }
     if (timed)
-        bench_stat_join(part, count, LEAST_BETWEEN, out);
+        bench_stat_join(part, count, least, out);
     out->spread_low = spread_low;
     out->spread_high = spread_high;
 }
@@ -68,10 +71,10 @@ static void merge_all(const bench_figure *passes, size_t count, bench_figure *ou
     *out = passes[middle];
     for (size_t i = 0; i < count; i++)
         part[i] = &passes[i].ns;
-    merge_stat(part, count, &out->ns);
+    merge_stat(part, count, passes[middle].ns.median, &out->ns);
     for (size_t i = 0; i < count; i++)
         part[i] = &passes[i].ratio;
-    merge_stat(part, count, &out->ratio);
+    merge_stat(part, count, passes[middle].ns.median, &out->ratio);
 }
 
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out)

@@ -170,7 +170,8 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r) * passes, .start_ns = td_now_ns()};
     again *sources = NULL;
     if (r->settings.calm)
-        r->settings.calm->patience_ns = r->then || passes > 1 ? BENCH_JUDGED_PATIENCE_NS : BENCH_PATIENCE_NS;
+        r->settings.calm->patience_ns =
+            r->settings.method.measurement_ns * (r->then || passes > 1 ? BENCH_JUDGED_PATIENCE : BENCH_PATIENCE);
     for (unsigned pass = 0; pass + 1 < passes; pass++) {
         bench_judgement *unused = NULL;
         (void)run_pass(r, &p, false, &before[pass], &unused, &sources);
