@@ -11,41 +11,7 @@
 #define ALL 0xffU
 #define EACH 0x0101010101010101U
 
-/* -- which shuffle closes up, or spreads out, the eight elements of a byte of the set -- */
-
-#define HAS(m, i) ((uint64_t)((m) >> (i)&1))
-/* How many elements the byte has before element i. */
-#define RANK(m, i)                                                                                                     \
-    ((i > 0 ? HAS(m, 0) : 0) + (i > 1 ? HAS(m, 1) : 0) + (i > 2 ? HAS(m, 2) : 0) + (i > 3 ? HAS(m, 3) : 0) +           \
-     (i > 4 ? HAS(m, 4) : 0) + (i > 5 ? HAS(m, 5) : 0) + (i > 6 ? HAS(m, 6) : 0))
-#define EVERY(of, m) (of(m, 0) | of(m, 1) | of(m, 2) | of(m, 3) | of(m, 4) | of(m, 5) | of(m, 6) | of(m, 7))
-#define PAIR(at) (0x0100 + 0x0202 * (uint64_t)(at)) /* the two bytes of an element */
-
-/* Element i to its rank: of elements of 4 bytes; of 2 bytes, four in each half of the shuffle. */
-#define KEEP_4(m, i) (HAS(m, i) * (i) << 8 * RANK(m, i))
-#define KEEP_LOW(m, i) (RANK(m, i) < 4 ? HAS(m, i) * PAIR(i) << 16 * (RANK(m, i) % 4) : 0)
-#define KEEP_HIGH(m, i) (RANK(m, i) >= 4 ? HAS(m, i) * PAIR(i) << 16 * (RANK(m, i) % 4) : 0)
-
-/* The element of its rank to i; 0x80 is none. */
-#define SPREAD_4(m, i) ((HAS(m, i) ? RANK(m, i) : 0x80) << 8 * (i))
-#define SPREAD_PAIR(m, i) ((HAS(m, i) ? PAIR(RANK(m, i)) : 0x8080) << 16 * ((i) % 4))
-#define SPREAD_LOW(m, i) ((i) < 4 ? SPREAD_PAIR(m, i) : 0)
-#define SPREAD_HIGH(m, i) ((i) >= 4 ? SPREAD_PAIR(m, i) : 0)
-
-#define FOUR(of, m) of(m), of((m) + 1), of((m) + 2), of((m) + 3)
-#define SIXTEEN(of, m) FOUR(of, m), FOUR(of, (m) + 4), FOUR(of, (m) + 8), FOUR(of, (m) + 12)
-#define SIXTY_FOUR(of, m) SIXTEEN(of, m), SIXTEEN(of, (m) + 16), SIXTEEN(of, (m) + 32), SIXTEEN(of, (m) + 48)
-#define ALL_BYTES(of)                                                                                                  \
-    {                                                                                                                  \
-        SIXTY_FOUR(of, 0), SIXTY_FOUR(of, 64), SIXTY_FOUR(of, 128), SIXTY_FOUR(of, 192)                                \
-    }
-#define KEEP_EIGHT_4(m) EVERY(KEEP_4, m)
-#define SPREAD_EIGHT_4(m) EVERY(SPREAD_4, m)
-#define KEEP_EIGHT_2(m) EVERY(KEEP_LOW, m), EVERY(KEEP_HIGH, m)
-#define SPREAD_EIGHT_2(m) EVERY(SPREAD_LOW, m), EVERY(SPREAD_HIGH, m)
-
-static const uint64_t keep_by_4[256] = ALL_BYTES(KEEP_EIGHT_4), spread_by_4[256] = ALL_BYTES(SPREAD_EIGHT_4),
-                      keep_by_2[2 * 256] = ALL_BYTES(KEEP_EIGHT_2), spread_by_2[2 * 256] = ALL_BYTES(SPREAD_EIGHT_2);
+#include "kernels/keep_places.inc"
 
 /* -- eight elements -- */
 
@@ -56,14 +22,16 @@ INLINE uint64_t eight_at(const unsigned char *src)
     return eight;
 }
 
-INLINE __m128i places_2(const uint64_t *places)
-{
-    return _mm_loadu_si128((const __m128i *)(const void *)places);
-}
-
 INLINE __m128i places_4(const uint64_t *places)
 {
     return _mm_loadl_epi64((const __m128i *)(const void *)places);
+}
+
+/* Places of 2-byte elements as those of their bytes; one from 0x80 on stays none. */
+INLINE __m128i places_2(const uint64_t *places)
+{
+    const __m128i once = places_4(places), twice = _mm_adds_epu8(once, once);
+    return _mm_unpacklo_epi8(twice, _mm_or_si128(twice, _mm_set1_epi8(1)));
 }
 
 /* The elements of src that the byte has to the front of dst, where eight have room. */
@@ -74,10 +42,10 @@ INLINE void keep_eight(unsigned char *dst, const unsigned char *src, size_t set,
         memcpy(dst, &kept, sizeof kept);
     } else if (bytes == 2) {
         const __m128i elems = _mm_loadu_si128((const __m128i *)(const void *)src);
-        _mm_storeu_si128((__m128i *)(void *)dst, _mm_shuffle_epi8(elems, places_2(keep_by_2 + 2 * set)));
+        _mm_storeu_si128((__m128i *)(void *)dst, _mm_shuffle_epi8(elems, places_2(keep_places + set)));
     } else {
         const __m256i elems = _mm256_loadu_si256((const __m256i *)(const void *)src),
-                      at = _mm256_cvtepu8_epi32(places_4(keep_by_4 + set));
+                      at = _mm256_cvtepu8_epi32(places_4(keep_places + set));
         _mm256_storeu_si256((__m256i *)(void *)dst, _mm256_permutevar8x32_epi32(elems, at));
     }
 }
@@ -110,10 +78,10 @@ INLINE void spread_eight(unsigned char *dst, const unsigned char *src, size_t se
         memcpy(dst, &spread, sizeof spread);
     } else if (bytes == 2) {
         const __m128i elems = _mm_loadu_si128((const __m128i *)(const void *)src);
-        _mm_storeu_si128((__m128i *)(void *)dst, _mm_shuffle_epi8(elems, places_2(spread_by_2 + 2 * set)));
+        _mm_storeu_si128((__m128i *)(void *)dst, _mm_shuffle_epi8(elems, places_2(spread_places + set)));
     } else {
         const __m256i elems = _mm256_loadu_si256((const __m256i *)(const void *)src),
-                      at = _mm256_cvtepi8_epi32(places_4(spread_by_4 + set)),
+                      at = _mm256_cvtepi8_epi32(places_4(spread_places + set)),
                       each = _mm256_permutevar8x32_epi32(elems, at);
         _mm256_storeu_si256((__m256i *)(void *)dst, _mm256_andnot_si256(_mm256_srai_epi32(at, 31), each));
     }
