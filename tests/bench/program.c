@@ -1,9 +1,9 @@
 /* Programs beside the same calls one by one, each in one run, as ratios: 60 small tensors, a chain of four elementwise
- * steps into a tiled load, 16 loops of one load, the time to compile 60 steps, and what a step of a compiled program
- * costs beside its move. Processor time of this thread alone would hide the pool, so the clock is the wall's; the
- * median of many counts.
+ * steps into a tiled load, 16 loops of one load, eight transposes that need nothing of each other, the time to compile
+ * 60 steps, and what a step of a compiled program costs beside its move. Processor time of this thread alone would hide
+ * the pool, so the clock is the wall's; the median of many counts.
  *
- *     program-bench [--quick] */
+ *     program-bench [--quick | --apart] */
 #include "program/program.h"
 #include "exec/exec.h"
 
@@ -313,9 +313,68 @@ static void bench_loop(uint64_t rows, uint64_t columns, bool joins)
     td_tensor_destroy(&l.x);
 }
 
+/* -- steps that need nothing of each other ------------------------------------------------------------------------- */
+
+enum { APART = 8 };
+
+typedef struct apart {
+    td_tensor *x[APART];
+    td_program *program;
+} apart;
+
+static void apart_each(void *context)
+{
+    const apart *a = context;
+    for (int i = 0; i < APART; i++) {
+        td_tensor *t = NULL;
+        need(td_tensor_transpose(a->x[i], "1 0", &t));
+        td_tensor_destroy(&t);
+    }
+}
+
+static void apart_program(void *context)
+{
+    const apart *a = context;
+    need(td_program_run(a->program, NULL, NULL, NULL));
+}
+
+/* Eight transposes of 128 KiB, of which a program reads one element each: the pool has them side by side. */
+static void bench_apart(void)
+{
+    apart a = {0};
+    double each = 0, program = 0;
+    td_memory *m = NULL;
+    char name[8], text[APART * 96];
+    size_t used = 0;
+    need(td_memory_create("m", 32, APART, &m));
+    for (int i = 0; i < APART; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used,
+                             "tensor t%d = transpose x%d \"1 0\"\nload m t%d[0, 0:1] \"r -> r 1\" at %d\n", i, i, i, i);
+    need(td_program_create(text, &a.program));
+    need(td_program_bind_memory(a.program, "m", m));
+    for (int i = 0; i < APART; i++) {
+        need(td_tensor_create("f32", TD_SHAPE(128, 256), &a.x[i]));
+        need(td_tensor_fill_random(a.x[i], (uint64_t)i));
+        snprintf(name, sizeof name, "x%d", i);
+        need(td_program_bind_tensor(a.program, name, a.x[i]));
+    }
+    time_both(101, apart_each, apart_program, &a, &each, &program);
+    printf("8 transposes of 128 KiB: one by one %.1f us, a program %.1f us, %.2f x\n", each / 1e3, program / 1e3,
+           each / program);
+    td_program_destroy(&a.program);
+    td_memory_destroy(&m);
+    for (int i = 0; i < APART; i++)
+        td_tensor_destroy(&a.x[i]);
+}
+
 int main(int argc, char **argv)
 {
     quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+    if (argc > 1 && strcmp(argv[1], "--apart") == 0) {
+        bench_apart();
+        return 0;
+    }
     bench_small();
     bench_overhead();
     bench_chain();
@@ -323,5 +382,6 @@ int main(int argc, char **argv)
     bench_loop(8, 16, false);
     bench_loop(256, 256, true);
     bench_loop(256, 256, false);
+    bench_apart();
     return 0;
 }
