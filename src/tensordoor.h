@@ -1772,7 +1772,8 @@ TD_API td_status td_program_text(const td_program *program, char **text);
  * In a run, steps that need nothing of each other go side by side on the threads of section 12, where together they are
  * large enough: loads and dumps behind each other, each of which is small (a large one has the threads for itself), and
  * tensors that are made of others; explain names them. What is refused is the same on any number of threads: the first
- * step in the text. A tensor is given up behind the last step that takes it, and its storage serves the next. */
+ * step in the text. A tensor is given up behind the last step that takes it, and its storage serves the next; a program
+ * keeps that of small ones, 16 MiB at most, from run to run. */
 TD_API td_status td_program_explain(td_program *program, const char *label, const char *arguments, char **text);
 TD_API td_status td_program_svg(td_program *program, const char *label, const char *arguments, char **svg);
 

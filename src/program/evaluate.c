@@ -124,6 +124,8 @@ td_status td_op_evaluate(const td_graph *g, td_op *op)
         op->value = &op->like;
         return TD_OK;
     }
+    if (op->spare)
+        td_tensor_destroy(&op->spare);
     switch (op->kind) {
     case TD_OP_MAKE:
         status = make(op, &out);

@@ -172,6 +172,7 @@ void td_graph_destroy(td_graph **graph)
         td_op *op = &g->op[i];
         if (op->owned)
             td_tensor_destroy(&op->value);
+        td_tensor_destroy(&op->spare);
         if (op->step)
             td_step_destroy(&op->step);
         td_layout_destroy(&op->moved);

@@ -208,6 +208,8 @@ typedef struct td_op {
     td_tensor *value; /* NULL: not there (yet) */
     uint64_t run;     /* td_graph.run when it was made */
     bool owned;
+    bool keeps;       /* its storage stays for the next run, as `spare`, */
+    td_tensor *spare; /* which is given back just before the tensor is made again: then its pages are there */
     const char *text; /* path, as, options, order, slice, what: with arguments filled in */
     td_step *step;
     td_step_op step_op;
@@ -299,6 +301,7 @@ typedef struct td_graph {
     td_program_move *moves;
     unsigned rearmed;      /* rearm.c: how often it got other arguments */
     uint64_t run;          /* counts runs: what is not constant is of one run alone */
+    uint64_t kept_bytes;   /* of the ops that keep their storage */
     td_schedule *schedule; /* one for each label, then one for everything */
     size_t schedules;
     td_graph_tensor *name; /* the tensors that the text names */

@@ -118,6 +118,7 @@ static td_status try_make(const td_graph *g, const td_op *op)
     one.like.elems = 1;
     one.value = NULL;
     one.owned = false;
+    one.spare = NULL;
     const td_status status = td_op_evaluate(g, &one);
     td_tensor_destroy(&one.value);
     return status;

@@ -164,6 +164,26 @@ static td_status fail_step(const td_program *p, const td_op *op, td_status statu
     return td_program_place(p, &op->statement->word, status);
 }
 
+/* A tensor that nothing takes any more. Small ones are kept, up to a few MiB in all: fresh pages in every run would take
+ * longer than most steps. */
+#define KEPT_TENSOR_BYTES ((uint64_t)2 << 20)
+#define KEPT_BYTES ((uint64_t)16 << 20)
+
+static void give_up(td_graph *g, td_op *op)
+{
+    const uint64_t bytes = op->like.elems * op->like.dtype.bytes;
+    if (!op->keeps && bytes <= KEPT_TENSOR_BYTES && bytes <= KEPT_BYTES - g->kept_bytes) {
+        op->keeps = true;
+        g->kept_bytes += bytes;
+    }
+    if (op->keeps && !op->spare)
+        op->spare = op->value;
+    else
+        td_tensor_destroy(&op->value);
+    op->value = NULL;
+    op->owned = false;
+}
+
 /* Tensors that nothing takes any more make room for others; those that could not be calculated again stay. */
 static void drop_used(td_graph *g, const td_schedule *s, size_t place)
 {
@@ -172,10 +192,9 @@ static void drop_used(td_graph *g, const td_schedule *s, size_t place)
         for (uint32_t number = op->arg[a];; number = g->op[number].arg[0]) {
             td_op *of = &g->op[number];
             const bool view = of->is_view;
-            if (s->last_use[number] == place && !of->constant && !of->written && of->owned) {
-                td_tensor_destroy(&of->value);
-                of->owned = false;
-            } else if (s->last_use[number] == place && !of->constant && view)
+            if (s->last_use[number] == place && !of->constant && !of->written && of->owned)
+                give_up(g, of);
+            else if (s->last_use[number] == place && !of->constant && view)
                 of->value = NULL;
             if (!view)
                 break;
