@@ -1,5 +1,5 @@
-/* Checkpoints for SystemVerilog: the reports of a run (program_run.c), one by one, as text, JSON and JUnit XML, and as a
- * page. */
+/* Checkpoints for SystemVerilog: the reports of a run (program_run.c), one by one, as text, JSON and JUnit XML, and as
+ * a page. */
 #include "handles.h"
 #include "tensordoor_bridge.h"
 

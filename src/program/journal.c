@@ -105,7 +105,7 @@ static void note(td_journal *j, unsigned char *at, size_t bytes, td_memory *x_of
         j->saved = grown;
         j->room = room;
     }
-    j->saved[j->count++] = (saved){at, bytes, x_of};
+    j->saved[j->count++] = (saved){.at = at, .bytes = bytes, .memory = x_of};
     j->bytes += bytes;
 }
 

@@ -164,8 +164,8 @@ static td_status fail_step(const td_program *p, const td_op *op, td_status statu
     return td_program_place(p, &op->statement->word, status);
 }
 
-/* A tensor that nothing takes any more. Small ones are kept, up to a few MiB in all: fresh pages in every run would take
- * longer than most steps. */
+/* A tensor that nothing takes any more. Small ones are kept, up to a few MiB in all: fresh pages in every run would
+ * take longer than most steps. */
 #define KEPT_TENSOR_BYTES ((uint64_t)2 << 20)
 #define KEPT_BYTES ((uint64_t)16 << 20)
 
