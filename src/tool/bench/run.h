@@ -20,9 +20,9 @@ typedef struct bench_run_request {
 size_t bench_run_count(const bench_run_request *request);
 
 /* How long a case may wait until the core is ours (calm.h), in measurement times: in an ordinary run, in one that a
- * baseline is kept of or that is held against one, and each time that it is measured again twice as long as before. So a
- * run on a machine that is never calm ends: measuring again takes BENCH_AGAIN_PARTS times as long as all before it, and
- * a little. */
+ * baseline is kept of or that is held against one, and each time that it is measured again twice as long as before.
+ * So a run on a machine that is never calm ends: measuring again takes BENCH_AGAIN_PARTS times as long as all before
+ * it, and a little. */
 #define BENCH_PATIENCE 2
 #define BENCH_JUDGED_PATIENCE 10
 #define BENCH_AGAIN_PARTS 3
