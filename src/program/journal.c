@@ -105,7 +105,10 @@ static void note(td_journal *j, unsigned char *at, size_t bytes, td_memory *x_of
         j->saved = grown;
         j->room = room;
     }
-    j->saved[j->count++] = (saved){.at = at, .bytes = bytes, .memory = x_of};
+    saved *next = &j->saved[j->count++];
+    next->at = at;
+    next->bytes = bytes;
+    next->memory = x_of;
     j->bytes += bytes;
 }
 
