@@ -40,6 +40,10 @@ typedef struct td_affine {
 /* True when the expression is affine over axes of more than one element; its strides are then in *out. */
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out);
 
+/* True when it only moves and XORs bits of axes and of `index`, whose sizes are powers of two, and no value fails: the
+ * value is the XOR of its constant and of what each bit adds (expr_bits.c). */
+bool td_expr_moves_bits(const td_expr *expr, const td_expr_scope *scope, uint64_t indices);
+
 /* Points that an expression is evaluated at, count <= TD_EXPR_RUN: axis a of the pattern is axis[a][i] at point i. */
 #define TD_EXPR_RUN 256
 typedef struct td_expr_points {

@@ -1,8 +1,8 @@
 /* Finds what is regular about words that have no strides: an axis is cut into digits, as index into index / 8 and
  * index % 8, and each digit has a stride or is one of those that only a small table describes, as the bits that an XOR
  * mixes. Nothing is read from the expression: its values show where digits begin, a few points which of them add up,
- * and then every word is held against what was found. Called by addresses.c. Where nothing is regular, the table of
- * all words remains. */
+ * and then every word is held against what was found, unless the expressions only move bits (address_bits.c). Called by
+ * addresses.c. Where nothing is regular, the table of all words remains. */
 #include "base/random.h"
 #include "plan/places.h"
 
@@ -442,6 +442,21 @@ uint64_t td_digits_part(const td_words *words, int axis, uint64_t at, uint64_t c
     return count;
 }
 
+/* Whether the digits need no look at every word. */
+static bool is_proved(const search *s, const proof *p, td_places_part *all)
+{
+    td_proved_digit strided[TD_MAX_DIGITS];
+    int count = 0;
+    bool whole = p->base.address >= 0 && td_places_move_bits(s->bound, s->words);
+    for (int i = 0; i < s->count && whole; i++) {
+        const found_digit *f = &s->digit[i];
+        whole = s->bound->axis[f->axis].size % (f->d.unit * f->d.size) == 0;
+        if (!f->tabled)
+            strided[count++] = (td_proved_digit){f->step, f->d.size, f->d.address, f->d.bank};
+    }
+    return whole && !(p->table->entry && p->base.address) && td_places_prove(s->places, strided, count, p->table, all);
+}
+
 td_status td_places_digits(const td_places *places, const td_bound *bound, td_words *words, td_plan *plan)
 {
     search s = {.places = places, .bound = bound, .words = words};
@@ -469,7 +484,7 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
     if (table.entry && !find_lowest(&s, &p.base.address))
         s.failed = true;
     if (!status && !s.failed && (!table.entry || fill_table(&s, p.base.address, &table)))
-        status = td_places_all(places, holds, &p, &all);
+        status = is_proved(&s, &p, &all) ? TD_OK : td_places_all(places, holds, &p, &all);
     else
         all.stopped = true;
     if (status || all.stopped || !td_places_inside(&all, plan)) {

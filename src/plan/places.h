@@ -25,6 +25,20 @@ void td_fill_digit(uint64_t number, uint64_t stride, uint64_t size, size_t count
  * Every word was held against them. Refuses what the expressions refuse. */
 td_status td_places_digits(const td_places *places, const td_bound *bound, td_words *words, td_plan *plan);
 
+/* address_bits.c: whether places are the XOR of what the bits of a word's number give; then, whether digits with
+ * strides, and a table over all others, are right for every word. The range of all places is in *all. */
+typedef struct td_place_pair {
+    int64_t address, bank;
+} td_place_pair;
+typedef struct td_proved_digit {
+    uint64_t step, size; /* in numbers of words */
+    int64_t address, bank;
+} td_proved_digit;
+struct td_places_part;
+bool td_places_move_bits(const td_bound *bound, const td_words *words);
+bool td_places_prove(const td_places *places, const td_proved_digit *digit, int count, const td_table *table,
+                     struct td_places_part *all);
+
 /* addresses.c: the reason why a word from `number` on has no place. */
 td_status td_words_fail(const td_bound *bound, const td_words *words, uint64_t number);
 

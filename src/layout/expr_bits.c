@@ -1,0 +1,74 @@
+/* Which address expressions only move and XOR bits: shifts, masks, XOR, and sums whose sides have no bit in common. The
+ * value of such an expression is the XOR of what every single bit of its axes gives, so that a few values tell all of
+ * them (plan/address_bits.c). It reads the tree and evaluates nothing but constants. */
+#include "layout/expr_tree.h"
+
+#define MOST_BITS 62
+
+/* The bits that a node may have. */
+typedef struct known {
+    bool linear, constant;
+    uint64_t bits;
+} known;
+
+static bool is_power(uint64_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
+static known with(uint64_t bits)
+{
+    return (known){.linear = bits >> MOST_BITS == 0, .bits = bits};
+}
+
+static known shifted_up(known a, uint64_t by)
+{
+    return by < MOST_BITS && a.bits >> (MOST_BITS - by) == 0 ? with(a.bits << by) : (known){0};
+}
+
+static known apply(op which, known a, known b)
+{
+    const unsigned log = is_power(b.bits) ? (unsigned)__builtin_ctzll(b.bits) : 0;
+    const bool power = b.constant && is_power(b.bits);
+    switch (which) {
+    case XOR:
+        return with(a.bits | b.bits);
+    case ADD:
+    case OR:
+        return a.bits & b.bits ? (known){0} : with(a.bits | b.bits);
+    case AND:
+        return a.constant || b.constant ? with(a.bits & b.bits) : (known){0};
+    case MUL:
+        if (a.constant && is_power(a.bits))
+            return apply(MUL, b, a);
+        return power ? shifted_up(a, log) : (known){0};
+    case SHL:
+        return b.constant ? shifted_up(a, b.bits) : (known){0};
+    case SHR:
+        return b.constant && b.bits < MOST_BITS ? with(a.bits >> b.bits) : (known){0};
+    case DIV:
+        return power ? with(a.bits >> log) : (known){0};
+    case MOD:
+        return power ? with(a.bits & (b.bits - 1)) : (known){0};
+    default:
+        return (known){0};
+    }
+}
+
+bool td_expr_moves_bits(const td_expr *expr, const td_expr_scope *scope, uint64_t indices)
+{
+    known k[MAX_NODES];
+    for (int i = 0; i < expr->count; i++) {
+        const node *n = &expr->node[i];
+        if (n->op == NUMBER) {
+            k[i] = with(n->value < 0 ? UINT64_MAX : (uint64_t)n->value);
+            k[i].constant = true;
+        } else if (n->op == AXIS || n->op == INDEX) {
+            const uint64_t size = n->op == AXIS ? scope->size[n->value] : indices;
+            k[i] = is_power(size) ? with(size - 1) : (known){0};
+        } else
+            k[i] = n->a >= 0 && n->b >= 0 && k[n->a].linear && k[n->b].linear ? apply(n->op, k[n->a], k[n->b])
+                                                                              : (known){0};
+    }
+    return k[expr->count - 1].linear;
+}
