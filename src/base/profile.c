@@ -24,7 +24,7 @@ atomic_uint td_profile_generation = 1;
 _Atomic uint64_t td_profile_events_dropped;
 _Thread_local td_profile_node *td_profile_counting;
 static _Atomic size_t events_left = MOST_EVENTS;
-static _Thread_local profile_tree *mine __attribute__((tls_model("initial-exec")));
+static _Thread_local profile_tree *mine;
 
 /* 100 us of a counter of 3 GHz; it need not be exact. A call of three steps that is timed pays about 0.2 us. */
 static uint64_t short_ticks(void)

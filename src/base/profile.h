@@ -36,9 +36,9 @@ typedef struct td_profile_node {
     _Atomic uint64_t calls, bytes;
 } td_profile_node;
 
-/* Where this thread is while it is in an operation that is only counted; NULL elsewhere. It is read in every step:
- * the library is there from the beginning of a process or needs these few bytes of its spare room. */
-extern _Thread_local td_profile_node *td_profile_counting __attribute__((tls_model("initial-exec")));
+/* Where this thread is while it is in an operation that is only counted; NULL elsewhere. It has no
+ * tls_model: exec/paths.c says what one variable of the initial-exec model does to a library that is opened late. */
+extern _Thread_local td_profile_node *td_profile_counting;
 
 /* Through the macros below. NULL: not counted. Steps that are only counted are their node with the lowest bit set:
  * leaving one is going back to its parent. */
