@@ -102,7 +102,8 @@ void td_word_runs_run(const td_call *c, const td_word_runs *runs)
 {
     const uint64_t bytes = c->bank[0]->word_bytes, all = runs->count * runs->words * bytes;
     job j = {.call = c, .runs = runs, .stream = td_stream_copies(all)};
-    j.block_words = RUN_BLOCKS * td_blocks_bytes / bytes ? RUN_BLOCKS * td_blocks_bytes / bytes : 1;
+    const uint64_t fit = RUN_BLOCKS * td_blocks_bytes / bytes;
+    j.block_words = fit ? fit : 1;
     j.blocks_each = (runs->words - 1) / j.block_words + 1;
     j.pieces = td_pool_parts(all, runs->count * j.blocks_each);
     if (j.pieces > 1 && !may_be_shared(&j))

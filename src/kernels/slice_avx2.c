@@ -376,7 +376,7 @@ static size_t aside_bytes(const td_slicing *t)
 
 TARGET static void slice_any(const td_slicing *t, unsigned char *words)
 {
-    unsigned char *lane[TD_SLICE_MOST], aside[ASIDE_BYTES + ASIDE_ROOM];
+    unsigned char *lane[TD_SLICE_MOST] = {NULL}, aside[ASIDE_BYTES + ASIDE_ROOM];
     const uint64_t done = safe_rows(t) / ROWS * ROWS;
     MOVE_ROWS(slice_lanes, t, words, done);
     td_slicing rest = rest_of(t, done, lane);
@@ -393,7 +393,7 @@ TARGET static void slice_any(const td_slicing *t, unsigned char *words)
 
 TARGET static void unslice_any(const td_slicing *t, unsigned char *words)
 {
-    unsigned char *lane[TD_SLICE_MOST], aside[ASIDE_BYTES + ASIDE_ROOM];
+    unsigned char *lane[TD_SLICE_MOST] = {NULL}, aside[ASIDE_BYTES + ASIDE_ROOM];
     const uint64_t done = safe_rows(t) / ROWS * ROWS;
     MOVE_ROWS(unslice_lanes, t, words, done);
     td_slicing rest = rest_of(t, done, lane);

@@ -11,6 +11,8 @@ typedef struct known {
     uint64_t bits;
 } known;
 
+static const known none = {0};
+
 static bool is_power(uint64_t value)
 {
     return value && (value & (value - 1)) == 0;
@@ -23,7 +25,7 @@ static known with(uint64_t bits)
 
 static known shifted_up(known a, uint64_t by)
 {
-    return by < MOST_BITS && a.bits >> (MOST_BITS - by) == 0 ? with(a.bits << by) : (known){0};
+    return by < MOST_BITS && a.bits >> (MOST_BITS - by) == 0 ? with(a.bits << by) : none;
 }
 
 static known apply(op which, known a, known b)
@@ -35,23 +37,23 @@ static known apply(op which, known a, known b)
         return with(a.bits | b.bits);
     case ADD:
     case OR:
-        return a.bits & b.bits ? (known){0} : with(a.bits | b.bits);
+        return a.bits & b.bits ? none : with(a.bits | b.bits);
     case AND:
-        return a.constant || b.constant ? with(a.bits & b.bits) : (known){0};
+        return a.constant || b.constant ? with(a.bits & b.bits) : none;
     case MUL:
         if (a.constant && is_power(a.bits))
             return apply(MUL, b, a);
-        return power ? shifted_up(a, log) : (known){0};
+        return power ? shifted_up(a, log) : none;
     case SHL:
-        return b.constant ? shifted_up(a, b.bits) : (known){0};
+        return b.constant ? shifted_up(a, b.bits) : none;
     case SHR:
-        return b.constant && b.bits < MOST_BITS ? with(a.bits >> b.bits) : (known){0};
+        return b.constant && b.bits < MOST_BITS ? with(a.bits >> b.bits) : none;
     case DIV:
-        return power ? with(a.bits >> log) : (known){0};
+        return power ? with(a.bits >> log) : none;
     case MOD:
-        return power ? with(a.bits & (b.bits - 1)) : (known){0};
+        return power ? with(a.bits & (b.bits - 1)) : none;
     default:
-        return (known){0};
+        return none;
     }
 }
 
@@ -65,10 +67,9 @@ bool td_expr_moves_bits(const td_expr *expr, const td_expr_scope *scope, uint64_
             k[i].constant = true;
         } else if (n->op == AXIS || n->op == INDEX) {
             const uint64_t size = n->op == AXIS ? scope->size[n->value] : indices;
-            k[i] = is_power(size) ? with(size - 1) : (known){0};
+            k[i] = is_power(size) ? with(size - 1) : none;
         } else
-            k[i] = n->a >= 0 && n->b >= 0 && k[n->a].linear && k[n->b].linear ? apply(n->op, k[n->a], k[n->b])
-                                                                              : (known){0};
+            k[i] = n->a >= 0 && n->b >= 0 && k[n->a].linear && k[n->b].linear ? apply(n->op, k[n->a], k[n->b]) : none;
     }
     return k[expr->count - 1].linear;
 }
