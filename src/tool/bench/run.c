@@ -178,7 +178,7 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
         free(unused);
     }
     const size_t broken = run_pass(r, &p, r->table, now, judgements, &sources);
-    if (now->count)
+    if (now->count && sources)
         decide_all(r, &p, now, *judgements, sources);
     free(sources);
     merge_passes(before, passes - 1, now);
