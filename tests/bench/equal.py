@@ -2,8 +2,8 @@
 """equal.py COMMAND [TEXT...]: are two runs of one build equal on a noisy machine? Keeps a baseline of `tensordoor
 bench` and holds so many runs of the same command against it, while a process of ours keeps the last core busy with
 arithmetic and with memory in turns. Prints a line a run and the rates, and exits with 1 when a run has another verdict
-than equal or undecided for a case. With --plant P it first makes the baseline faster by P percent, as if all of now were slower by
-that much, and prints how many cases are found. It takes minutes: no part of tests/run."""
+than equal or undecided for a case. With --plant P it first makes the baseline faster by P percent, as if all of now
+were slower by that much, and prints how many cases are found. It takes minutes: no part of tests/run."""
 import argparse
 import csv
 import io

@@ -4,8 +4,8 @@ Every member is listed; another one is an error too."""
 STAT = {"median": float, "low": float, "high": float, "spread": float, "spread_low": float, "spread_high": float,
         "samples": int, "outliers": int}
 FIGURE = {"group": str, "case": str, "series": str, "elems": int, "bytes": int, "threads": int, "calm": bool,
-          "disturbed": int, "ns": STAT, "reference?": str, "ratio?": STAT, "peers": (str, STAT), "allocations?": float, "peak_bytes?": int,
-          "hits?": float, "extra": (str, float)}
+          "disturbed": int, "ns": STAT, "reference?": str, "ratio?": STAT, "peers": (str, STAT),
+          "allocations?": float, "peak_bytes?": int, "hits?": float, "extra": (str, float)}
 SKIPPED = {"group": str, "case": str, "skipped": str}
 RUN = {"format": str, "version": int, "tensordoor": str, "commit": str, "time": str,
        "machine": {"processor": str, "system": str, "isa": str, "cores": int},
