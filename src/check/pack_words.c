@@ -1,6 +1,6 @@
 /* Every kernel between containers and words, of every instruction set of this machine, against one bit at a time: units
  * of one byte to several words, lanes with and without gaps, elements in two parts, containers in both orders, bits
- * that are kept and bits that are cleared, units side by side and apart, guard bytes on both sides. The table of
+ * that are kept and bits that are cleared, units side by side, apart and sharing bytes, guard bytes on both sides. The table of
  * kernels/pack_words.h makes the list; plan/stage_code.c compiles the units. */
 #include "kernels/pack_words.h"
 #include "check/check.h"
@@ -145,6 +145,18 @@ static void make_unit(unit *u, unsigned size, unsigned bits, unsigned slot, unsi
     u->code.bytes = (uint32_t)((end + 7) / 8);
 }
 
+/* The least distance of units whose elements share no bits. */
+static size_t bytes_apart(const unit *u)
+{
+    int64_t low = INT64_MAX, high = 0;
+    for (size_t p = 0; p < u->places; p++) {
+        const int64_t end = u->place[p].memory + u->place[p].bits;
+        low = u->place[p].bits && u->place[p].memory < low ? u->place[p].memory : low;
+        high = u->place[p].bits && end > high ? end : high;
+    }
+    return (size_t)(high - low + 7) / 8;
+}
+
 static void check_unit(const kernel *k, unit *u, bool keep)
 {
     const size_t bytes = u->code.bytes;
@@ -157,11 +169,13 @@ static void check_unit(const kernel *k, unit *u, bool keep)
     }
     assert_int_equal(td_word_code_make(u->place, u->places, u->full, bytes, &u->code), TD_OK);
     const size_t counts[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129};
-    const size_t from = draw(8);
+    const size_t from = draw(8), apart = bytes_apart(u);
     for (size_t i = 0; i < 4; i++) {
         const size_t units = counts[(from + 4 * i + draw(2)) % (sizeof counts / sizeof counts[0])];
         check_units(k, u, units, bytes);
         check_units(k, u, units, bytes + 1 + draw(7));
+        if (u->code.keep && apart < bytes) /* neighbours that share bytes, as elements at odd bits of words do */
+            check_units(k, u, units, apart);
     }
     td_word_code_free(&u->code);
 }
@@ -180,10 +194,21 @@ static void check_kernel(const kernel *k)
         if (u.code.bytes > MOST_BYTES)
             continue;
         if (draw(3) == 0) /* as stored: with bytes that no element reaches */
-            u.code.bytes = u.code.bytes > 8 ? (u.code.bytes + 3) / 4 * 4 : u.code.bytes > 4 ? 8 : u.code.bytes;
+            u.code.bytes = u.code.bytes > 8    ? (u.code.bytes + 3) / 4 * 4
+                           : u.code.bytes > 4  ? 8
+                           : u.code.bytes == 3 ? 4
+                                               : u.code.bytes;
         u.code.reversed = draw(3) == 0;
         u.code.sign = draw(2) != 0;
         check_unit(k, &u, draw(2) != 0);
+    }
+    /* Single elements at every bit of their words, which share bytes with the next. */
+    for (unsigned first = 1; first < 8; first++) {
+        const unsigned bits = 8 * k->size - draw(8 * k->size);
+        make_unit(&u, k->size, bits, bits, first, 1, 0, 0);
+        u.code.bytes = u.code.bytes > 4 ? 8 : u.code.bytes > 2 ? 4 : u.code.bytes;
+        if ((first + bits + 7) / 8 <= 8)
+            check_unit(k, &u, true);
     }
     /* The last lanes of a matrix may be cut off: they have no bits, and are read as 0. */
     make_unit(&u, k->size, 3, 3, 0, 20, 0, 0);
