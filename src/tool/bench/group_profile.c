@@ -35,13 +35,13 @@ static void say_more(void *state, bench_figure *figure)
 
 static bench_opened open_case(bench_simple *s, bench_subject *out, char *why, size_t size)
 {
-    (void)why;
-    (void)size;
     if (td_memory_create("m", 64, s->of->size, &s->memory) ||
         td_tensor_create("i16", TD_SHAPE(s->of->size, 4), &s->tensor) ||
         td_tensor_create("i16", TD_SHAPE(s->of->size, 4), &s->other) || td_tensor_fill(s->tensor, "random seed=1") ||
-        td_layout_create("r c -> r c", NULL, NULL, &s->layout))
+        td_layout_create("r c -> r c", NULL, NULL, &s->layout)) {
+        snprintf(why, size, "%s", td_last_error());
         return BENCH_BROKEN;
+    }
     out->elems = 4 * (double)s->of->size;
     out->bytes = 8 * (double)s->of->size;
     out->check = bench_simple_check_load;

@@ -63,16 +63,13 @@ static bool measure_again(void *context, bench_figure *now)
 }
 
 static bool run_case(const bench_run_request *r, const bench_group *group, size_t number, bench_record *now,
-                     bench_judgement **judgements, again **sources)
+                     bench_judgement **judgements, again *sources)
 {
     char why[200] = "";
     bench_judgement *more = realloc(*judgements, (now->count + 1) * sizeof *more);
     if (more)
         *judgements = more;
-    again *more_sources = realloc(*sources, (now->count + 1) * sizeof *more_sources);
-    if (more_sources)
-        *sources = more_sources;
-    bench_figure *f = more && more_sources ? bench_record_add(now) : NULL;
+    bench_figure *f = more && sources ? bench_record_add(now) : NULL;
     if (!f)
         return false;
     if (!bench_measure(group, number, &r->settings, f, why, sizeof why)) {
@@ -80,14 +77,14 @@ static bool run_case(const bench_run_request *r, const bench_group *group, size_
         now->count--;
         return false;
     }
-    (*sources)[now->count - 1] = (again){group, number, &r->settings};
+    sources[now->count - 1] = (again){group, number, &r->settings};
     bench_judge(f, bench_record_find(r->then, f->group, f->name), &(*judgements)[now->count - 1]);
     return true;
 }
 
 /* One pass over the cases, with lines to stdout in the last. A verdict is not said yet where it has to be confirmed. */
 static size_t run_pass(const bench_run_request *r, progress *p, bool print, bench_record *now,
-                       bench_judgement **judgements, again **sources)
+                       bench_judgement **judgements, again *sources)
 {
     size_t broken = 0;
     for (size_t g = 0; g < bench_group_count; g++)
@@ -168,16 +165,16 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     const unsigned passes = r->passes > 1 ? BENCH_BASELINE_PASSES : 1;
     *judgements = NULL;
     progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r) * passes, .start_ns = td_now_ns()};
-    again *sources = NULL;
+    again *sources = calloc(bench_run_count(r) + 1, sizeof *sources);
     if (r->settings.calm)
         r->settings.calm->patience_ns =
             r->settings.method.measurement_ns * (r->then || passes > 1 ? BENCH_JUDGED_PATIENCE : BENCH_PATIENCE);
     for (unsigned pass = 0; pass + 1 < passes; pass++) {
         bench_judgement *unused = NULL;
-        (void)run_pass(r, &p, false, &before[pass], &unused, &sources);
+        (void)run_pass(r, &p, false, &before[pass], &unused, sources);
         free(unused);
     }
-    const size_t broken = run_pass(r, &p, r->table, now, judgements, &sources);
+    const size_t broken = run_pass(r, &p, r->table, now, judgements, sources);
     if (now->count && sources)
         decide_all(r, &p, now, *judgements, sources);
     free(sources);

@@ -197,14 +197,17 @@ static tally join_trials(const bench_trials *t, const bench_figure *then, bench_
 }
 
 #define NEIGHBOUR 1.0 /* nobody on the other half of a core makes us slower by more than that */
+#define CERTAIN 4.0   /* five times as slow: one measurement is enough, as no calm one may come on a busy machine */
 
 /* May a change stand? Three have to have seen it, at least. Not against a calm baseline when nothing was calm now,
  * unless no neighbour could do it; and where nothing was calm at all, it has to be twice as large. */
 static bool may_stand(const tally *t, const bench_figure *then, const bench_judgement *j)
 {
+    const double size = j->change < 0 ? -j->change : j->change;
+    if (j->change > CERTAIN && t->slower == t->used)
+        return true;
     if (t->calm || t->used < BENCH_LEAST_TRIALS)
         return t->used >= BENCH_LEAST_TRIALS;
-    const double size = j->change < 0 ? -j->change : j->change;
     return size > NEIGHBOUR || (!then->calm && size > 2 * FAILED && t->used > 4);
 }
 
