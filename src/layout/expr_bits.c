@@ -60,6 +60,7 @@ static known apply(op which, known a, known b)
 bool td_expr_moves_bits(const td_expr *expr, const td_expr_scope *scope, uint64_t indices)
 {
     known k[MAX_NODES];
+    bool linear = false; /* of the last node, which is the whole */
     for (int i = 0; i < expr->count; i++) {
         const node *n = &expr->node[i];
         if (n->op == NUMBER) {
@@ -70,6 +71,7 @@ bool td_expr_moves_bits(const td_expr *expr, const td_expr_scope *scope, uint64_
             k[i] = is_power(size) ? with(size - 1) : none;
         } else
             k[i] = n->a >= 0 && n->b >= 0 && k[n->a].linear && k[n->b].linear ? apply(n->op, k[n->a], k[n->b]) : none;
+        linear = k[i].linear;
     }
-    return k[expr->count - 1].linear;
+    return linear;
 }
