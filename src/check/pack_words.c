@@ -1,7 +1,7 @@
 /* Every kernel between containers and words, of every instruction set of this machine, against one bit at a time: units
  * of one byte to several words, lanes with and without gaps, elements in two parts, containers in both orders, bits
- * that are kept and bits that are cleared, units side by side, apart and sharing bytes, guard bytes on both sides. The table of
- * kernels/pack_words.h makes the list; plan/stage_code.c compiles the units. */
+ * that are kept and bits that are cleared, units side by side, apart and sharing bytes, guard bytes on both sides. The
+ * table of kernels/pack_words.h makes the list; plan/stage_code.c compiles the units. */
 #include "kernels/pack_words.h"
 #include "check/check.h"
 #include "check/versions.h"

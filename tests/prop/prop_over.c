@@ -370,7 +370,7 @@ static bool move_tensor(world *w, random_state *r)
     td_tensor *tensor = NULL, *one = NULL, *other = NULL;
     td_layout *layout = NULL;
     td_report *report = NULL;
-    char address[80], dtype[8];
+    char address[80], dtype[24];
     snprintf(address, sizeof address, "%llu + %llu*r", (unsigned long long)first, (unsigned long long)stride);
     snprintf(dtype, sizeof dtype, "u%llu", (unsigned long long)bits);
     const td_shape shape = transposed ? (td_shape){2, {lanes, rows}} : (td_shape){2, {rows, lanes}};

@@ -90,8 +90,8 @@ def run_batch(options, batch, folder):
             file.write(text)
         file.write("const search_case search_cases[] = {\n%s\n};\n" % "\n".join(entry[2][1] for entry in batch))
         file.write("const long search_case_count = %d;\n" % len(batch))
-    subprocess.run([*shlex.split(options.cc), "-O2", "-std=gnu11", "-w", "-fPIC", "-shared", "-o", shared, source, "-lm"],
-                   check=True)
+    subprocess.run([*shlex.split(options.cc), "-O2", "-std=gnu11", "-w", "-fPIC", "-shared", "-o", shared, source,
+                    "-lm"], check=True)
     done = 0
     flags = [f for f, on in (("--compare", options.compare), ("--quick", options.quick)) if on]
     while done < len(batch):
