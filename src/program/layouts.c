@@ -61,7 +61,8 @@ static td_status fail_unknown(const td_program *p, const td_token *token, const 
     const td_status status =
         near ? td_program_fail(p, token, TD_FORMAT, "no layout \"%s\"; did you mean \"%s\"?", name, near)
              : td_program_fail(p, token, TD_FORMAT,
-                               "no layout \"%s\"; bind one, or write layout %s = \"r c -> r c\" above", name, name);
+                               "no layout \"%s\"; bind one, or write layout %s = \"r c -> r c\" or use \"FILE\" above",
+                               name, name);
     for (size_t i = 0; i < 16; i++)
         free(names[i]);
     return status;

@@ -159,7 +159,8 @@ static const twin compiling[] = {
     {"load a x rows", "load a x row", TD_FORMAT,
      "line 1: no layout \"row\"; did you mean \"rows\"?\n    load a x row\n             ^~~"},
     {"load a x rows", "load a x tiles", TD_FORMAT,
-     "line 1: no layout \"tiles\"; bind one, or write layout tiles = \"r c -> r c\" above\n    load a x tiles\n"
+     "line 1: no layout \"tiles\"; bind one, or write layout tiles = \"r c -> r c\" or use \"FILE\" above\n    load a "
+     "x tiles\n"
      "             ^~~~~"},
     {"load a x rows at 60", "load a x rows at 61", TD_RANGE,
      "line 1: word 64 is past \"a\" of 64 words; use an address of at most 60\n    load a x rows at 61\n    ^~~~"},
