@@ -16,7 +16,7 @@ TD_API int td_dpi_checkpoints_destroy(td_dpi_u64 handle, const char **message)
     return td_dpi_done(TD_OK, message);
 }
 
-/* One of them; TD_RANGE past the last. has_statistics is 0 where the policy did not ask for them. */
+/* One of them; TD_RANGE past the last. has_statistics is 0 of a report that was made without them. */
 TD_API int td_dpi_checkpoints_at(td_dpi_u64 handle, int number, const char **name, int *passed, td_dpi_u64 *compared,
                                  td_dpi_u64 *mismatches, td_dpi_u64 *worst_ulp, double *worst_error,
                                  int *has_statistics, double *mean_relative_error, double *mse, double *cosine,

@@ -826,7 +826,8 @@ TD_API double td_report_worst_error(const td_report *report);
 /* Statistics of a comparison whose policy has the word `stats`, over all compared pairs of finite numbers, in f64:
  * the mean of |actual - expected| / |expected| over those whose expected value is not 0, the mean of (actual -
  * expected)^2, and the cosine of the angle between the two as vectors (1 when all values are 0). They take a second
- * pass where something differs, and nothing otherwise. Returns 0, and leaves *out, where the policy did not ask. */
+ * pass where something differs, and nothing otherwise. A checkpoint of a program (section 16) always has them. Returns
+ * 0, and leaves *out, where the policy did not ask. */
 typedef struct td_statistics {
     double mean_relative_error, mse, cosine;
 } td_statistics;

@@ -117,8 +117,9 @@ class td_checkpoints;
     return status;
   endfunction
 
-  // The largest distance and difference of one checkpoint, whether accepted or not, and with `stats` in its policy the
-  // mean relative error, mean square error and cosine; `has` is 0 without it.
+  // The largest distance and difference of one checkpoint, whether accepted or not, and its mean relative error, mean
+  // square error and cosine. Every checkpoint of a program has these; of a report that was added, `has` is 0 where its
+  // policy had no `stats`.
   function td_status_e try_statistics(input int number, output longint unsigned worst_ulp, output real worst_error,
                                       output bit has, output real mean_relative_error, output real mse,
                                       output real cosine, output string message);

@@ -257,6 +257,7 @@ static td_status read_policy(const td_elab *e, const td_form *form, const char *
     if (!policy)
         return TD_NO_MEMORY;
     const td_status status = td_policy_parse(text, policy);
+    policy->stats = true; /* the table shows them; they cost nothing where all values are equal */
     *out = policy;
     return status ? td_program_place(e->program, &form->policy, status) : TD_OK;
 }
