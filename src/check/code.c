@@ -1,6 +1,7 @@
 /* Every kernel of codes of every instruction set of this machine against the rule: random maps over words of every
  * stored size, with copies, constants, addresses and syndromes, runs of every length around a block, guard bytes behind
- * what is written, and source words that end where readable memory ends. The table of kernels/code.h makes the list. */
+ * what is written, and source words that end where readable memory ends. Maps that have a step go with it and without.
+ * The table of kernels/code.h makes the list. */
 #include "kernels/code.h"
 #include "check/check.h"
 #include "check/versions.h"
@@ -56,15 +57,16 @@ static unsigned char image(const unsigned char *mask, unsigned char value)
     return sum;
 }
 
-static void make_term(size_t t, uint32_t src, bool identity)
+static void set_term(size_t t, uint32_t src, const unsigned char *mask)
 {
     td_code_term *term = &terms[t];
+    memcpy(masks[t], mask, 8);
     term->src = src;
-    term->identity = identity;
+    term->identity = 1;
     term->affine = 0;
     for (unsigned bit = 0; bit < 8; bit++) {
-        masks[t][bit] = (unsigned char)(identity ? 1u << bit : (unsigned)draw(256));
-        term->affine |= (uint64_t)masks[t][bit] << (56 - 8 * bit);
+        term->identity &= mask[bit] == 1u << bit;
+        term->affine |= (uint64_t)mask[bit] << (56 - 8 * bit);
     }
     for (unsigned value = 0; value < 256; value++)
         term->table[value] = image(masks[t], (unsigned char)value);
@@ -72,6 +74,14 @@ static void make_term(size_t t, uint32_t src, bool identity)
         term->low[nibble] = term->table[nibble];
         term->high[nibble] = term->table[nibble << 4];
     }
+}
+
+static void make_term(size_t t, uint32_t src, bool identity)
+{
+    unsigned char mask[8];
+    for (unsigned bit = 0; bit < 8; bit++)
+        mask[bit] = (unsigned char)(identity ? 1u << bit : (unsigned)draw(256));
+    set_term(t, src, mask);
 }
 
 static void add_row(td_code_map *map, uint32_t to, uint32_t *term_count, unsigned count, bool with_address)
@@ -284,13 +294,160 @@ static void check_run(const kernel *k, const td_code_map *map, size_t count)
     assert_int_equal(k->fn(map, NULL, src, first, count), done);
 }
 
-static void check_counts(const kernel *k, const td_code_map *map)
+static void check_counts(const kernel *k, td_code_map *map)
 {
+    td_code_step step;
     for (size_t count = 0; count < MOST_WORDS; count += 1 + draw(31))
         check_run(k, map, count);
     check_run(k, map, 32);
     check_run(k, map, 64);
     check_run(k, map, 128);
+    if (map->step || !td_code_step_make(map, &step))
+        return;
+    map->step = &step;
+    check_counts(k, map);
+    map->step = NULL;
+}
+
+/* -- codes of whole bytes, all of which have a step -- */
+
+/* Subwords of some bytes of data, each with a byte of check bits, of which some count. */
+typedef struct byte_code {
+    uint32_t subwords, bytes, check_bits;
+    bool above; /* the check bits of all subwords stand above their data, else above those of each */
+    unsigned char constant;
+    unsigned char mask[9][8]; /* of each byte of the data, and of the check bits */
+} byte_code;
+
+static uint32_t stored_bytes(uint32_t bytes)
+{
+    return bytes <= 2 ? bytes : bytes <= 4 ? 4 : bytes <= 8 ? 8 : (bytes + 3) / 4 * 4;
+}
+
+static uint32_t coded_byte(const byte_code *c, uint32_t subword, uint32_t byte)
+{
+    if (!c->above)
+        return subword * (c->bytes + 1) + byte;
+    return byte < c->bytes ? subword * c->bytes + byte : c->subwords * c->bytes + subword;
+}
+
+/* Every bit of the data changes some check bit, so that all single errors are seen. */
+static byte_code draw_code(uint32_t subwords, uint32_t bytes)
+{
+    byte_code c = {subwords, bytes, 5 + draw(4), draw(2), (unsigned char)draw(32), {{0}}};
+    for (uint32_t bit = 0; bit < c.check_bits; bit++) {
+        for (uint32_t i = 0; i < bytes; i++)
+            c.mask[i][bit] = (unsigned char)(draw(256) | 1u << bit | (bit < 3 ? 32u << bit : 0));
+        c.mask[bytes][bit] = (unsigned char)(1u << bit);
+    }
+    return c;
+}
+
+static td_code_row *put_row(td_code_map *map, uint32_t to, unsigned char constant, uint32_t term_count)
+{
+    td_code_row *row = &rows[map->row_count + map->syndrome_count];
+    *row = (td_code_row){to, term_count, 0, constant};
+    if (to == TD_CODE_SYNDROME)
+        map->syndrome_count++;
+    else
+        map->row_count++;
+    return row;
+}
+
+/* Words to coded words, or, `checks`, back. Bytes are rows, even where four of them could be copied at once. */
+static void make_byte_map(td_code_map *map, const byte_code *c, bool checks)
+{
+    static const unsigned char same[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    const uint32_t data = stored_bytes(c->subwords * c->bytes), coded = stored_bytes(c->subwords * (c->bytes + 1));
+    uint32_t term_count = 0;
+    *map = (td_code_map){.src_bytes = checks ? coded : data,
+                         .dst_bytes = checks ? data : coded,
+                         .address = ((checks ? coded : data) + 3) / 4 * 4,
+                         .row = rows,
+                         .busy = busy,
+                         .copy = copies,
+                         .plane = planes,
+                         .term = terms};
+    for (uint32_t to = 0; to < map->dst_bytes; to++) {
+        td_code_row *row = put_row(map, to, 0, term_count);
+        for (uint32_t s = 0; s < c->subwords; s++)
+            for (uint32_t i = 0; i <= c->bytes; i++) {
+                const uint32_t plain = s * c->bytes + i, at = coded_byte(c, s, i);
+                if (i < c->bytes && to == (checks ? plain : at))
+                    set_term(row->first_term + row->terms++, checks ? at : plain, same);
+                if (i < c->bytes || checks || to != at)
+                    continue;
+                row->constant = c->constant;
+                for (uint32_t k = 0; k < c->bytes; k++)
+                    set_term(row->first_term + row->terms++, s * c->bytes + k, c->mask[k]);
+            }
+        term_count += row->terms;
+        busy[map->busy_count++] = *row;
+    }
+    for (uint32_t s = 0; s < c->subwords && checks; s++) {
+        td_code_row *row = put_row(map, TD_CODE_SYNDROME, c->constant, term_count);
+        for (uint32_t i = 0; i <= c->bytes; i++)
+            set_term(row->first_term + row->terms++, coded_byte(c, s, i), c->mask[i]);
+        term_count += row->terms;
+    }
+    finish_map(map, &term_count, 0, 0);
+}
+
+/* One bit of one word is wrong, or none: then word `wrong` is behind the last. */
+static void check_error(const kernel *k, const td_code_map *map, unsigned char *src, size_t count, size_t wrong,
+                        uint32_t bit)
+{
+    unsigned char *at = src + wrong * map->src_bytes + bit / 8;
+    if (wrong < count)
+        *at ^= (unsigned char)(1u << bit % 8);
+    memset(dst, GUARD, sizeof dst);
+    const size_t done = k->fn(map, dst, src, 0, count);
+    expect(map, src, 0, done);
+    if (done > wrong || (wrong == count && done != count) || done + TD_CODE_BLOCK <= wrong ||
+        memcmp(dst, expected, sizeof dst) != 0)
+        fail_msg("%s_%s: %zu words of %zu to %zu bytes, bit %u of word %zu wrong, ended at %zu", k->name, k->isa, count,
+                 map->src_bytes, map->dst_bytes, bit, wrong, done);
+    assert_int_equal(k->fn(map, NULL, src, 0, count), done);
+    if (wrong < count)
+        *at ^= (unsigned char)(1u << bit % 8);
+}
+
+static uint32_t draw_bit(const byte_code *c)
+{
+    const uint32_t byte = draw(c->bytes + 1);
+    return 8 * coded_byte(c, draw(c->subwords), byte) + draw(byte < c->bytes ? 8 : c->check_bits);
+}
+
+/* Runs of all lengths are encoded; what comes out is checked, as it is and with an error in every word and bit. */
+static void check_byte_code(const kernel *k, const byte_code *c)
+{
+    td_code_map map;
+    td_code_step step;
+    make_byte_map(&map, c, false);
+    assert_true(td_code_step_make(&map, &step));
+    map.step = &step;
+    for (size_t count = 0; count <= 2 * (size_t)step.words + 1; count++)
+        check_run(k, &map, count);
+    const size_t count = 2 * (size_t)step.words + 5 + draw(3), bytes = count * map.dst_bytes;
+    unsigned char *src = page + page_bytes - bytes - draw(2) * 13;
+    check_run(k, &map, count);
+    memcpy(src, dst, bytes);
+    for (size_t w = 0; w < count; w++) /* bits that are no check bits do not matter */
+        src[w * map.dst_bytes + coded_byte(c, draw(c->subwords), c->bytes)] |=
+            (unsigned char)(draw(256) << c->check_bits);
+    make_byte_map(&map, c, true);
+    assert_true(td_code_step_make(&map, &step));
+    map.step = &step;
+    for (size_t part = 0; part <= count; part++)
+        check_error(k, &map, src, part, part, 0);
+    for (size_t wrong = 0; wrong < count; wrong++)
+        check_error(k, &map, src, count, wrong, draw_bit(c));
+    for (uint32_t s = 0; s < c->subwords; s++)
+        for (uint32_t bit = 0; bit < 8 * c->bytes + c->check_bits; bit++)
+            check_error(k, &map, src, count, draw((unsigned)count), 8 * coded_byte(c, s, bit / 8) + bit % 8);
+    map.syndrome_count = 0; /* data as they stand */
+    src[draw((unsigned)bytes)] ^= 0x10;
+    check_error(k, &map, src, count, count, 0);
 }
 
 static void check(const kernel *k)
@@ -300,6 +457,11 @@ static void check(const kernel *k)
         make_single_map(&map, 1 + round % 3, round / 3 % 2, round / 6 % 2);
         check_counts(k, &map);
     }
+    for (uint32_t bytes = 1; bytes <= 8; bytes++)
+        for (uint32_t subwords = 1; subwords <= 4; subwords++) {
+            const byte_code c = draw_code(subwords, bytes);
+            check_byte_code(k, &c);
+        }
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t d = 0; d < sizeof sizes / sizeof *sizes; d++)
             for (unsigned round = 0; round < 12; round++) {

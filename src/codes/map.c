@@ -297,20 +297,28 @@ static uint64_t cost_of(const td_code_map *map)
     return cost;
 }
 
-/* The cheaper of the two. */
+/* The cheaper of the two, and beside it the step that bytes have, where that is cheaper still. */
 static td_status choose(const td_code *code, td_status (*by_bytes)(const td_code *, td_code_map *),
                         td_status (*by_fields)(const td_code *, td_code_map *), td_code_map *out)
 {
     td_code_map other = {0};
+    td_code_step step;
     td_status status = by_bytes(code, out);
-    if (status || !td_code_has_fields(code))
-        return status;
-    status = by_fields(code, &other);
-    if (!status && cost_of(&other) < cost_of(out)) {
-        td_code_map_free(out);
-        *out = other;
-    } else
-        td_code_map_free(&other);
+    const bool has_step = !status && td_code_step_make(out, &step);
+    if (!status && td_code_has_fields(code)) {
+        status = by_fields(code, &other);
+        if (!status && cost_of(&other) < cost_of(out)) {
+            td_code_map_free(out);
+            *out = other;
+        } else
+            td_code_map_free(&other);
+    }
+    if (!status && has_step && step.cost < cost_of(out)) {
+        out->step = malloc(sizeof step);
+        if (!out->step)
+            return td_fail_alloc(sizeof step);
+        *out->step = step;
+    }
     return status;
 }
 
@@ -331,4 +339,5 @@ void td_code_map_free(td_code_map *map)
     free(map->fill);
     free(map->plane);
     free(map->term);
+    free(map->step);
 }

@@ -66,6 +66,35 @@ typedef struct td_code_fill {
     uint32_t dst, value;
 } td_code_fill;
 
+/* Lane i is byte at[i] of the vector whose mask has bit i: of the source, or, the last mask, of the sums. */
+#define TD_CODE_STEP_VECTORS 3 /* of 64 bytes, at most, of the source and of the destination */
+typedef struct td_code_pick {
+    unsigned char at[64];
+    uint64_t of[TD_CODE_STEP_VECTORS + 1];
+} td_code_pick;
+
+/* A part of all sums of a step: bytes of the source, and the matrix of every eight of them. */
+#define TD_CODE_STEP_TERMS 8
+typedef struct td_code_step_term {
+    td_code_pick pick;
+    uint64_t affine[8];
+} td_code_step_term;
+
+/* Some words at once that stay in vectors of 64 bytes, where all fields are whole bytes or rows are few. A row that is
+ * not one byte of the source as it is becomes a sum: sum r of word w is lane r * words + w of a vector. Where the sums
+ * fill a half, a quarter or an eighth of the lanes, 2, 4 or 8 of their terms stand side by side in one vector, and
+ * `folds` times its upper half is added to its lower one. */
+typedef struct td_code_step {
+    uint32_t words, src_vectors, dst_vectors, terms, folds;
+    uint32_t cost;    /* of TD_CODE_BLOCK words, in about instructions */
+    bool writes_sums; /* else they are syndromes alone */
+    uint64_t last;    /* lanes of the last vector of the destination */
+    unsigned char constant[64];
+    unsigned char syndrome[64]; /* 0xff: the lane must be zero */
+    td_code_step_term term[TD_CODE_STEP_TERMS];
+    td_code_pick out[TD_CODE_STEP_VECTORS];
+} td_code_step;
+
 /* In order: the early joins, from the source to words of the middle; the rows and syndromes; the late joins, from
  * source and middle to the destination. Rows are bytes of the destination, or of the middle: then their numbers are
  * those that terms have. Copies are of the source or of the middle. */
@@ -83,6 +112,7 @@ typedef struct td_code_map {
     td_code_copy *copy;
     uint32_t *plane; /* the 32-bit words of source and address whose bytes stand in terms */
     td_code_term *term;
+    td_code_step *step; /* NULL: the map has no such form */
 } td_code_map;
 
 /* The number of the first 32-bit word of the middle. */
@@ -107,6 +137,16 @@ typedef struct td_code_kernels {
 #define X(name) TD_PROTOTYPES(TD_CODE_KERNEL, name)
 TD_CODE_KERNELS(X)
 #undef X
+
+/* A way of its own for words that are one subword, which kernels of several instruction sets share: maps words up to a
+ * number of them, which it returns, 0 for other maps; *ended where it found a syndrome that is not zero. */
+#define TD_CODE_SINGLE(isa)                                                                                            \
+    size_t td_code_single_##isa(const td_code_map *map, unsigned char *dst, const unsigned char *src, size_t count,    \
+                                bool *ended)
+TD_ON_X86_64(TD_CODE_SINGLE(avx2);)
+
+/* code_step.c: the cheapest step of a map. False where it has none; a map with fields has none. */
+bool td_code_step_make(const td_code_map *map, td_code_step *out);
 
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
 void td_code_init(td_code_kernels *kernels, unsigned cpu_flags);

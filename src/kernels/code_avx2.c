@@ -210,4 +210,4 @@ INLINE vec shuffled(const td_code_term *term, vec plane)
 #include "kernels/code.inc"
 #include "kernels/code_single_avx2.inc"
 
-CODE_MAP(avx2, map_single)
+CODE_MAP(avx2, td_code_single_avx2)

@@ -20,4 +20,4 @@ INLINE vec shuffled(const td_code_term *term, vec plane)
 #define APPLY shuffled
 #include "kernels/code.inc"
 
-CODE_MAP(avx512, NO_SINGLE)
+CODE_MAP(avx512, td_code_single_avx2)

@@ -6,5 +6,6 @@
 
 #define APPLY(term, plane) _mm512_gf2p8affine_epi64_epi8(plane, _mm512_set1_epi64((long long)(term)->affine), 0)
 #include "kernels/code.inc"
+#include "kernels/code_step_gfni.inc"
 
-CODE_MAP(gfni, NO_SINGLE)
+CODE_MAP(gfni, map_steps)

@@ -17,6 +17,7 @@
 #define ROUNDS 20                       /* at most: others may be busy in the same caches */
 #define LEAST_BYTES ((uint64_t)1 << 20) /* a second level smaller than this does not bring the bound down */
 #define MOST_BYTES ((uint64_t)4 << 20)  /* nor a larger one the buffers up */
+#define WIDE_ELEM 8                     /* of a transpose: a row of them fills a line before it is evicted */
 #define MOST_LAST ((uint64_t)128 << 20) /* a last level that claims more is shared by a whole host */
 
 typedef enum answer { UNKNOWN, PAST_CACHES, INTO_CACHES } answer;
@@ -75,22 +76,25 @@ static td_caches find_caches(void)
     return caches;
 }
 
-static bool is_large(uint64_t bytes, uint64_t second)
+static uint64_t large_bytes(uint64_t second)
 {
-    return bytes >= second && bytes >= 2 * LEAST_BYTES;
+    return second > 2 * LEAST_BYTES ? second : 2 * LEAST_BYTES;
 }
 
-static bool pays_by_rule(td_stream_class kind, bool transpose, uint64_t bytes)
+static bool pays_by_rule(td_stream_class kind, unsigned transposed_bytes, uint64_t bytes)
 {
     const td_caches caches = find_caches();
     const uint64_t second = caches.second_bytes;
     td_move_kernels kernels;
-    if (!is_large(bytes, second))
+    /* Ordinary stores of narrow elements into lines that rows share miss well before the second level is full. */
+    const bool narrow = kind == TD_STREAM_ROWS && transposed_bytes && transposed_bytes < WIDE_ELEM;
+    if (bytes < (narrow ? large_bytes(second) / 4 * 3 : large_bytes(second)))
         return false;
     td_move_init(&kernels, td_cpu_flags());
-    /* Rows of a transpose that share lines are put together in a buffer first, which pays later. */
+    /* Rows of a transpose that share lines are put together in a buffer first, which pays later where ordinary stores
+     * do well too. */
     if (find_answer(kernels.copy, second) == PAST_CACHES)
-        return kind != TD_STREAM_ROWS || !transpose || bytes >= 4 * second;
+        return kind != TD_STREAM_ROWS || transposed_bytes < WIDE_ELEM || bytes >= 4 * second;
     /* Ordinary stores of a transpose come back to lines that were evicted meanwhile; lines that are not whole are never
      * worth it. */
     if (kind == TD_STREAM_ROWS)
@@ -98,12 +102,12 @@ static bool pays_by_rule(td_stream_class kind, bool transpose, uint64_t bytes)
     return bytes >= (kind == TD_STREAM_TRANSPOSE ? 4 * second : caches.last_bytes / 8 * 3);
 }
 
-bool td_stream_pays(td_stream_class kind, bool transpose, uint64_t bytes)
+bool td_stream_pays(td_stream_class kind, unsigned transposed_bytes, uint64_t bytes)
 {
     static const td_threshold_id from[] = {[TD_STREAM_COPY] = TD_THRESHOLD_STREAM_COPY,
                                            [TD_STREAM_ROWS] = TD_THRESHOLD_STREAM_ROWS,
                                            [TD_STREAM_TRANSPOSE] = TD_THRESHOLD_STREAM_TRANSPOSE,
                                            [TD_STREAM_CONVERT] = TD_THRESHOLD_STREAM_CONVERT};
     const uint64_t tuned = td_threshold(from[kind]);
-    return tuned ? bytes >= tuned : pays_by_rule(kind, transpose, bytes);
+    return tuned ? bytes >= tuned : pays_by_rule(kind, transposed_bytes, bytes);
 }

@@ -15,9 +15,9 @@ typedef enum td_stream_class {
     TD_STREAM_CONVERT    /* lines of values on their way to another size */
 } td_stream_class;
 
-/* `bytes` counts as td_move.bytes does: half of what is read and written. `transpose`: rows of a transpose, which are
- * put together in a buffer first. The first call with many bytes takes a few milliseconds where nothing is tuned; it
- * fails nowhere. */
-bool td_stream_pays(td_stream_class kind, bool transpose, uint64_t bytes);
+/* `bytes` counts as td_move.bytes does: half of what is read and written. `transposed_bytes` is of an element of a
+ * transpose, whose rows are put together in a buffer first; 0 for other moves. The first call with many bytes takes a
+ * few milliseconds where nothing is tuned; it fails nowhere. */
+bool td_stream_pays(td_stream_class kind, unsigned transposed_bytes, uint64_t bytes);
 
 #endif

@@ -180,6 +180,48 @@ static bool combine(const td_affine *left, int64_t a, const td_affine *right, in
     return !bad;
 }
 
+typedef struct range {
+    int64_t low, high;
+} range;
+
+/* Adds what a factor gives over an axis. */
+static bool extend(range *r, int64_t factor, uint64_t size)
+{
+    int64_t reach = 0;
+    if (size > INT64_MAX || __builtin_mul_overflow(factor, (int64_t)size - 1, &reach))
+        return false;
+    return !(factor < 0 ? __builtin_add_overflow(r->low, reach, &r->low)
+                        : __builtin_add_overflow(r->high, reach, &r->high));
+}
+
+/* False where it is not known: of `index`, and of what does not fit. */
+static bool find_range(const td_affine *a, const td_expr_scope *scope, range *out)
+{
+    *out = (range){a->constant, a->constant};
+    bool known = !a->index_factor;
+    for (int i = 0; i < TD_MAX_AXES && known; i++)
+        known = !a->factor[i] || extend(out, a->factor[i], scope->size[i]);
+    return known;
+}
+
+/* Operators that do nothing, or always the same, over the ranges of their sides: min(32, dim(0) - 32*k) where
+ * dim(0) is a multiple of 32. */
+static bool settle(op which, const td_affine *left, const td_affine *right, const td_expr_scope *scope, td_affine *out)
+{
+    range l, r;
+    if (!find_range(left, scope, &l) || !find_range(right, scope, &r))
+        return false;
+    const bool left_low = l.high <= r.low, right_low = r.high <= l.low;
+    if ((which == MIN || which == MAX) && (left_low || right_low)) {
+        *out = left_low == (which == MIN) ? *left : *right;
+        return true;
+    }
+    if ((which != DIV && which != MOD) || l.low < 0 || l.high >= r.low)
+        return false;
+    *out = which == MOD ? *left : (td_affine){0};
+    return true;
+}
+
 static bool affine_node(const td_expr *expr, int at, const td_expr_scope *scope, td_affine *out)
 {
     const node *n = &expr->node[at];
@@ -212,8 +254,9 @@ static bool affine_node(const td_expr *expr, int at, const td_expr_scope *scope,
         return combine(&right, left.constant, &right, 0, out);
     if (n->op == SHL && is_constant(&right) && right.constant >= 0 && right.constant < 62)
         return combine(&left, (int64_t)1 << right.constant, &left, 0, out);
-    return is_constant(&left) && is_constant(&right) &&
-           td_expr_apply(n->op, left.constant, right.constant, &out->constant) == FINE;
+    if (is_constant(&left) && is_constant(&right))
+        return td_expr_apply(n->op, left.constant, right.constant, &out->constant) == FINE;
+    return settle(n->op, &left, &right, scope, out);
 }
 
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out)

@@ -267,10 +267,7 @@ static void choose_table(search *s)
             s->digit[i].tabled |= s->digit[i].d.bank != 0;
         return;
     }
-    for (int i = 0; i < s->count; i++)
-        if (s->digit[i].tabled && s->digit[i].step > slowest)
-            slowest = s->digit[i].step;
-    if (!slowest)
+    if (strided == s->count)
         return;
     for (int i = 0; i < s->count; i++) { /* the table has the bank of every word */
         s->digit[i].tabled |= s->digit[i].d.bank != 0;
@@ -477,9 +474,10 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
     join_digits(&s);
     number_entries(&s);
     const uint64_t entries = table_size(&s);
-    if (entries > words->count / 4 || bound->axis_count + s.count > TD_MAX_BOUND)
-        return TD_OK;
-    td_status status = entries > 1 ? td_table_create(&plan->geometry, entries, &table) : TD_OK;
+    td_status status = entries > 1 ? td_places_pieces(places, bound, words, plan) : TD_OK;
+    if (status || words->piece || entries > words->count / 4 || bound->axis_count + s.count > TD_MAX_BOUND)
+        return status;
+    status = entries > 1 ? td_table_create(&plan->geometry, entries, &table) : TD_OK;
     proof p = {.s = &s, .table = &table, .base = place_at(&s, 0)};
     if (table.entry && !find_lowest(&s, &p.base.address))
         s.failed = true;
@@ -488,8 +486,8 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
     else
         all.stopped = true;
     if (status || all.stopped || !td_places_inside(&all, plan)) {
-        free(table.entry);
-        return status;
+        free(table.entry); /* strides that only a few words break, which no probe met, may still be those of pieces */
+        return status || entries > 1 ? status : td_places_pieces(places, bound, words, plan);
     }
     plan->table = table;
     words->low = all.low;

@@ -278,7 +278,7 @@ td_status td_words_table(const td_bound *bound, bool digits, td_words *words, td
     td_status status = td_places_create(bound, words, &places);
     if (!status && digits)
         status = td_places_digits(places, bound, words, plan);
-    if (!status && !words->by_digits)
+    if (!status && !words->by_digits && !words->piece)
         status = td_places_table(places, words, plan);
     td_places_destroy(&places);
     return status;

@@ -228,9 +228,28 @@ static td_status add_parts(builder *b, td_region *region, int a, const part_use 
     return status;
 }
 
+/* The parts of a region in every piece, with its strides. */
+static td_status add_pieces_of_words(builder *b, const td_region *region, const part_use *use)
+{
+    const td_words *words = b->words;
+    td_status status = TD_OK;
+    for (size_t i = 0; i < words->piece_count && !status; i++) {
+        td_region part = *region;
+        if (!td_region_cut(b->bound, &words->piece[i].at, &part))
+            continue;
+        const td_words own = td_words_of_piece(words, &words->piece[i]);
+        b->words = &own;
+        status = add_part(b, &part, use);
+        b->words = words;
+    }
+    return status;
+}
+
 static td_status add_part_boxes(builder *b, const td_region *region, const part_use *use)
 {
     td_region part = *region;
+    if (b->words->piece)
+        return add_pieces_of_words(b, region, use);
     return add_parts(b, &part, b->words->by_digits ? 0 : b->bound->axis_count, use);
 }
 

@@ -263,12 +263,82 @@ static verdict apart_by_digits(const td_bound *bound, const td_words *words, con
     return sort_axes(&s) && td_table_is_apart(plan) ? look(&s, 0, 0, false) : UNDECIDED;
 }
 
+#define BANK_BIT 44 /* above every address: depth < 2^41 */
+
+/* What the digit's value adds, bit by bit of the value; false where one of these has bits that are taken, or none. */
+static bool take_digit_bits(const td_digit *d, uint64_t *taken)
+{
+    if (d->address < 0 || d->bank < 0)
+        return false;
+    uint64_t step = (uint64_t)d->bank << BANK_BIT | (uint64_t)d->address;
+    for (uint64_t most = d->size - 1; most; most >>= 1, step <<= 1) {
+        if (!step || step & *taken)
+            return false;
+        *taken |= step;
+    }
+    return true;
+}
+
+/* Where neither two digits nor a digit and an entry have a bit of a place in common, as after moves and XORs of bits,
+ * every digit can be read off the place, and only entries could meet. Bits that count beats are taken from the start.
+ */
+static bool apart_by_bits(const td_bound *bound, const td_words *words, const td_plan *plan)
+{
+    uint64_t taken = 0;
+    while (taken < plan->beats - 1)
+        taken = 2 * taken + 1;
+    for (int a = 0; a < bound->axis_count; a++)
+        for (int i = 0; i < words->digits[a]; i++) {
+            const td_digit *d = &words->digit[words->first_digit[a] + i];
+            if (!d->entry && !take_digit_bits(d, &taken))
+                return false;
+        }
+    for (uint64_t i = 0; i < plan->table.count; i++) {
+        const uint64_t entry = td_table_get(&plan->table, i);
+        if (((entry >> plan->table.bank_shift) << BANK_BIT | td_table_word(&plan->table, entry)) & taken)
+            return false;
+    }
+    return td_table_is_apart(plan);
+}
+
+/* The places of two pieces, of which every word lies inside the memories, are in different ranges. */
+static bool pieces_apart(const td_bound *bound, const td_words *one, const td_region *of, const td_words *two,
+                         const td_region *other, uint64_t beats)
+{
+    uint64_t at[TD_MAX_BOUND];
+    int64_t low[2] = {0}, high[2] = {0};
+    return extreme(bound, of, one->address, one->address_stride, false, at, &low[0]) &&
+           extreme(bound, of, one->address, one->address_stride, true, at, &high[0]) &&
+           extreme(bound, other, two->address, two->address_stride, false, at, &low[1]) &&
+           extreme(bound, other, two->address, two->address_stride, true, at, &high[1]) &&
+           (high[0] + (int64_t)beats <= low[1] || high[1] + (int64_t)beats <= low[0]);
+}
+
+static verdict apart_by_pieces(const td_bound *bound, const td_words *words, const td_plan *plan)
+{
+    uint64_t first[TD_MAX_BOUND], second[TD_MAX_BOUND];
+    for (size_t i = 0; i < words->piece_count; i++) {
+        const td_region *at = &words->piece[i].at;
+        const td_words own = td_words_of_piece(words, &words->piece[i]);
+        if (apart_by_strides(bound, &own, plan, at, first, second) != APART)
+            return UNDECIDED;
+        for (size_t k = 0; k < i; k++) {
+            const td_words other = td_words_of_piece(words, &words->piece[k]);
+            if (!pieces_apart(bound, &own, at, &other, &words->piece[k].at, plan->beats))
+                return UNDECIDED;
+        }
+    }
+    return APART;
+}
+
 /* Where the search by strides gives up, the addresses are listed in a table. */
 static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
                                   const td_regions *written)
 {
     td_words all = *words;
     all.by_digits = false;
+    all.piece = NULL;
+    all.piece_count = 0;
     td_plan listed = {.geometry = plan->geometry, .beats = plan->beats};
     td_status status = td_words_table(bound, false, &all, &listed);
     if (!status)
@@ -328,9 +398,12 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     if (bound->layout->flat)
         return check_flat(bound, words, plan, written);
     if (words->by_digits)
-        return bound->layout->alias_last || apart_by_digits(bound, words, plan) == APART
+        return bound->layout->alias_last || apart_by_bits(bound, words, plan) ||
+                       apart_by_digits(bound, words, plan) == APART
                    ? TD_OK
                    : apart_by_listing(bound, words, plan, written);
+    if (words->piece)
+        return apart_by_pieces(bound, words, plan) == APART ? TD_OK : apart_by_listing(bound, words, plan, written);
     if (!words->by_strides) {
         status = td_table_check_range(bound, words, plan, written);
         if (!status && !bound->layout->alias_last)

@@ -151,6 +151,7 @@ static td_status create(const td_plan_request *request, td_plan *last, td_plan *
     atomic_init(&plan->users, 1);
     status = run_passes(request, w, plan);
     free(w->written.region);
+    free(w->words.piece);
 done:
     free(w);
     if (status && plan)

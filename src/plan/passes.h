@@ -50,6 +50,20 @@ typedef struct td_digit {
 
 #define TD_MAX_DIGITS 32
 
+/* A rectangle of the bound axes: what one box covers. */
+typedef struct td_region {
+    uint64_t beats; /* that its vectors reach into: the last beat written, plus one */
+    uint64_t start[TD_MAX_BOUND];
+    uint64_t extent[TD_MAX_BOUND];
+} td_region;
+
+/* A rectangle of words that has strides of its own. */
+typedef struct td_words_piece {
+    td_region at;
+    int64_t address, bank; /* of step 0 of every axis, which may lie outside of it */
+    int64_t address_stride[TD_MAX_BOUND], bank_stride[TD_MAX_BOUND];
+} td_words_piece;
+
 typedef struct td_words {
     bool by_strides; /* the axes have strides */
     bool by_digits;  /* their digits have strides, or entries of a table; else the plan has a table of all words */
@@ -66,15 +80,23 @@ typedef struct td_words {
     int64_t low, high, high_bank; /* by table: the least and the greatest */
     uint8_t first_digit[TD_MAX_BOUND], digits[TD_MAX_BOUND]; /* by digits: of every placed axis, slowest first */
     td_digit digit[TD_MAX_DIGITS];
+    td_words_piece *piece; /* neither, but rectangles of them have: together they are all words; compile.c frees it */
+    size_t piece_count;
 } td_words;
+
+/* No pass: the words as if all of them had the strides of one piece. */
+td_words td_words_of_piece(const td_words *words, const td_words_piece *piece);
+
+/* No pass: leaves of a region what lies in a piece; false where nothing does, and the region means nothing. */
+bool td_region_cut(const td_bound *bound, const td_region *piece, td_region *region);
 
 /* Takes the address and bank expressions. Gives their strides over the axes, where they are affine and words may be
  * written in any order; refuses beats past 2^62, and byte addresses that lie inside a word. */
 td_status td_words_find(const td_bound *bound, uint64_t width_bits, bool any_order, td_words *out);
 
 /* Where there are no strides: with `digits`, looks for what is regular about the places and gives words->by_digits,
- * with a small plan->table where some digits need one; or else gives plan->table, one entry per word. Refuses more
- * words than the memories have, and expressions that divide by 0. */
+ * with a small plan->table where some digits need one, or words->piece; or else gives plan->table, one entry per word.
+ * Refuses more words than the memories have, and expressions that divide by 0. */
 td_status td_words_table(const td_bound *bound, bool digits, td_words *words, td_plan *plan);
 
 /* No pass: of `count` steps of an axis from `at` on, the most that are a rectangle of its digits: steps of one digit,
@@ -96,13 +118,6 @@ td_status td_flat_first_bit(const td_bound *bound, uint64_t width_bits, uint64_t
 td_status td_words_at(const td_bound *bound, const td_words *words, uint64_t number, int64_t *address, int64_t *bank);
 
 /* -- 4. boxes.c: rectangles that are all data or all padding -- */
-
-/* A rectangle of the bound axes: what one box covers. */
-typedef struct td_region {
-    uint64_t beats; /* that its vectors reach into: the last beat written, plus one */
-    uint64_t start[TD_MAX_BOUND];
-    uint64_t extent[TD_MAX_BOUND];
-} td_region;
 
 /* The words that a load writes, told apart by their steps on the bank and word axes. */
 typedef struct td_regions {

@@ -25,6 +25,10 @@ void td_fill_digit(uint64_t number, uint64_t stride, uint64_t size, size_t count
  * Every word was held against them. Refuses what the expressions refuse. */
 td_status td_places_digits(const td_places *places, const td_bound *bound, td_words *words, td_plan *plan);
 
+/* address_pieces.c: finds few rectangles in which words have strides; gives words->piece, or leaves it alone. Every
+ * word was held against them. Refuses what the expressions refuse. */
+td_status td_places_pieces(const td_places *places, const td_bound *bound, td_words *words, const td_plan *plan);
+
 /* address_bits.c: whether places are the XOR of what the bits of a word's number give; then, whether digits with
  * strides, and a table over all others, are right for every word. The range of all places is in *all. */
 typedef struct td_place_pair {

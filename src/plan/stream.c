@@ -13,10 +13,11 @@ bool td_stream_move(const td_move *m, uint64_t part_of_bytes)
                                      ? TD_STREAM_TRANSPOSE
                                  : m->dst_scale != m->src_scale ? TD_STREAM_CONVERT
                                                                 : TD_STREAM_COPY;
-    return td_stream_pays(kind, transpose, part_of_bytes > m->bytes ? part_of_bytes : m->bytes);
+    return td_stream_pays(kind, transpose ? (unsigned)m->elem_bytes : 0,
+                          part_of_bytes > m->bytes ? part_of_bytes : m->bytes);
 }
 
 bool td_stream_copies(uint64_t bytes)
 {
-    return td_stream_pays(TD_STREAM_COPY, false, bytes);
+    return td_stream_pays(TD_STREAM_COPY, 0, bytes);
 }

@@ -280,7 +280,7 @@ void td_convert_run(const td_convert *c, void *dst, const void *src, size_t n, u
         return;
     }
     const bool stream =
-        n >= MANY_ELEMS && td_stream_pays(TD_STREAM_CONVERT, false, n * (c->src.bytes + (size_t)c->dst.bytes) / 2);
+        n >= MANY_ELEMS && td_stream_pays(TD_STREAM_CONVERT, 0, n * (c->src.bytes + (size_t)c->dst.bytes) / 2);
     td_convert_rows(
         c,
         &(td_convert_block){

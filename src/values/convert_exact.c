@@ -174,21 +174,107 @@ uint64_t td_convert_one(const td_convert *c, uint64_t bits, uint64_t elem, bool 
     return td_dtype_extend(c->dst, stored);
 }
 
+/* -- a look at many elements at once ------------------------------------------------------------------------------- */
+
 #define LOOK_ELEMS 4096
+#define LIMITS_ELEMS 16384 /* fewer are looked at sooner than the limits are found */
+
+/* The numbers from low to high fit: conversions keep the order of numbers, so that two of them tell of all between. */
+typedef struct limits {
+    bool known;
+    double low, high;
+} limits;
+
+/* The number of that sign furthest from 0 that fits, whatever random bits it gets; NaN where not even 0 does. */
+static double find_limit(const td_convert *c, bool negative)
+{
+    td_convert any = *c; /* td_convert_one reads none of what points into itself */
+    if (c->rounding.round == TD_ROUND_STOCHASTIC)
+        any.rounding.round = negative ? TD_ROUND_FLOOR : TD_ROUND_CEIL;
+    const uint64_t sign = negative ? (uint64_t)1 << (c->src.bits - 1) : 0;
+    uint64_t fits = 0, fails = td_dtype_max_bits(c->src) + 1;
+    bool in_range = true;
+    (void)td_convert_one(&any, sign, 0, &in_range);
+    if (!in_range)
+        return (double)NAN;
+    while (fails - fits > 1) { /* the bits of floats are in their order */
+        const uint64_t middle = fits + (fails - fits) / 2;
+        (void)td_convert_one(&any, sign | middle, 0, &in_range);
+        if (in_range)
+            fits = middle;
+        else
+            fails = middle;
+    }
+    return td_dtype_to_real(c->src, sign | fits);
+}
+
+/* Floats that C compares by itself. */
+static bool is_native(td_dtype d)
+{
+    return d.kind == TD_KIND_FLOAT && d.flavor == TD_FLAVOR_IEEE &&
+           ((d.exp_bits == 8 && d.man_bits == 23) || (d.exp_bits == 11 && d.man_bits == 52));
+}
+
+static limits find_limits(const td_convert *c, size_t n)
+{
+    limits l = {.known = n >= LIMITS_ELEMS && c->in_target && !c->axis.extent && is_native(c->src) &&
+                         (c->direction == TD_TO_MEMORY || !c->zero)};
+    if (l.known) {
+        l.low = find_limit(c, true);
+        l.high = find_limit(c, false);
+    }
+    return l;
+}
+
+typedef float floats __attribute__((vector_size(16)));
+typedef int32_t float_masks __attribute__((vector_size(16)));
+typedef double doubles __attribute__((vector_size(16)));
+typedef int64_t double_masks __attribute__((vector_size(16)));
+
+/* All ones where a number lies inside; what is left of a last vector is the lower limit. */
+#define LOOK_INSIDE(type, vector, masks)                                                                               \
+    do {                                                                                                               \
+        const vector low_ = (vector){0} + (type)l->low, high_ = (vector){0} + (type)l->high;                           \
+        masks inside_ = low_ <= high_;                                                                                 \
+        for (size_t i = 0, bytes_ = n * sizeof(type); i < bytes_; i += sizeof(vector)) {                               \
+            vector x_ = low_;                                                                                          \
+            if (bytes_ - i >= sizeof x_)                                                                               \
+                memcpy(&x_, src + i, sizeof x_);                                                                       \
+            else                                                                                                       \
+                memcpy(&x_, src + i, bytes_ - i);                                                                      \
+            inside_ &= (x_ >= low_) & (x_ <= high_);                                                                   \
+        }                                                                                                              \
+        for (size_t k = 0; k < sizeof(vector) / sizeof(type); k++)                                                     \
+            inside &= inside_[k] != 0;                                                                                 \
+    } while (0)
+
+/* NaN is outside of all limits, and limits that are NaN have nothing inside. */
+static bool all_inside(const limits *l, unsigned bytes, const unsigned char *src, size_t n)
+{
+    bool inside = l->known;
+    if (inside && bytes == sizeof(float))
+        LOOK_INSIDE(float, floats, float_masks);
+    else if (inside)
+        LOOK_INSIDE(double, doubles, double_masks);
+    return inside;
+}
 
 td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad)
 {
     if (!c->check)
         return TD_OK;
     const unsigned mode = td_mode_enter();
+    const limits inside = find_limits(c, n);
     size_t i = 0, settled = 0;
     for (; i < n; i++) {
-        if (i == settled && (c->put || !c->in_target)) { /* many at once; one by one where some does not fit */
+        if (i == settled &&
+            (c->put || !c->in_target || inside.known)) { /* many at once; one by one where some does not fit */
             const size_t part = n - i < LOOK_ELEMS ? n - i : LOOK_ELEMS;
             const unsigned char *at = (const unsigned char *)src + i * c->src.bytes;
             settled += part;
-            if (all_safe(c, at, part) &&
-                (!c->in_target || td_convert_cast_fits(c, at, part, first + (uint64_t)step * i, step))) {
+            if (all_inside(&inside, c->src.bytes, at, part) ||
+                ((c->put || !c->in_target) && all_safe(c, at, part) &&
+                 (!c->in_target || td_convert_cast_fits(c, at, part, first + (uint64_t)step * i, step)))) {
                 i += part - 1;
                 continue;
             }

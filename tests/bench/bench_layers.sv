@@ -1,6 +1,7 @@
 // Figures, not a test: what a word of 128 bits costs on its way into macros of the design and out of them, beside one
 // plain array of the same words: tiles by depth; tiles with a code of two 72_64; tiles, slices, two words in a row, and
-// the code. `meson test --benchmark` runs it; each figure is the best of 25 rounds.
+// the code. `meson test --benchmark` runs it; each figure is the best of 25 rounds. +only=TEXT takes one of them, for a
+// profiler, and +rounds=N makes it longer.
 `include "td_macros.svh"
 
 module layers_design;
@@ -31,6 +32,8 @@ module bench_layers;
   `TD_MEM_CLASS(plain_mem, bench_layers.u_design.plain, 128)
 
   localparam int unsigned Words = 65536;
+  int    rounds;
+  string only;
 
   task automatic figure(input string what, input td_memory memory);
     td_tensor tensor;
@@ -38,10 +41,11 @@ module bench_layers;
     real      load_ns[$];
     real      dump_ns[$];
     real      start;
+    if (only != "" && only != what) return;
     tensor = td_tensor::create("u32", $sformatf("%0d 4", Words));
     rows = td_layout::create("r c -> r c");
     tensor.fill_random(1);
-    for (int r = 0; r < 25; r++) begin
+    for (int r = 0; r < rounds; r++) begin
       start = bench_seconds();
       memory.backdoor_load_tensor(tensor, rows);
       load_ns.push_back((bench_seconds() - start) * 1.0e9 / Words);
@@ -60,6 +64,8 @@ module bench_layers;
     td_layout tiles, mixed;
     td_code   code;
     td_memory memory, raw;
+    if (!$value$plusargs("rounds=%d", rounds)) rounds = 25;
+    if (!$value$plusargs("only=%s", only)) only = "";
     tiles = td_layout::create("(t r) k -> t r k", "t=8");
     mixed = td_layout::create("(t r p) (s k) -> (t s) r (k p)", "t=2 s=4 p=2");
     code = td_code::create("72_64", 128);

@@ -411,7 +411,7 @@ static void write_swizzle(draft *d)
     while ((uint64_t)1 << bits < words)
         bits++;
     const unsigned long long n = words, step = k;
-    switch (random_below(r, 8)) {
+    switch (random_below(r, 9)) {
     case 0:
         ADD(address, "index ^ %llu", step);
         break;
@@ -424,8 +424,10 @@ static void write_swizzle(draft *d)
     case 3:
         ADD(address, "index / %llu * %llu + (%llu - 1 - index %% %llu)", step, step, step, step);
         break;
-    case 4:
-        ADD(address, "(index + %llu) %% %llu", step, n);
+    case 4: /* a ring buffer, from any word on; in a ring that may be longer than the words */
+        ADD(address, "%llu + (index + %llu) %% %llu", step % 3,
+            random_chance(r, 20) ? n - 1 : (unsigned long long)random_below(r, n),
+            n + (random_chance(r, 30) ? step : 0));
         break;
     case 5:
         ADD(address, "index ^ (index >> %llu & 3)", 2 + step % 3);
@@ -433,6 +435,12 @@ static void write_swizzle(draft *d)
     case 6:
         if (d->words >= 2)
             ADD(address, "interleave(%s, %s) + 0*index", word_axis_name(d, 0), word_axis_name(d, 1));
+        break;
+    case 7: /* one axis is a ring, rows of the others stay */
+        if (d->words == 2)
+            ADD(address, "%llu*%s + (%s + %llu) %% %llu", (unsigned long long)word_axis_size(d, 1),
+                word_axis_name(d, 0), word_axis_name(d, 1), (unsigned long long)random_below(r, word_axis_size(d, 1)),
+                (unsigned long long)word_axis_size(d, 1));
         break;
     default:
         if (d->words == 2)

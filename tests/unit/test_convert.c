@@ -680,6 +680,55 @@ static void error_mode_names_the_element(void **state)
     ASSERT_OK(td_convert_check(&c, in, 4, 0, 1, &bad));
 }
 
+/* Long runs are held against the first and the last number that fit; one beside them, anywhere, is still found. */
+static void one_of_many_does_not_fit(void **state)
+{
+    (void)state;
+    enum { MANY = 40000 };
+    static const struct {
+        const char *dtype, *as;
+        double most, least; /* that fit */
+    } cases[] = {
+        {"f32", "i8 error", 127.5F - 0x1p-17F, -128.5F},
+        {"f64", "i8 error", 0x1.fdfffffffffffp6, -128.5},
+        {"f32", "u8 error", 255.5F - 0x1p-16F, -0.5},
+        {"f64", "i8 zero=10 error", 0x1.d5fffffffffffp6, -138.5},
+        {"f64", "i8 scale=2 round=zero error", 0x1.fffffffffffffp7, -0x1.01fffffffffffp8},
+        {"f32", "i8 round=stochastic error", 127, -128},
+        {"f64", "f16 error", 0x1.ffdffffffffffp15, -0x1.ffdffffffffffp15},
+    };
+    double *wide = malloc(MANY * sizeof *wide);
+    float *narrow = malloc(MANY * sizeof *narrow);
+    assert_true(wide && narrow);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (size_t at = 0; at < MANY; at += 13333) {
+            const bool f64 = strcmp(cases[k].dtype, "f64") == 0;
+            const void *in = f64 ? (const void *)wide : (const void *)narrow;
+            td_convert c;
+            size_t bad = 0;
+            bind(&c, cases[k].dtype, cases[k].as, TD_TO_MEMORY);
+            for (int side = 0; side < 3; side++) {
+                const double edge = side == 1 ? cases[k].least : cases[k].most;
+                for (size_t i = 0; i < MANY; i++) {
+                    wide[i] = i % 2 ? cases[k].most : cases[k].least;
+                    narrow[i] = (float)wide[i];
+                }
+                ASSERT_OK(td_convert_check(&c, in, MANY, 0, 1, &bad));
+                wide[at] = side == 2 ? (double)NAN : edge + (side ? -1 : 1) * 0x1p-14;
+                narrow[at] = (float)wide[at];
+                if (side == 2 && k == 6)
+                    continue; /* f16 has NaN */
+                if (k == 5)   /* what chance may take past the range is looked at one by one */
+                    wide[at] = 0, narrow[at] = side ? -130 : 130;
+                bad = MANY;
+                assert_int_equal(td_convert_check(&c, in, MANY, 0, 1, &bad), TD_RANGE);
+                assert_int_equal(bad, at);
+            }
+        }
+    free(wide);
+    free(narrow);
+}
+
 static void scales_that_no_f32_holds(void **state)
 {
     (void)state;
@@ -721,6 +770,7 @@ int main(void)
         cmocka_unit_test(a_long_run_streams),
         cmocka_unit_test(any_floating_point_mode),
         cmocka_unit_test(error_mode_names_the_element),
+        cmocka_unit_test(one_of_many_does_not_fit),
         cmocka_unit_test(scales_that_no_f32_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
