@@ -1,6 +1,7 @@
 /* Which address expressions only move and XOR bits: shifts, masks, XOR, reversed and interleaved bits, and sums whose
  * sides have no bit in common. The value of such an expression is the XOR of what every single bit of its axes gives,
- * so that a few values tell all of them (plan/address_bits.c). It reads the tree and evaluates nothing but constants. */
+ * so that a few values tell all of them (plan/address_bits.c). It reads the tree and evaluates nothing but constants.
+ */
 #include "layout/expr_tree.h"
 
 #define MOST_BITS 62
