@@ -148,16 +148,23 @@ static void run_pieces(void *context, unsigned begin, unsigned end)
     }
 }
 
+/* What is known of the words below: `reach` names all runs of one array in a row. */
+typedef struct look {
+    const td_memory *last;
+    bool alone;
+} look;
+
 static void look_below(void *context, td_memory *below, uint64_t first, uint64_t count)
 {
-    bool *whole = context;
-    *whole = *whole && td_words_alone(below, first, count);
+    look *l = context;
+    l->alone = l->alone && below != l->last && td_words_alone(below, first, count);
+    l->last = below;
 }
 
 bool td_words_alone(const td_memory *memory, uint64_t first, uint64_t count)
 {
-    bool whole = true;
-    return !memory->backing || (memory->backing->reach(memory, first, count, look_below, &whole) && whole);
+    look l = {NULL, true};
+    return !memory->backing || (memory->backing->reach(memory, first, count, look_below, &l) && l.alone);
 }
 
 /* Each piece has its words for itself, where threads write them. */

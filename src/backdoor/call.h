@@ -103,8 +103,9 @@ bool td_words_plain(const td_call *c, const td_plan *plan);
 bool td_word_runs_find(const td_call *c, const td_plan *plan, td_word_runs *out);
 void td_word_runs_run(const td_call *c, const td_word_runs *runs);
 
-/* blocks.c: no other words have bits in the words of the arrays that these lie in, so that they can be written beside
- * others. */
+/* blocks.c: these words lie in one run of words of each array, in which no other words have bits, so that threads can
+ * write them beside others: between the first and the last bit of a run, kernels write bytes again as they were
+ * (kernels/weave.h). */
 bool td_words_alone(const td_memory *memory, uint64_t first, uint64_t count);
 
 /* Bytes of the tensor in a block. Tests make it small, so that small calls have blocks. */

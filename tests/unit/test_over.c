@@ -226,6 +226,35 @@ static void large_calls_go_as_small_ones_do(void **state)
         check_large(&larges[i]);
 }
 
+/* Threads may write the halves of a memory where each has a run of rows for itself. Rows of the halves that lie between
+ * each other are not enough: a kernel that spreads bits over rows writes the bytes between them again. */
+static void halves_are_shared_where_their_rows_are_apart(void **state)
+{
+    static const struct {
+        const char *pattern, *options;
+        uint64_t array_width, array_depth;
+        bool alone;
+    } cases[] = {
+        {"(t r) k -> t r k", "t=2", 16, 8, true},      /* tiles */
+        {"w (s k) -> s w k", "s=2", 8, 16, true},      /* slices */
+        {"(r p) k -> 1 r (k p)", "p=2", 32, 8, true},  /* columns */
+        {"w (s k) -> 1 (w s) k", "s=2", 8, 32, true},  /* two rows a word */
+        {"w (s k) -> 1 (s w) k", "s=2", 8, 32, false}, /* the second rows behind all first ones */
+        {"w k -> 1 (k w) ()", "", 1, 256, false},      /* a row a bit */
+        {"(p r) k -> 1 r (k p)", "p=2", 32, 8, false}, /* halves share rows */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool two = strstr(cases[i].pattern, " 1 ") == NULL;
+        sram s;
+        make(&s, two ? 2 : 1, cases[i].array_width, cases[i].array_depth, 16, 16, cases[i].pattern, cases[i].options);
+        for (uint64_t half = 0; half < 2; half++)
+            if (td_words_alone(s.memory, half * 8, 8) != cases[i].alone)
+                fail_msg("%s: half %d", cases[i].pattern, (int)half);
+        unmake(&s);
+    }
+}
+
 static void copies_must_agree(void **state)
 {
     (void)state;
@@ -291,6 +320,7 @@ int main(void)
         cmocka_unit_test(every_call_reaches_the_arrays),
         cmocka_unit_test(a_matrix_begins_at_any_word),
         cmocka_unit_test(large_calls_go_as_small_ones_do),
+        cmocka_unit_test(halves_are_shared_where_their_rows_are_apart),
         cmocka_unit_test(copies_must_agree),
         cmocka_unit_test(memories_that_are_refused),
     };
