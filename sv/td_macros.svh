@@ -105,6 +105,7 @@
   /* verilator lint_off UNUSEDSIGNAL */ \
   class NAME extends td_design_memory; \
     localparam int unsigned Per = ((WIDTH) + 31) / 32; \
+    localparam int unsigned Room = 32 << $clog2(Per); /* bits: no index below needs a check of its bounds */ \
  \
     function new(input string name); \
       int at; \
@@ -142,7 +143,7 @@
     endfunction \
  \
     virtual function void deposit_run(input int at, input int count, input int step, input int c); \
-      bit [Per*32-1:0] word; \
+      bit [Room-1:0] word; \
       for (int unsigned left = 32'(count); left != 0; left--) begin \
         if (step == 0) begin \
           at = int'(m_chunk[c]); \

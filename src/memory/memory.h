@@ -45,6 +45,10 @@ typedef struct td_backing {
     void (*read_words)(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream);
     void (*write_words)(const td_memory *memory, uint64_t first, uint64_t count, const unsigned char *words,
                         bool stream);
+    /* Where words that pass lie in an array below just as in `data`, as those of tiles do: the place of the first, and
+     * in `count` how many of the words asked for follow it there. Whoever makes words or looks at them needs no scratch
+     * then. NULL: the first lies otherwise; the member is NULL where all do. */
+    unsigned char *(*find_words)(const td_memory *memory, uint64_t first, uint64_t *count);
 
     /* A tensor that goes to the memories at the bottom, or comes from there, by one plan (over/joined.h), where
      * `passes` says so too; `plan` is that of the tensor. NULL: never; join gives NULL where these two do not. */

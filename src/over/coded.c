@@ -72,8 +72,9 @@ static void decode(const td_memory *memory, coded *c, uint64_t first, uint64_t c
 
 /* -- words that pass ----------------------------------------------------------------------------------------------
  *
- * Coded words are only looked at between the layer below and this one: they lie in a scratch, block by block, and never
- * in the copy below. Words that are too wide for that take their own place in it. */
+ * Coded words are only looked at between the layer below and this one, and never lie in the copy below. Where they lie
+ * in an array as they stand, they are made there and looked at there; the others lie in a scratch, block by block.
+ * Words that are too wide for that take their own place in the copy. */
 
 typedef struct scratch {
     _Alignas(64) unsigned char bytes[TD_PASS_BYTES];
@@ -91,15 +92,36 @@ static unsigned char *place_block(scratch *s, const td_memory *raw, uint64_t fir
     return TD_PASS_BYTES / raw->word_bytes < TD_CODE_BLOCK ? raw->data + first * raw->word_bytes : s->bytes;
 }
 
+/* At most `most` coded words from `first` on. */
+typedef struct block {
+    unsigned char *stored;
+    uint64_t words;
+    bool in_place; /* they lie where they belong */
+} block;
+
+static block next_block(scratch *s, const td_memory *raw, uint64_t first, uint64_t most, bool stream)
+{
+    uint64_t words = most;
+    unsigned char *place = NULL;
+    if (!raw->backing)
+        place = raw->data + first * raw->word_bytes;
+    else if (raw->backing->find_words && !stream)
+        place = raw->backing->find_words(raw, first, &words);
+    if (place)
+        return (block){place, words, true};
+    words = block_words(raw);
+    return (block){place_block(s, raw, first), most < words ? most : words, false};
+}
+
 static void bring_blocks(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
 {
     scratch own;
-    const uint64_t block = block_words(c->raw);
-    for (uint64_t at = first; at < first + count; at += block) {
-        const uint64_t words = first + count - at < block ? first + count - at : block;
-        unsigned char *stored = place_block(&own, c->raw, at);
-        c->raw->backing->read_words(c->raw, at, words, stored, false);
-        decode_from(stored, memory, c, at, words, bad);
+    for (uint64_t at = first; at < first + count;) {
+        const block b = next_block(&own, c->raw, at, first + count - at, false);
+        if (!b.in_place)
+            c->raw->backing->read_words(c->raw, at, b.words, b.stored, false);
+        decode_from(b.stored, memory, c, at, b.words, bad);
+        at += b.words;
     }
 }
 
@@ -108,24 +130,35 @@ static void write_words(const td_memory *memory, uint64_t first, uint64_t count,
 {
     const coded *c = (const coded *)memory->backing;
     scratch own;
-    if (!c->raw->backing) {
-        td_code_encode_words(c->code, c->raw->data + first * c->raw->word_bytes, words, first, (size_t)count);
-        return;
-    }
-    const uint64_t block = block_words(c->raw);
-    for (uint64_t at = 0; at < count; at += block) {
-        const uint64_t most = count - at < block ? count - at : block;
-        unsigned char *stored = place_block(&own, c->raw, first + at);
-        td_code_encode_words(c->code, stored, words + at * memory->word_bytes, first + at, (size_t)most);
-        c->raw->backing->write_words(c->raw, first + at, most, stored, stream);
+    for (uint64_t at = 0; at < count;) {
+        const block b = next_block(&own, c->raw, first + at, count - at, stream);
+        td_code_encode_words(c->code, b.stored, words + at * memory->word_bytes, first + at, (size_t)b.words);
+        if (!b.in_place)
+            c->raw->backing->write_words(c->raw, first + at, b.words, b.stored, stream);
+        at += b.words;
     }
 }
 
-/* A dump may be refused at any word: it decodes all of them before it goes on. */
+/* The data as they stand, of words that are not checked. */
+static void read_words(const td_memory *memory, uint64_t first, uint64_t count, unsigned char *words, bool stream)
+{
+    const coded *c = (const coded *)memory->backing;
+    scratch own;
+    (void)stream;
+    for (uint64_t at = 0; at < count;) {
+        const block b = next_block(&own, c->raw, first + at, count - at, false);
+        if (!b.in_place)
+            c->raw->backing->read_words(c->raw, first + at, b.words, b.stored, false);
+        td_code_decode_words(c->code, words + at * memory->word_bytes, b.stored, (size_t)b.words);
+        at += b.words;
+    }
+}
+
+/* A read with a check may be refused at any word: it decodes all of them before it goes on. */
 static bool passes(const td_memory *memory, bool reads)
 {
     const coded *c = (const coded *)memory->backing;
-    return !reads && !c->raw->unknown_any && (!c->raw->backing || td_memory_passes(c->raw, reads));
+    return !(reads && c->check) && !c->raw->unknown_any && (!c->raw->backing || td_memory_passes(c->raw, reads));
 }
 
 static bool has_bit(const unsigned char *word, uint64_t bit)
@@ -379,6 +412,7 @@ td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw,
                               .refuses = raw->backing && raw->backing->refuses,
                               .put_back = put_back,
                               .passes = passes,
+                              .read_words = read_words,
                               .write_words = write_words,
                               .destroy = destroy,
                               .below = below,

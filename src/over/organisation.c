@@ -129,6 +129,39 @@ void td_organisation_pass(const td_organisation *o, const td_organisation_run *r
         td_move_fence();
 }
 
+typedef struct contiguous {
+    const td_organisation *organisation;
+    unsigned char *const *array;
+    unsigned char *place;
+    uint64_t words;
+} contiguous;
+
+static void take_contiguous(void *context, td_node *node, const td_box *box)
+{
+    contiguous *c = context;
+    const td_organisation *o = c->organisation;
+    td_box wide = *box;
+    if (box->tensor || box->memory % 8) /* it begins with a later word, or inside of a byte */
+        return;
+    td_bit_widen(o->plan, o->width, o->pitch, node, &wide);
+    for (size_t i = 0; i < wide.node_count; i++)
+        if (node[i].tensor == 1 && node[i].memory == 1 && node[i].extent % o->pitch == 0) {
+            c->place = td_ground_at(o->plan, c->array, wide.select) + wide.memory / 8;
+            c->words = node[i].extent / o->pitch;
+        }
+}
+
+unsigned char *td_organisation_find_words(const td_organisation *o, unsigned char *const *array, uint64_t first,
+                                          uint64_t *count)
+{
+    contiguous c = {o, array, NULL, 0};
+    if (o->copies == 1 && !o->plan->in_order)
+        td_bit_boxes(o->plan, o->pitch, first, *count, TD_ALL_COPIES, take_contiguous, &c);
+    if (c.place)
+        *count = c.words;
+    return c.place;
+}
+
 td_joined *td_organisation_join(const td_organisation *o, const td_plan *plan, bool back)
 {
     return td_joined_create(plan, o->plan, back);

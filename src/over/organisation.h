@@ -37,6 +37,11 @@ void td_organisation_read(td_organisation *organisation, const td_organisation_r
 bool td_organisation_passes(const td_organisation *organisation, bool reads);
 void td_organisation_pass(const td_organisation *organisation, const td_organisation_run *run, bool back);
 
+/* The place in its array of word `first`, where it lies there just as the memory stores it, and lowers `count` to the
+ * words that follow each other from there; or NULL. */
+unsigned char *td_organisation_find_words(const td_organisation *organisation, unsigned char *const *array,
+                                          uint64_t first, uint64_t *count);
+
 /* One plan of a tensor and the organisation (joined.h); or NULL. */
 struct td_joined *td_organisation_join(const td_organisation *organisation, const td_plan *plan, bool back);
 

@@ -226,6 +226,12 @@ static void read_words(const td_memory *memory, uint64_t first, uint64_t count, 
     td_organisation_pass(o->organisation, &(td_organisation_run){first, count, words, o->data, stream}, true);
 }
 
+static unsigned char *find_words(const td_memory *memory, uint64_t first, uint64_t *count)
+{
+    const over *o = (const over *)memory->backing;
+    return td_organisation_find_words(o->organisation, o->data, first, count);
+}
+
 static struct td_joined *join(const td_memory *memory, const td_plan *plan, bool back)
 {
     return td_organisation_join(((const over *)memory->backing)->organisation, plan, back);
@@ -354,6 +360,7 @@ static td_status take_arrays(over *o, td_memory *const *arrays, size_t count)
                               .passes = passes,
                               .read_words = read_words,
                               .write_words = write_words,
+                              .find_words = find_words,
                               .join = join,
                               .run_joined = run_joined,
                               .free_joined = td_joined_destroy,

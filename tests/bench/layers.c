@@ -28,6 +28,7 @@ static const bench_case cases[] = {
     {"columns 8", "(r p) k -> 1 r (k p)", "p=8", 128, 1, 1024, NULL, .25},
     {"odd cuts", "w (s k) -> s w k", "s=8", 72, 8, 9, NULL, .2},
     {"39_32 alone", NULL, "", 128, 0, 0, "39_32", 0},
+    {"72_64 and tiles", "(t r) k -> t r k", "t=8", 128, 8, 144, "72_64", 0},
     {"39_32 tiles, slices, columns", "(t r p) (s k) -> (t s) r (k p)", "t=2 s=4 p=2", 128, 8, 78, "39_32", .15},
 };
 

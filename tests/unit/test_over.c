@@ -226,6 +226,40 @@ static void large_calls_go_as_small_ones_do(void **state)
         check_large(&larges[i]);
 }
 
+/* Words that lie in an array just as the memory stores them, which a code then makes there. */
+static void words_are_found_where_they_lie_as_they_stand(void **state)
+{
+    static const struct {
+        const char *pattern, *options;
+        uint64_t arrays, array_width, array_depth, width;
+        uint64_t words, array, byte; /* how many from word 5 on lie where; 0: none */
+    } cases[] = {
+        {"(t r) k -> t r k", "t=2", 2, 16, 8, 16, 3, 0, 10},          /* to the end of a tile */
+        {"(t r) k -> t r k", "t=4", 4, 16, 4, 16, 3, 1, 2},           /* from inside the second */
+        {"(t r) k -> t r k", "t=2", 2, 20, 8, 20, 3, 0, 20},          /* stored as 32 bits on both sides */
+        {"(r t) k -> t r k", "t=2", 2, 16, 8, 16, 1, 1, 4},           /* every second word */
+        {"(r p) k -> 1 r (p k)", "p=4", 1, 64, 4, 16, 11, 0, 10},     /* four words in a row, one after another */
+        {"w k -> 1 w k", "lsb=8 fill=keep", 1, 32, 16, 16, 1, 0, 21}, /* a part of each array's word */
+        {"w k -> 1 w k", "lsb=4 fill=keep", 1, 32, 16, 16, 0, 0, 0},  /* not at a byte */
+        {"w k -> 1 w k", "", 1, 24, 16, 20, 0, 0, 0},                 /* other bits lie above them */
+        {"w (s k) -> s w k", "s=2", 2, 8, 16, 16, 0, 0, 0},           /* slices */
+        {"(r p) k -> 1 r (k p)", "p=2", 1, 32, 8, 16, 0, 0, 0},       /* columns */
+        {"w k -> c w k", "c=2", 2, 16, 16, 16, 0, 0, 0},              /* two copies */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sram s;
+        make(&s, cases[i].arrays, cases[i].array_width, cases[i].array_depth, cases[i].width, 16, cases[i].pattern,
+             cases[i].options);
+        uint64_t count = 11;
+        const unsigned char *found = s.memory->backing->find_words(s.memory, 5, &count);
+        const unsigned char *place = s.array[cases[i].array]->data + cases[i].byte;
+        if (cases[i].words ? found != place || count != cases[i].words : found || count != 11)
+            fail_msg("%s, %s: %d words", cases[i].pattern, cases[i].options, found ? (int)count : 0);
+        unmake(&s);
+    }
+}
+
 /* Threads may write the halves of a memory where each has a run of rows for itself. Rows of the halves that lie between
  * each other are not enough: a kernel that spreads bits over rows writes the bytes between them again. */
 static void halves_are_shared_where_their_rows_are_apart(void **state)
@@ -320,6 +354,7 @@ int main(void)
         cmocka_unit_test(every_call_reaches_the_arrays),
         cmocka_unit_test(a_matrix_begins_at_any_word),
         cmocka_unit_test(large_calls_go_as_small_ones_do),
+        cmocka_unit_test(words_are_found_where_they_lie_as_they_stand),
         cmocka_unit_test(halves_are_shared_where_their_rows_are_apart),
         cmocka_unit_test(copies_must_agree),
         cmocka_unit_test(memories_that_are_refused),
