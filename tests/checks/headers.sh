@@ -2,15 +2,16 @@
 # also as C++. One translation unit per header: it, and then all the others.
 set -eu
 cd "$1"
+root=$PWD
 vltstd=$(verilator --getenv VERILATOR_ROOT 2>/dev/null)/include/vltstd
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 headers=$(git ls-files 'src/*.h' 'dpi/*.h' ':!src/base/portable.h')
 for header in $headers; do
   {
-    echo "#include \"$1/$header\""
+    echo "#include \"$root/$header\""
     for other in $headers; do
-      test "$other" = "$header" || echo "#include \"$1/$other\""
+      test "$other" = "$header" || echo "#include \"$root/$other\""
     done
   } >"$out/$(echo "$header" | tr / _).c"
 done
