@@ -5,6 +5,7 @@
  * it takes all. With --bench [N [TEXT]] the same pairs are timed, and the slowest N with that text printed: ns an
  * element. */
 #include "base/cpu.h"
+#include "base/random.h"
 #include "check/check.h"
 #include "check/versions.h"
 #include "values/convert.h"
@@ -44,7 +45,10 @@ static const char *const words[] = {"",
                                     "zero=2 error",
                                     "scale=0.1 zero=-3",
                                     "scale=1e-30",
-                                    "scale=1e30 round=away error"};
+                                    "scale=1e30 round=away error",
+                                    "round=zero error",
+                                    "round=floor inf",
+                                    "round=stochastic seed=3 error"};
 #define WORDS (sizeof words / sizeof words[0])
 
 static unsigned char source[MAX_ELEMS * 8 + 2 * GUARD], found[MAX_ELEMS * 8 + 2 * GUARD];
@@ -216,19 +220,29 @@ static void every_axis(void **state)
     td_cpu_mask(TD_CPU_ALL);
 }
 
+/* The seed with which element 0 has these random bits: td_random_mix of base/random.h backwards. */
+static uint64_t seed_of(uint64_t bits)
+{
+    uint64_t x = bits ^ bits >> 31 ^ bits >> 62;
+    x *= 0x319642b2d24d8ec3u;
+    x = (x ^ x >> 27 ^ x >> 54) * 0x96de1b173f119089u;
+    x = x ^ x >> 30 ^ x >> 60;
+    return x - TD_RANDOM_STEP;
+}
+
 /* Random bits that decide a rounding in their last places, which chance does not find: each step out of lanes of 32
- * bits, beside plain C. */
+ * bits, beside plain C, and all elements with the same bits. */
 static void random_bits_at_their_ends(void **state)
 {
     enum { ELEMS = 96 };
-    static const char *const into[] = {"i8", "u16", "q4.4", "bf16", "f16", "e4m3", "e2m1"};
+    static const char *const into[] = {"i8", "u16", "q4.4", "bf16", "f16", "e4m3", "e2m1", "e8m0"};
     static const uint32_t ends[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
     static td_convert c;
     td_cast_kernels plain, best;
     float in[ELEMS];
-    uint32_t high[ELEMS], low[ELEMS];
     (void)state;
     random_state r = {8, 0};
+    assert_true(td_random_at(seed_of(0x123456789abcdef0u), 0) == 0x123456789abcdef0u);
     td_cast_init(&plain, 0);
     for (const version *v = all_versions(); v->isa; v++) {
         td_cast_init(&best, v->flags);
@@ -236,18 +250,17 @@ static void random_bits_at_their_ends(void **state)
             for (int round = 0; round < 200; round++) {
                 unsigned char expected[ELEMS * 2] = {0}, is[ELEMS * 2] = {0};
                 assert_true(bind("f32", into[t], "round=stochastic", TD_TO_MEMORY, &c));
-                const bool whole = c.dst.kind != TD_KIND_FLOAT;
+                const bool whole = c.dst.kind != TD_KIND_FLOAT, scale = c.dst.flavor == TD_FLAVOR_SCALE && !whole;
+                const uint32_t low = random_chance(&r, 50) ? ends[random_below(&r, 6)] : (uint32_t)random_next(&r);
                 for (size_t i = 0; i < ELEMS; i++) {
                     const float x =
                         ldexpf(1 + (float)random_below(&r, 1 << 23) * 0x1p-23F, (int)random_below(&r, 60) - 52);
                     in[i] = random_chance(&r, 50) ? x : -x;
-                    high[i] = ends[random_below(&r, 6)];
-                    low[i] = random_chance(&r, 50) ? ends[random_below(&r, 6)] : (uint32_t)random_next(&r);
                 }
-                c.cast.random = high;
-                c.cast.random_low = low;
-                (whole ? plain.f32_int : plain.f32_float)(expected, in, ELEMS, &c.cast);
-                (whole ? best.f32_int : best.f32_float)(is, in, ELEMS, &c.cast);
+                c.cast.seed = seed_of((uint64_t)ends[random_below(&r, 6)] << 32 | low);
+                c.cast.first = c.cast.step = 0;
+                (whole ? plain.f32_int : scale ? plain.f32_e8m0 : plain.f32_float)(expected, in, ELEMS, &c.cast);
+                (whole ? best.f32_int : scale ? best.f32_e8m0 : best.f32_float)(is, in, ELEMS, &c.cast);
                 for (size_t i = 0; i < ELEMS * c.dst.bytes; i++)
                     if (is[i] != expected[i])
                         fail_msg("%s: f32 as %s: byte %zu is 0x%x, of plain C 0x%x", v->isa, into[t], i, is[i],

@@ -16,17 +16,15 @@
 
 /*    name     bytes of a source and of a destination element; 0: of the container in the parameters */
 #define TD_CAST_KERNELS(X)                                                                                             \
-    X(int_i64, 0, 8)   /* into lanes: integers of 1 to 64 bits, sign or zero extended, less `minus` */                 \
-    X(int_f64, 0, 8)   /* the nearest double, times `unit` */                                                          \
-    X(float_f64, 0, 8) /* any float but e8m0; of the smallest NaNs and zeros the sign and payload too */               \
+    X(int_i64, 0, 8)     /* into lanes: integers of 1 to 64 bits, sign or zero extended, less `minus` */               \
+    X(int_f64, 0, 8)     /* the nearest double, times `unit` */                                                        \
+    X(int_odd_f64, 0, 8) /* the double towards zero, its lowest bit set where that is not exact */                     \
+    X(float_f64, 0, 8)   /* any float but e8m0; of the smallest NaNs and zeros the sign and payload too */             \
     X(f32_f64, 4, 8)                                                                                                   \
-    X(int_f32, 4, 4)   /* integers of up to 32 bits; see cast_steps.inc for those that are no f32 */                   \
     X(scale_f64, 8, 8) /* flush, minus, divide or multiply; rounded to f64 or f32 */                                   \
     X(scale_f64_f32, 8, 4)                                                                                             \
     X(scale_f32, 4, 4)                                                                                                 \
-    X(random, 8, 8)     /* random bits of elements; the source is not read */                                          \
-    X(random_x32, 8, 4) /* their upper halves, and TD_CAST_LOW_HALVES elements further the lower ones */               \
-    X(f64_float, 8, 0)  /* out of lanes: rounded to any float */                                                       \
+    X(f64_float, 8, 0) /* out of lanes: rounded to any float */                                                        \
     X(f64_int, 8, 0)                                                                                                   \
     X(f64_e8m0, 8, 0)                                                                                                  \
     X(f64_f32, 8, 4)     /* to nearest even, past the range to infinity */                                             \
@@ -34,9 +32,9 @@
     X(i64_float, 8, 0)                                                                                                 \
     X(i64_int, 8, 0)                                                                                                   \
     X(f32_float, 4, 0) /* in lanes of 32 bits: floats of up to 8 exponent bits */                                      \
-    X(f32_int, 4, 0)   /* integers of up to 16 bits */
-
-#define TD_CAST_LOW_HALVES 512
+    X(f32_int, 4, 0)   /* integers of up to 16 bits */                                                                 \
+    X(f32_e8m0, 4, 0)                                                                                                  \
+    X(i32_float, 4, 0) /* integers of up to 32 bits, to floats that f32 has at least two bits more than */
 
 /* TIMES: a product that is exact, or needs no care about a second rounding. */
 typedef enum td_cast_scale { TD_CAST_AS_IS, TD_CAST_DIVIDE, TD_CAST_MULTIPLY, TD_CAST_TIMES } td_cast_scale;
@@ -78,22 +76,22 @@ typedef struct td_cast_params {
     /* The target. A magnitude's dropped part, as a fraction of 2^W in lanes of W bits, is added to one of `add`; a
      * carry rounds up. `odd` is added where the kept part is odd. */
     uint64_t add_positive, add_negative; /* for W = 64; lanes of 32 bits take the upper half */
-    uint8_t round;                       /* td_cast_round: the same, for lanes that round by themselves */
-    const void
-        *random; /* added in their place: 64 bits per element; for lanes of 32 bits the upper halves. NULL: none */
-    const uint32_t *random_low;
+    uint8_t round;                       /* td_cast_round: the same, for lanes that round by themselves; with RANDOM
+                                            the element's 64 random bits are added in their place */
     uint32_t odd;
     uint32_t dst_bytes, dst_bits;
-    int32_t dst_frac;  /* integers */
-    int64_t zero;      /* integers: added after rounding */
-    int64_t low, high; /* integers: the range; of u64 the bits of its largest */
-    int32_t exp_min;   /* floats: of the smallest normal number */
+    int32_t dst_frac;             /* integers */
+    int64_t zero;                 /* integers: added after rounding */
+    int64_t low, high;            /* integers: the range; of u64 the bits of its largest */
+    uint64_t low_bits, high_bits; /* less the zero point, as doubles */
+    uint32_t low32_bits, high32_bits;
+    int32_t exp_min; /* floats: of the smallest normal number */
     uint32_t man_bits;
     uint64_t tiny;                    /* smaller codes become zeros */
     uint64_t max;                     /* the largest finite magnitude */
     uint64_t over_positive;           /* the magnitude of what is beyond */
     uint64_t over_negative, inf, nan; /* magnitudes; e8m0: over_positive and over_negative are its two ends */
-    uint64_t seed, first, step;       /* random: of element first + i * step */
+    uint64_t seed, first, step;       /* RANDOM: the bits are those of element first + i * step */
     bool look;                        /* only find out whether everything fits */
     bool fits_all;                    /* integers: every value of the source is one of the target */
     bool fits_inf, fits_nan;          /* floats: the target has them */

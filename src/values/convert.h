@@ -55,13 +55,11 @@ typedef struct td_convert {
 
     /* The other: steps in this order, those that are not NULL, run by convert_cast.c; the look of `error` too. */
     td_convert_fn widen;     /* the source to f32 */
-    td_cast_fn narrow;       /* an integer to f32, in the place of widen */
     td_cast_fn scale_narrow; /* in f32 */
     td_cast_fn take;         /* into lanes of 64 bits */
     td_cast_fn scale_wide;   /* there */
     td_cast_fn odd;          /* from lanes of 64 bits to f32, for a target that is much shorter */
     td_cast_fn put;          /* out of lanes */
-    td_cast_fn random;       /* for stochastic rounding */
     td_cast_fn scale_each;   /* f32 by scales of their own, on the fast path */
     uint8_t lane_bytes;      /* of put: 4 or 8; 0: from container to container at once */
     bool back_to_f32;        /* scale_wide gives f32 */

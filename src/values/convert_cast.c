@@ -6,13 +6,12 @@
 
 #include <string.h>
 
-#define SCRATCH_ELEMS TD_CAST_LOW_HALVES
+#define SCRATCH_ELEMS 512
 #define SHORT_STRETCH 16
 
 typedef struct lanes {
     _Alignas(64) double wide[SCRATCH_ELEMS];
     _Alignas(64) double scale[SCRATCH_ELEMS];
-    _Alignas(64) uint64_t random[SCRATCH_ELEMS];
     _Alignas(64) float narrow[SCRATCH_ELEMS];
 } lanes;
 
@@ -115,10 +114,6 @@ static bool run_part(const td_convert *c, const td_cast_params *p, lanes *s, voi
         c->widen(out, 0, in, 0, 1, n, &widening);
         in = out;
     }
-    if (c->narrow) {
-        c->narrow(s->narrow, in, n, p);
-        in = s->narrow;
-    }
     if (c->scale_narrow) {
         void *out = ends_narrow ? dst : s->narrow;
         c->scale_narrow(out, in, n, p);
@@ -159,7 +154,10 @@ static bool run(const td_convert *c, void *dst, const void *src, size_t n, uint6
 {
     td_cast_params p = c->cast;
     p.look = look;
-    const bool steps = c->widen || c->narrow || c->scale_narrow || c->take || c->scale_wide || c->odd || c->random;
+    p.seed = c->seed;
+    p.first = first;
+    p.step = (uint64_t)step;
+    const bool steps = c->widen || c->scale_narrow || c->take || c->scale_wide || c->odd;
     if (!steps && !c->axis.extent) /* nothing to keep on the way */
         return c->put(dst, src, n, &p);
     lanes s;
@@ -185,14 +183,7 @@ static bool run(const td_convert *c, void *dst, const void *src, size_t n, uint6
             td_convert_cast_scale(c, &p, td_convert_scale_at(c, k));
             td_convert_cast_zero(c, &p, td_convert_zero_at(c, k));
         }
-        if (c->random) {
-            p.seed = c->seed;
-            p.first = first;
-            p.step = (uint64_t)step;
-            c->random(s.random, NULL, part, &p);
-            p.random = s.random;
-            p.random_low = (const uint32_t *)(const void *)s.random + TD_CAST_LOW_HALVES;
-        }
+        p.first = first;
         bad |= run_part(c, &p, &s, out, in, part, first, step);
         if (out)
             out += part * c->dst.bytes;

@@ -205,7 +205,6 @@ static void set_target(td_convert *c)
         p->fits_all = td_convert_holds(c->src, t);
         p->high = (int64_t)td_dtype_max_bits(t);
         p->low = t.kind == TD_KIND_INT ? -p->high - 1 : 0;
-        p->zero = c->direction == TD_TO_MEMORY ? c->zero : 0;
     } else if (t.flavor == TD_FLAVOR_SCALE) {
         const bool to_nan = c->rounding.over == TD_OVER_INF;
         p->over_positive = to_nan ? 0xff : 0xfe;
@@ -231,12 +230,21 @@ void td_convert_cast_scale(const td_convert *c, td_cast_params *p, double scale)
     p->scale32_bits = bits32_of((float)scale);
 }
 
+static void set_ends(td_cast_params *p)
+{
+    const double low = (double)p->low - (double)p->zero, high = (double)p->high - (double)p->zero;
+    p->low_bits = bits_of(low);
+    p->high_bits = bits_of(high);
+    p->low32_bits = bits32_of((float)low);
+    p->high32_bits = bits32_of((float)high);
+}
+
 void td_convert_cast_zero(const td_convert *c, td_cast_params *p, int64_t zero)
 {
-    if (c->direction == TD_TO_MEMORY) {
-        p->zero = zero;
+    p->zero = c->direction == TD_TO_MEMORY ? zero : 0;
+    set_ends(p);
+    if (c->direction == TD_TO_MEMORY)
         return;
-    }
     p->minus = zero;
     p->less = zero != 0;
     p->less_bits = bits_of((double)zero);
@@ -276,7 +284,7 @@ static td_cast_fn put_of_f32(const td_convert *c, const td_cast_kernels *k)
 {
     const td_dtype t = c->dst;
     if (t.kind == TD_KIND_FLOAT)
-        return t.flavor == TD_FLAVOR_SCALE || t.exp_bits > 8 || t.man_bits > 23 ? NULL : k->f32_float;
+        return t.flavor == TD_FLAVOR_SCALE ? k->f32_e8m0 : t.exp_bits > 8 || t.man_bits > 23 ? NULL : k->f32_float;
     return t.bits > 16 ? NULL : k->f32_int;
 }
 
@@ -298,19 +306,6 @@ static bool choose_narrow(td_convert *c, const td_cast_kernels *k)
     return true;
 }
 
-/* Integers of 32 bits without a scale, to floats that are much shorter than f32. */
-static bool choose_short(td_convert *c, const td_cast_kernels *k)
-{
-    const bool back = c->direction == TD_TO_TENSOR && (c->zero || c->axis.zero);
-    if (c->src.kind == TD_KIND_FLOAT || c->src.bytes != 4 || c->scaled || back || c->dst.kind != TD_KIND_FLOAT ||
-        c->dst.man_bits > 13 || c->rounding.round == TD_ROUND_STOCHASTIC || !put_of_f32(c, k))
-        return false;
-    c->narrow = k->int_f32;
-    c->put = k->f32_float;
-    c->lane_bytes = 4;
-    return true;
-}
-
 static td_cast_fn put_of_f64(const td_convert *c, const td_cast_kernels *k)
 {
     const bool plain = c->rounding.round == TD_ROUND_EVEN && c->rounding.over != TD_OVER_SAT && !c->ftz && !c->check;
@@ -325,6 +320,36 @@ static td_cast_fn put_of_f64(const td_convert *c, const td_cast_kernels *k)
 static bool is_much_shorter(const td_convert *c)
 {
     return c->dst.kind == TD_KIND_FLOAT && c->dst.man_bits <= 21 && c->rounding.round != TD_ROUND_STOCHASTIC;
+}
+
+/* What is beyond f32 becomes its largest number there: a rounding towards zero would not see that it does not fit. */
+static bool hides_overflow(const td_convert *c)
+{
+    return highest(c->dst) >= 127 && (c->check || c->dst.flavor == TD_FLAVOR_SCALE) &&
+           c->rounding.round != TD_ROUND_EVEN && c->rounding.round != TD_ROUND_AWAY;
+}
+
+/* Integers of more than 16 bits without a scale, to floats that are shorter than those of the lanes. */
+static bool choose_odd(td_convert *c, const td_cast_kernels *k)
+{
+    const bool back = c->direction == TD_TO_TENSOR && (c->zero || c->axis.zero);
+    if (c->src.kind == TD_KIND_FLOAT || c->src.bytes < 4 || c->scaled || back || c->dst.kind != TD_KIND_FLOAT ||
+        c->dst.man_bits > 50 || c->rounding.round == TD_ROUND_STOCHASTIC)
+        return false;
+    if (c->src.bytes == 4 && is_much_shorter(c) && put_of_f32(c, k) == k->f32_float) {
+        c->put = k->i32_float;
+        c->lane_bytes = 4;
+        return true;
+    }
+    c->take = k->int_odd_f64;
+    c->put = put_of_f64(c, k);
+    c->lane_bytes = 8;
+    if (is_much_shorter(c) && put_of_f32(c, k)) {
+        c->odd = k->f64_odd_f32;
+        c->put = put_of_f32(c, k);
+        c->lane_bytes = 4;
+    }
+    return true;
 }
 
 static void choose_wide(td_convert *c, const td_cast_kernels *k)
@@ -354,7 +379,7 @@ static void choose_wide(td_convert *c, const td_cast_kernels *k)
     } else if (c->scaled || c->ftz || back) {
         c->scale_wide = k->scale_f64;
     }
-    if (c->lane_bytes == 8 && is_much_shorter(c) && put_of_f32(c, k)) {
+    if (c->lane_bytes == 8 && is_much_shorter(c) && !hides_overflow(c) && put_of_f32(c, k)) {
         c->odd = k->f64_odd_f32;
         c->put = put_of_f32(c, k);
         c->lane_bytes = 4;
@@ -380,11 +405,9 @@ void td_convert_choose_cast(td_convert *c, td_convert_fn widen)
         c->lane_bytes = 0;
         return;
     }
-    if (!choose_short(c, &k) && !choose_whole(c, &k)) {
+    if (!choose_odd(c, &k) && !choose_whole(c, &k)) {
         c->widen = widen;
         if (!choose_narrow(c, &k))
             choose_wide(c, &k);
     }
-    if (c->rounding.round == TD_ROUND_STOCHASTIC)
-        c->random = c->lane_bytes == 4 ? k.random_x32 : k.random;
 }

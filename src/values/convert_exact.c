@@ -231,19 +231,27 @@ typedef int32_t float_masks __attribute__((vector_size(16)));
 typedef double doubles __attribute__((vector_size(16)));
 typedef int64_t double_masks __attribute__((vector_size(16)));
 
-/* All ones where a number lies inside; what is left of a last vector is the lower limit. */
+/* All ones where a number lies inside; four vectors at a time, and what is left of a last one is the lower limit. */
+#define LOOK_VECTORS 4
 #define LOOK_INSIDE(type, vector, masks)                                                                               \
     do {                                                                                                               \
         const vector low_ = (vector){0} + (type)l->low, high_ = (vector){0} + (type)l->high;                           \
-        masks inside_ = low_ <= high_;                                                                                 \
-        for (size_t i = 0, bytes_ = n * sizeof(type); i < bytes_; i += sizeof(vector)) {                               \
-            vector x_ = low_;                                                                                          \
-            if (bytes_ - i >= sizeof x_)                                                                               \
-                memcpy(&x_, src + i, sizeof x_);                                                                       \
-            else                                                                                                       \
-                memcpy(&x_, src + i, bytes_ - i);                                                                      \
-            inside_ &= (x_ >= low_) & (x_ <= high_);                                                                   \
+        const size_t bytes_ = n * sizeof(type);                                                                        \
+        masks inside_ = low_ <= high_, each_[LOOK_VECTORS] = {inside_, inside_, inside_, inside_};                     \
+        vector x_[LOOK_VECTORS];                                                                                       \
+        size_t i = 0;                                                                                                  \
+        for (; i + sizeof x_ <= bytes_; i += sizeof x_) {                                                              \
+            memcpy(x_, src + i, sizeof x_);                                                                            \
+            for (size_t k = 0; k < LOOK_VECTORS; k++)                                                                  \
+                each_[k] &= (x_[k] >= low_) & (x_[k] <= high_);                                                        \
         }                                                                                                              \
+        for (; i < bytes_; i += sizeof(vector)) {                                                                      \
+            x_[0] = low_;                                                                                              \
+            memcpy(x_, src + i, bytes_ - i < sizeof(vector) ? bytes_ - i : sizeof(vector));                            \
+            inside_ &= (x_[0] >= low_) & (x_[0] <= high_);                                                             \
+        }                                                                                                              \
+        for (size_t k = 0; k < LOOK_VECTORS; k++)                                                                      \
+            inside_ &= each_[k];                                                                                       \
         for (size_t k = 0; k < sizeof(vector) / sizeof(type); k++)                                                     \
             inside &= inside_[k] != 0;                                                                                 \
     } while (0)
