@@ -16,7 +16,7 @@
 #define GUARD 64
 #define MOST_LANES 40
 #define MOST_UNITS 140
-#define MOST_BYTES 40
+#define MOST_BYTES 160
 #define ELEM_BYTES (MOST_LANES * 8 * MOST_UNITS + 2 * GUARD)
 #define WORD_BYTES ((MOST_BYTES + 8) * MOST_UNITS + 2 * GUARD)
 

@@ -9,10 +9,25 @@
 
 #include <string.h>
 
-#define SHORT_RUN 8 /* units that are not worth a call of a kernel */
+#define SHORT_RUN 8   /* units that are not worth a call of a kernel */
+#define LISTED_RUN 48 /* units whose places are listed together with those of the runs around them */
+#define LIST_MOST 1024
+#define LEAST_LISTED 16 /* units: fewer are done before a list is made */
+
+/* The places of the units that some inner nodes of a batch reach, one after another. A batch that differs from the one
+ * before by a stride alone takes its list. */
+typedef struct list {
+    uint64_t count; /* 0: none yet */
+    size_t node_count;
+    td_node node[TD_WALK_NODES + 1];
+    int64_t select, memory; /* of the first */
+    uintptr_t at[LIST_MOST];
+    int64_t entry[LIST_MOST];
+} list;
 
 typedef struct scratch {
     _Alignas(64) unsigned char tensor[TD_STAGE_MOST], memory[TD_STAGE_MOST], words[TD_STAGE_MOST];
+    list list;
 } scratch;
 
 typedef struct job {
@@ -112,16 +127,170 @@ static inline __attribute__((always_inline)) void copy_runs(const job *j, const 
         copy_run(j, run, to_memory, td_at_step(at, outer, i), words, bytes);
 }
 
+/* The nodes of a batch, of which the last few are listed. */
+typedef struct nest {
+    td_node node[TD_WALK_NODES + 1];
+    size_t count, listed;
+    uint64_t units; /* of the list */
+} nest;
+
+/* As many nodes up to the run as a list takes; the next one is cut in two where equal parts of it still have room. */
+static void choose_listed(const batch *b, nest *n)
+{
+    const size_t count = b->count + 1;
+    n->units = 1;
+    n->count = count;
+    n->listed = 0;
+    memcpy(n->node, b->unit, count * sizeof *n->node);
+    while (n->listed < count && n->node[count - 1 - n->listed].extent <= LIST_MOST / n->units)
+        n->units *= n->node[count - 1 - n->listed++].extent;
+    if (n->listed == count)
+        return;
+    td_node *last = &n->node[count - 1 - n->listed];
+    uint64_t part = LIST_MOST / n->units;
+    while (last->extent % part)
+        part--;
+    if (part == 1)
+        return;
+    memmove(last + 1, last, (n->listed + 1) * sizeof *last);
+    last[1].extent = part;
+    *last = (td_node){.extent = last->extent / part,
+                      .tensor = last->tensor * (int64_t)part,
+                      .memory = last->memory * (int64_t)part,
+                      .select = last->select * (int64_t)part};
+    n->count++;
+    n->listed++;
+    n->units *= part;
+}
+
+static bool same_nodes(const td_node *a, const td_node *b, size_t count)
+{
+    bool same = true;
+    for (size_t i = 0; i < count; i++)
+        same = same && a[i].extent == b[i].extent && a[i].memory == b[i].memory && a[i].select == b[i].select;
+    return same;
+}
+
+static void add_ground(uintptr_t ground, list *l)
+{
+    for (uint64_t u = 0; u < l->count; u++)
+        l->at[u] += ground;
+}
+
+/* What a loop of its own for every size of an entry would read again and again is in a register. */
+static inline __attribute__((always_inline)) void add_entries(const job *j, const td_table *table, unsigned bytes,
+                                                              int64_t offset, list *l)
+{
+    const td_table narrow = {.entry = table->entry, .entry_bytes = (uint8_t)bytes};
+    const unsigned shift = table->bank_shift;
+    const uint64_t mask = ~(~(uint64_t)0 << shift), word_bytes = j->run->plan->geometry.word_bytes;
+    for (uint64_t u = 0; u < l->count; u++) {
+        const uint64_t entry = td_table_get(&narrow, (uint64_t)l->entry[u]);
+        l->at[u] += (uintptr_t)j->run->bank[entry >> shift] + (entry & mask) * word_bytes + (uintptr_t)offset;
+    }
+}
+
+/* Every place has a ground of its own. */
+static void add_grounds(const job *j, int64_t offset, list *l)
+{
+    const td_table *table = &j->run->plan->table;
+    if (j->grounds)
+        for (uint64_t u = 0; u < l->count; u++)
+            l->at[u] += j->grounds->at[l->entry[u]] + (uintptr_t)offset;
+    else if (!table->entry)
+        for (uint64_t u = 0; u < l->count; u++)
+            l->at[u] += (uintptr_t)j->run->bank[l->entry[u]] + (uintptr_t)offset;
+    else if (table->entry_bytes == 2)
+        add_entries(j, table, 2, offset, l);
+    else if (table->entry_bytes == 4)
+        add_entries(j, table, 4, offset, l);
+    else
+        add_entries(j, table, 8, offset, l);
+}
+
+/* Steps of one node after another: those of the nodes so far, again at each of its own. */
+static void make_list(const job *j, const td_node *node, size_t count, td_at at, list *l)
+{
+    uint64_t n = 1;
+    bool selects = false;
+    l->select = at.select;
+    l->memory = at.memory;
+    l->at[0] = 0;
+    l->entry[0] = at.select;
+    for (size_t i = count; i-- > 0; n *= node[i].extent) {
+        l->node[i] = node[i];
+        selects |= node[i].select != 0;
+        for (uint64_t k = 1; k < node[i].extent; k++) {
+            const uintptr_t step = (uintptr_t)(node[i].memory / 8 * (int64_t)k);
+            const int64_t entries = node[i].select * (int64_t)k;
+            for (uint64_t u = 0; u < n; u++) {
+                l->at[k * n + u] = l->at[u] + step;
+                l->entry[k * n + u] = l->entry[u] + entries;
+            }
+        }
+    }
+    l->count = n;
+    l->node_count = count;
+    if (selects)
+        add_grounds(j, at.memory / 8, l);
+    else
+        add_ground((uintptr_t)place_of(j, at), l);
+}
+
+/* The batches of a stage have the same list: what selects their grounds is all in it. */
+static bool keeps_list(const td_stage *s, const nest *n)
+{
+    bool same = true;
+    for (size_t i = 0; i < n->count - n->listed; i++)
+        same = same && !n->node[i].select;
+    for (size_t i = 0; i < s->unit_count; i++)
+        same = same && (!s->unit[i].select || s->chunk[i] == s->unit[i].extent);
+    return same;
+}
+
+/* Runs that are too short to go one by one; false where lists would be as short. */
+static bool copy_by_list(const job *j, const batch *b, bool to_memory, unsigned char *words, list *l)
+{
+    const uint64_t run = b->unit[b->count].extent;
+    const size_t bytes = j->stage->code.bytes;
+    nest n;
+    if (run >= LISTED_RUN || b->units == run)
+        return false;
+    choose_listed(b, &n);
+    if (n.units < LEAST_LISTED || (run >= SHORT_RUN && !keeps_list(j->stage, &n)))
+        return false;
+    const td_node *node = &n.node[n.count - n.listed];
+    td_gather g = {.elem_step = (ptrdiff_t)bytes,
+                   .far = j->stage->far,
+                   .entry_bytes = sizeof l->at[0],
+                   .entry = l->at,
+                   .entry_step = 1,
+                   .bytes = bytes,
+                   .count = n.units};
+    td_walk w;
+    for (td_walk_begin(&w, n.node, n.count - n.listed, b->at); w.more; td_walk_next(&w)) {
+        if (!l->count || l->select != w.at.select || l->node_count != n.listed || !same_nodes(l->node, node, n.listed))
+            make_list(j, node, n.listed, w.at, l);
+        g.elems = words;
+        g.offset = (w.at.memory - l->memory) / 8;
+        (to_memory ? j->stage->scatter : j->stage->gather)(&g);
+        words += n.units * bytes;
+    }
+    return true;
+}
+
 #define COPY(size)                                                                                                     \
     case size:                                                                                                         \
         copy_runs(j, outer, run, to_memory, w.at, words, size);                                                        \
         break;
 
-static void copy_units(const job *j, const batch *b, bool to_memory, unsigned char *words)
+static void copy_units(const job *j, const batch *b, bool to_memory, unsigned char *words, list *l)
 {
     static const td_node single = {.extent = 1};
     const size_t bytes = j->stage->code.bytes;
     const td_node *run = &b->unit[b->count];
+    if (copy_by_list(j, b, to_memory, words, l))
+        return;
     const bool by_table = j->run->plan->table.entry && run->select && run->extent >= SHORT_RUN;
     const bool nested = b->count && !by_table;
     const td_node *outer = nested ? run - 1 : &single;
@@ -151,7 +320,8 @@ static bool needs_words(const job *j, const batch *b)
     const td_node *run = &b->unit[b->count];
     if (j->stage->dense && run->extent > 1 && run->memory != 8 * (int64_t)j->stage->code.bytes)
         return true;
-    if (j->stage->code.vectors && (j->dump || j->stage->whole) && run->extent > 1 && !j->stage->overlaps &&
+    if ((j->stage->code.vectors || (j->dump ? j->stage->code.unpacks : j->stage->code.packs)) &&
+        (j->dump || j->stage->whole) && run->extent > 1 && !j->stage->overlaps &&
         run->memory != 8 * (int64_t)j->stage->code.bytes)
         return true;
     return (run->select && run->extent > 1) ||
@@ -164,7 +334,7 @@ static void pack_run(const td_stage *s, unsigned char *memory, ptrdiff_t stride,
 {
     if (s->bytes)
         memcpy(memory, elems, (size_t)units * s->code.bytes);
-    else if (s->dense)
+    else if (s->dense && !s->code.packs)
         s->pack_row(memory, 0, elems, units * s->code.lanes, s->code.bits);
     else
         s->pack(memory, stride, elems, units, &s->code);
@@ -175,13 +345,13 @@ static void unpack_run(const td_stage *s, unsigned char *elems, const unsigned c
 {
     if (s->bytes)
         memcpy(elems, memory, (size_t)units * s->code.bytes);
-    else if (s->dense)
+    else if (s->dense && !s->code.unpacks)
         s->unpack_row(elems, memory, 0, units * s->code.lanes, s->code.bits, s->code.sign);
     else
         s->unpack(elems, memory, stride, units, &s->code);
 }
 
-static void put_units(const job *j, const batch *b, unsigned char *elems, unsigned char *words)
+static void put_units(const job *j, const batch *b, unsigned char *elems, scratch *x)
 {
     const td_stage *s = j->stage;
     const td_node *run = &b->unit[b->count];
@@ -189,30 +359,30 @@ static void put_units(const job *j, const batch *b, unsigned char *elems, unsign
     td_walk w;
     if (needs_words(j, b)) {
         if (s->bytes) {
-            copy_units(j, b, true, elems);
+            copy_units(j, b, true, elems, &x->list);
             return;
         }
         if (!s->whole)
-            copy_units(j, b, false, words);
-        pack_run(s, words, (ptrdiff_t)s->code.bytes, elems, b->units);
-        copy_units(j, b, true, words);
+            copy_units(j, b, false, x->words, &x->list);
+        pack_run(s, x->words, (ptrdiff_t)s->code.bytes, elems, b->units);
+        copy_units(j, b, true, x->words, &x->list);
         return;
     }
     for (td_walk_begin(&w, b->unit, b->count, b->at); w.more; td_walk_next(&w), elems += run_bytes)
         pack_run(s, place_of(j, w.at), (ptrdiff_t)(run->memory / 8), elems, run->extent);
 }
 
-static void get_units(const job *j, const batch *b, unsigned char *elems, unsigned char *words)
+static void get_units(const job *j, const batch *b, unsigned char *elems, scratch *x)
 {
     const td_stage *s = j->stage;
     const td_node *run = &b->unit[b->count];
     const size_t run_bytes = (size_t)run->extent * s->code.lanes * s->code.size;
     td_walk w;
     if (needs_words(j, b)) {
-        copy_units(j, b, false, s->bytes ? elems : words);
+        copy_units(j, b, false, s->bytes ? elems : x->words, &x->list);
         if (s->bytes)
             return;
-        unpack_run(s, elems, words, (ptrdiff_t)s->code.bytes, b->units);
+        unpack_run(s, elems, x->words, (ptrdiff_t)s->code.bytes, b->units);
         return;
     }
     for (td_walk_begin(&w, b->unit, b->count, b->at); w.more; td_walk_next(&w), elems += run_bytes)
@@ -265,7 +435,7 @@ static void load_batch(const job *j, const batch *b, scratch *x)
         convert(j, b, x->memory, elems, first);
         elems = x->memory;
     }
-    put_units(j, b, elems, x->words);
+    put_units(j, b, elems, x);
 }
 
 static void dump_batch(const job *j, const batch *b, scratch *x)
@@ -276,7 +446,7 @@ static void dump_batch(const job *j, const batch *b, scratch *x)
                                                                                                 s->direct[b->variant]
                                                                                                     ? elems
                                                                                                     : x->tensor;
-    get_units(j, b, j->run->convert ? x->memory : dense, x->words);
+    get_units(j, b, j->run->convert ? x->memory : dense, x);
     if (j->run->convert)
         convert(j, b, dense, x->memory, first);
     if (!s->direct[b->variant])
@@ -330,6 +500,7 @@ static void run_parts(void *context, unsigned begin, unsigned end)
     const uint64_t first = j->batches * begin / j->parts, last = j->batches * end / j->parts;
     uint64_t step[TD_WALK_NODES];
     scratch x;
+    x.list.count = 0;
     uint64_t rest = first;
     for (size_t i = j->stage->unit_count; i-- > 0; rest /= j->steps[i])
         step[i] = rest % j->steps[i];

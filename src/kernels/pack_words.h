@@ -61,6 +61,28 @@ typedef struct td_word_vectors {
     td_word_halves half;
 } td_word_vectors;
 
+/* For vectors of 64 bytes and any unit: bytes that are each put together from a few bits, from anywhere in the 128
+ * bytes that an output reads. A term gives every eight bytes of the output any eight bytes of the source, and every byte of
+ * them the eight bits from bit `bit` on, of which it adds those of `mask`. */
+typedef struct td_word_term {
+    uint8_t from[64], bit[64], mask[64];
+} td_word_term;
+
+typedef struct td_word_output {
+    uint32_t src, dst; /* bytes from the first of the units */
+    uint8_t bytes;     /* that it writes */
+    bool wide;         /* it reads more than 64 */
+    uint32_t terms;
+    uint8_t kept[64]; /* td_word_code.keep for its bytes */
+} td_word_output;
+
+typedef struct td_word_list {
+    uint32_t units; /* that are done at once */
+    uint32_t outputs;
+    td_word_output *output;
+    td_word_term *term; /* of one output after another */
+} td_word_list;
+
 typedef struct td_word_code {
     uint8_t size;        /* bytes of a container */
     uint8_t bits;        /* of an element */
@@ -69,10 +91,11 @@ typedef struct td_word_code {
     uint8_t first_bit, slot;
     uint32_t lanes, bytes, chunks; /* of a unit */
     uint32_t part_count, step_count;
-    td_word_part *part;       /* by lane, and by place */
-    td_word_step *step;       /* by group, and by chunk */
-    uint64_t *keep;           /* per chunk; NULL: nothing is kept */
-    td_word_vectors *vectors; /* NULL: none */
+    td_word_part *part;            /* by lane, and by place */
+    td_word_step *step;            /* by group, and by chunk */
+    uint64_t *keep;                /* per chunk; NULL: nothing is kept */
+    td_word_vectors *vectors;      /* NULL: none */
+    td_word_list *packs, *unpacks; /* NULL: none, or steps are faster */
 } td_word_code;
 
 /* One line makes the two kernels of a container: its bits. */

@@ -1,6 +1,7 @@
 /* The kernels between containers and words for AVX-512 VBMI: containers of one byte in even units, as many units as a
  * vector of 64 bytes has room for. Lanes are joined in pairs, fours and eights by shifts; back, each byte takes the
- * eight bits from its own place on. Everything else goes to the version for BMI2. */
+ * eight bits from its own place on. Other units go by lists of shuffles, and what has none, or lies apart, to the
+ * version for BMI2. */
 #include "kernels/bits.h"
 #include "kernels/pack_words.h"
 
@@ -55,11 +56,112 @@ INLINE __m512i pack_vector(__m512i x, const td_word_code *code, const td_word_ve
     return x;
 }
 
+/* -- lists -- */
+
+/* One output from the `left` bytes of the source that lie from `src` on. */
+INLINE __m512i run_output(const td_word_output *o, const td_word_term *term, const unsigned char *src, size_t left)
+{
+    const __m512i a = _mm512_maskz_loadu_epi8(low_bytes(left), src);
+    __m512i x = _mm512_setzero_si512();
+    if (!o->wide) {
+        for (uint32_t t = 0; t < o->terms; t++) {
+            const __m512i y = _mm512_permutexvar_epi8(_mm512_loadu_si512(term[t].from), a);
+            x = _mm512_ternarylogic_epi64(x, _mm512_multishift_epi64_epi8(_mm512_loadu_si512(term[t].bit), y),
+                                          _mm512_loadu_si512(term[t].mask), 0xf8); /* x | (y & mask) */
+        }
+        return x;
+    }
+    const __m512i b = _mm512_maskz_loadu_epi8(low_bytes(left > 64 ? left - 64 : 0), src + 64);
+    for (uint32_t t = 0; t < o->terms; t++) {
+        const __m512i y = _mm512_permutex2var_epi8(a, _mm512_loadu_si512(term[t].from), b);
+        x = _mm512_ternarylogic_epi64(x, _mm512_multishift_epi64_epi8(_mm512_loadu_si512(term[t].bit), y),
+                                      _mm512_loadu_si512(term[t].mask), 0xf8);
+    }
+    return x;
+}
+
+INLINE void pack_listed(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t units,
+                        const td_word_code *code, td_pack_words_fn rest)
+{
+    const td_word_list *const l = code->packs;
+    if (l && stride == (ptrdiff_t)code->bytes) {
+        const size_t from = (size_t)code->lanes * code->size * l->units, to = (size_t)code->bytes * l->units;
+        for (; units >= l->units; units -= l->units, memory += to, elems += from) {
+            const td_word_term *term = l->term;
+            for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
+                const td_word_output *o = &l->output[i];
+                const __mmask64 out = low_bytes(o->bytes);
+                __m512i x = run_output(o, term, elems + o->src, from - o->src);
+                if (code->keep)
+                    x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, memory + o->dst),
+                                                  _mm512_loadu_si512(o->kept), 0xf8);
+                _mm512_mask_storeu_epi8(memory + o->dst, out, x);
+            }
+        }
+    }
+    if (units)
+        rest(memory, stride, elems, units, code);
+}
+
+/* (x ^ top) - top in every container. */
+INLINE __m512i extend(__m512i x, __m512i top, unsigned size)
+{
+    x = _mm512_xor_si512(x, top);
+    return size == 1   ? _mm512_sub_epi8(x, top)
+           : size == 2 ? _mm512_sub_epi16(x, top)
+           : size == 4 ? _mm512_sub_epi32(x, top)
+                       : _mm512_sub_epi64(x, top);
+}
+
+INLINE __m512i top_of(const td_word_code *code)
+{
+    const uint64_t top = code->sign ? (uint64_t)1 << (code->bits - 1) : 0;
+    return code->size == 1   ? _mm512_set1_epi8((char)top)
+           : code->size == 2 ? _mm512_set1_epi16((short)top)
+           : code->size == 4 ? _mm512_set1_epi32((int)top)
+                             : _mm512_set1_epi64((long long)top);
+}
+
+INLINE void unpack_listed(unsigned char *elems, const unsigned char *memory, ptrdiff_t stride, size_t units,
+                          const td_word_code *code, td_unpack_words_fn rest)
+{
+    const td_word_list *const l = code->unpacks;
+    if (l && stride == (ptrdiff_t)code->bytes) {
+        const size_t to = (size_t)code->lanes * code->size * l->units, from = (size_t)code->bytes * l->units;
+        const __m512i top = top_of(code);
+        for (; units >= l->units; units -= l->units, memory += from, elems += to) {
+            const td_word_term *term = l->term;
+            for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
+                const td_word_output *o = &l->output[i];
+                const __m512i x = run_output(o, term, memory + o->src, from - o->src);
+                _mm512_mask_storeu_epi8(elems + o->dst, low_bytes(o->bytes), extend(x, top, code->size));
+            }
+        }
+    }
+    if (units)
+        rest(elems, memory, stride, units, code);
+}
+
+#define LISTED(container)                                                                                              \
+    TARGET TD_PACK_WORDS_KERNEL(container, vbmi)                                                                       \
+    {                                                                                                                  \
+        pack_listed(memory, stride, elems, units, code, td_pack_words_x##container##_avx2);                            \
+    }                                                                                                                  \
+    TARGET TD_UNPACK_WORDS_KERNEL(container, vbmi)                                                                     \
+    {                                                                                                                  \
+        unpack_listed(elems, memory, stride, units, code, td_unpack_words_x##container##_avx2);                        \
+    }
+LISTED(16)
+LISTED(32)
+LISTED(64)
+
+/* -- even units of bytes -- */
+
 TARGET TD_PACK_WORDS_KERNEL(8, vbmi)
 {
     const td_word_vectors *const v = code->vectors;
     if (!in_vectors(code, stride, units) || !v->packs) {
-        td_pack_words_x8_avx2(memory, stride, elems, units, code);
+        pack_listed(memory, stride, elems, units, code, td_pack_words_x8_avx2);
         return;
     }
     const __m512i elem_of = _mm512_loadu_si512(v->elem_of), room_of_word = _mm512_loadu_si512(v->room_of_word),
@@ -84,7 +186,7 @@ TARGET TD_UNPACK_WORDS_KERNEL(8, vbmi)
 {
     const td_word_vectors *const v = code->vectors;
     if (!in_vectors(code, stride, units)) {
-        td_unpack_words_x8_avx2(elems, memory, stride, units, code);
+        unpack_listed(elems, memory, stride, units, code, td_unpack_words_x8_avx2);
         return;
     }
     const __m512i word_of = _mm512_loadu_si512(v->word_of), room_of_elem = _mm512_loadu_si512(v->room_of_elem),
@@ -104,6 +206,9 @@ TARGET TD_UNPACK_WORDS_KERNEL(8, vbmi)
 
 void td_pack_words_init_vbmi(td_pack_words_kernels *kernels)
 {
-    kernels->pack_words_x8 = td_pack_words_x8_vbmi;
-    kernels->unpack_words_x8 = td_unpack_words_x8_vbmi;
+#define X(size)                                                                                                        \
+    kernels->pack_words_x##size = td_pack_words_x##size##_vbmi;                                                        \
+    kernels->unpack_words_x##size = td_unpack_words_x##size##_vbmi;
+    TD_PACK_WORDS_KERNELS(X)
+#undef X
 }

@@ -77,6 +77,10 @@ td_status td_word_code_make(const td_piece *place, size_t count, const unsigned 
                             td_word_code *code);
 void td_word_code_free(td_word_code *code);
 
+/* No pass: gives code->packs and code->unpacks to a code that has its parts, where lists are faster than its steps.
+ * Fails only with TD_NO_MEMORY. */
+td_status td_word_lists_make(td_word_code *code);
+
 void td_stages_free(td_plan *plan);
 
 /* The stage of data box `b` in one direction, or NULL. The box may lie elsewhere than where it was compiled for, as

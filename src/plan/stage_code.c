@@ -184,8 +184,10 @@ td_status td_word_code_make(const td_piece *place, size_t count, const unsigned 
     }
     make_steps(code);
     find_even(code);
-    const td_status status = find_kept(code, full, full_bytes);
-    return status ? status : make_vectors(code);
+    td_status status = find_kept(code, full, full_bytes);
+    if (!status)
+        status = make_vectors(code);
+    return status ? status : td_word_lists_make(code);
 }
 
 void td_word_code_free(td_word_code *code)
@@ -194,5 +196,7 @@ void td_word_code_free(td_word_code *code)
     free(code->step);
     free(code->keep);
     free(code->vectors);
+    free(code->packs);
+    free(code->unpacks);
     *code = (td_word_code){0};
 }
