@@ -37,11 +37,15 @@ typedef struct results {
     float min[MOST_BLOCKS + 1], max[MOST_BLOCKS + 1], by[5][MOST_BLOCKS + 1], rows[3][MOST_BLOCKS * LARGEST_BLOCK + 1];
     float ratio[MOST_BLOCKS + 1], inverse[MOST_BLOCKS + 1], span[2][MOST_BLOCKS + 1], zero[2][MOST_BLOCKS + 1];
     uint8_t power[5][MOST_BLOCKS + 1];
+    uint32_t amax_of_range[MOST_BLOCKS + 1];
+    float shares[2][MOST_BLOCKS + 1];
+    uint32_t look[4][3];
 } results;
 
 typedef struct inputs {
-    float row[MOST_BLOCKS * LARGEST_BLOCK + 3], finite[MOST_BLOCKS * LARGEST_BLOCK + 3], by[MOST_BLOCKS];
-    uint32_t amax[MOST_BLOCKS], exponent[MOST_BLOCKS];
+    float row[MOST_BLOCKS * LARGEST_BLOCK + 3], finite[MOST_BLOCKS * LARGEST_BLOCK + 3], by[MOST_BLOCKS],
+        scale[MOST_BLOCKS];
+    uint32_t amax[MOST_BLOCKS], within[MOST_BLOCKS], exponent[MOST_BLOCKS];
     size_t off;
     unsigned bits;
 } inputs;
@@ -58,8 +62,19 @@ static inputs make_inputs(size_t blocks, size_t block, uint32_t seed)
         in.by[j] = in.by[j] == 0 ? 1 : in.by[j];
         in.amax[j] = next(&seed) % 4 ? next(&seed) & 0x7fffffff : 0;
         in.exponent[j] = 254;
+        in.scale[j] = 0x1p-60F * (float)(1 + next(&seed) % 1000);
+        const float within = in.scale[j] * (next(&seed) % 64 ? 59.5F : 61); /* 60 is what is asked for */
+        memcpy(&in.within[j], &within, sizeof within);
     }
     return in;
+}
+
+/* Without what lies between its members. */
+static void put_look(td_block_look look, uint32_t *out)
+{
+    out[0] = look.amax;
+    out[1] = look.by;
+    out[2] = look.bounded;
 }
 
 static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size_t block, results *out)
@@ -67,12 +82,12 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
     const float *row = in->row + in->off, *finite = in->finite + in->off;
     memset(out, 0x5a, sizeof *out);
     for (size_t j = 0; j < blocks; j++) {
-        out->amax[j] = j % 3 ? 0 : in->amax[j] >> 1;
+        out->amax[j] = out->amax_of_range[j] = j % 3 ? 0 : in->amax[j] >> 1;
         out->min[j] = 1e30F;
         out->max[j] = -1e30F;
     }
     k->amax(out->amax, row, blocks, block);
-    k->range(out->min, out->max, row, blocks, block);
+    k->range(out->amax_of_range, out->min, out->max, row, blocks, block);
     k->mul(out->rows[0], finite, in->by, blocks, block);
     k->div(out->rows[1], finite, in->by, blocks, block);
     k->add(out->rows[2], finite, in->by, blocks, block);
@@ -87,6 +102,12 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
     }
     const td_ratio r = {.times = 1.5F, .over = 6, .again = 0.3F, .least = 0.01F, .most = 448, .inf_is_max = blocks % 2};
     k->ratio(out->ratio, in->amax, blocks, &r);
+    k->ratio(out->shares[0], in->amax, blocks, &(td_ratio){.times = 0.3F, .over = 7, .again = 1, .most = 1e30F});
+    k->ratio(out->shares[1], in->amax, blocks, &(td_ratio){.times = 0.3F, .over = 1, .again = 1, .most = 1e30F});
+    for (int divides = 0; divides < 2; divides++) {
+        put_look(k->look(in->amax, in->by, blocks, 1e30F, divides), out->look[divides]);
+        put_look(k->look(in->within, in->scale, blocks, divides ? 60 : 0x1p-97F, divides), out->look[2 + divides]);
+    }
     k->inverse(out->inverse, in->by, blocks, 3, 0.7F, 1e30F);
     for (int holds_zero = 0; holds_zero < 2; holds_zero++) {
         const td_span_rule s = {
@@ -104,6 +125,7 @@ static void check(const td_block_kernels *plain, const td_block_kernels *tried, 
     run(tried, &in, blocks, block, &got);
     assert_memory_equal(&expected, &got, sizeof got);
     assert_int_equal(got.amax[blocks], GUARD);
+    assert_memory_equal(got.amax_of_range, got.amax, sizeof got.amax);
     assert_int_equal(got.codes[blocks * block], GUARD);
     assert_int_equal(got.power[4][blocks], GUARD & 0xff);
     assert_memory_equal(&got.ratio[blocks], &got.rows[0][MOST_BLOCKS * LARGEST_BLOCK], sizeof(float));

@@ -4,7 +4,8 @@
  *
  * Rows of `blocks` blocks of `block` elements, j < blocks, i < block:
  *   amax     amax[j] = the largest of amax[j] and |row[j * block + i]|, as bits
- *   range    min[j] and max[j] = the least and the largest of themselves and row[j * block + i]; a NaN is passed over
+ *   range    the same, and min[j] and max[j] = the least and the largest of themselves and row[j * block + i]; a NaN is
+ *            passed over
  *   mul      dst[j * block + i] = row[j * block + i] * by[j]
  *   div      dst[j * block + i] = row[j * block + i] / by[j]
  *   add      dst[j * block + i] = row[j * block + i], rounded to a whole number, to nearest even, + by[j]
@@ -18,6 +19,8 @@
  *            0, and 2 / codes where that is all it holds
  *   zero     dst[j] = -min[j] / by[j], to the nearest whole number from 0 to `codes`; with holds_zero of such a range,
  *            whose minimum is taken for -1 where it holds nothing but 0
+ *   look     the largest of amax[j] and of |by[j]|, as bits, and whether all blocks are bounded: amax[j] * by[j] < most,
+ *            or with `divides` amax[j] <= by[j] * most
  * ratio and span give NaN where amax[j] is that of a NaN or, without inf_is_max, of an infinity. */
 #ifndef TD_KERNELS_BLOCK_H
 #define TD_KERNELS_BLOCK_H
@@ -56,9 +59,14 @@ typedef struct td_span_rule {
     bool holds_zero, inf_is_max;
 } td_span_rule;
 
+typedef struct td_block_look {
+    uint32_t amax, by;
+    bool bounded;
+} td_block_look;
+
 typedef struct td_block_kernels {
     void (*amax)(uint32_t *amax, const float *row, size_t blocks, size_t block);
-    void (*range)(float *min, float *max, const float *row, size_t blocks, size_t block);
+    void (*range)(uint32_t *amax, float *min, float *max, const float *row, size_t blocks, size_t block);
     void (*mul)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
     void (*div)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
     void (*add)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
@@ -69,6 +77,7 @@ typedef struct td_block_kernels {
     void (*span)(float *dst, const uint32_t *amax, const float *min, const float *max, size_t blocks,
                  const td_span_rule *p);
     void (*zero)(float *dst, const float *min, const float *max, const float *by, size_t blocks, const td_span_rule *p);
+    td_block_look (*look)(const uint32_t *amax, const float *by, size_t blocks, float most, bool divides);
 } td_block_kernels;
 
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */

@@ -130,14 +130,15 @@ INLINE size_t range_eights(float *min, float *max, const float *row, size_t bloc
     return j;
 }
 
-TARGET static void range_avx2(float *min, float *max, const float *row, size_t blocks, size_t block)
+TARGET static void range_avx2(uint32_t *amax, float *min, float *max, const float *row, size_t blocks, size_t block)
 {
     const size_t done = block == 16    ? range_eights(min, max, row, blocks, 16)
                         : block == 32  ? range_eights(min, max, row, blocks, 32)
                         : block == 128 ? range_eights(min, max, row, blocks, 128)
                                        : 0;
+    amax_avx2(amax, row, done, block);
     if (done < blocks)
-        range_rows(min + done, max + done, row + done * block, blocks - done, block);
+        range_rows(amax + done, min + done, max + done, row + done * block, blocks - done, block);
 }
 
 /* -- powers of two, of eight blocks at a time, as power_of of block.inc -- */

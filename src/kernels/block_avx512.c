@@ -72,38 +72,71 @@ TARGET static void amax_avx512(uint32_t *amax, const float *row, size_t blocks, 
 
 /* -- ranges: in the order of range_of, which decides between the two zeros -- */
 
-INLINE float least_of(__m512 v)
+INLINE __m512 better(__m512 a, __m512 b, const bool largest)
 {
-    const __m256 a = _mm256_min_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
-    const __m128 b = _mm_min_ps(_mm256_extractf128_ps(a, 1), _mm256_castps256_ps128(a));
-    const __m128 c = _mm_min_ps(_mm_movehl_ps(b, b), b);
-    return _mm_cvtss_f32(_mm_min_ss(_mm_movehdup_ps(c), c));
+    return largest ? _mm512_max_ps(a, b) : _mm512_min_ps(a, b); /* the second where one is a NaN */
 }
 
-INLINE float largest_of(__m512 v)
+/* One vector of each of 16 blocks to the least or largest of each: upper halves against lower ones, of two blocks in
+ * one, until a vector has one of each. */
+INLINE __m512 best_of_16(const __m512 *v, const bool largest)
 {
-    const __m256 a = _mm256_max_ps(_mm512_extractf32x8_ps(v, 1), _mm512_castps512_ps256(v));
-    const __m128 b = _mm_max_ps(_mm256_extractf128_ps(a, 1), _mm256_castps256_ps128(a));
-    const __m128 c = _mm_max_ps(_mm_movehl_ps(b, b), b);
-    return _mm_cvtss_f32(_mm_max_ss(_mm_movehdup_ps(c), c));
-}
-
-TARGET static void range_avx512(float *min, float *max, const float *row, size_t blocks, size_t block)
-{
-    if (block % 16) {
-        range_rows(min, max, row, blocks, block);
-        return;
+    __m512 eight[8], four[4], two[2];
+    for (size_t i = 0; i < 8; i++) {
+        const __m512 a = v[i / 2 + i % 2 * 8], b = v[i / 2 + i % 2 * 8 + 4];
+        eight[i] = better(_mm512_shuffle_f32x4(a, b, 0xee), _mm512_shuffle_f32x4(a, b, 0x44), largest);
     }
-    for (size_t j = 0; j < blocks; j++, row += block) {
-        __m512 low = _mm512_set1_ps(min[j]), high = _mm512_set1_ps(max[j]);
-        for (size_t i = 0; i < block; i += 16) {
-            const __m512 x = _mm512_loadu_ps(row + i);
-            low = _mm512_min_ps(x, low); /* the second of the two where one is a NaN */
-            high = _mm512_max_ps(x, high);
+    for (size_t i = 0; i < 4; i++)
+        four[i] = better(_mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0xdd),
+                         _mm512_shuffle_f32x4(eight[2 * i], eight[2 * i + 1], 0x88), largest);
+    for (size_t i = 0; i < 2; i++)
+        two[i] = better(_mm512_shuffle_ps(four[2 * i], four[2 * i + 1], 0xee),
+                        _mm512_shuffle_ps(four[2 * i], four[2 * i + 1], 0x44), largest);
+    return better(_mm512_shuffle_ps(two[0], two[1], 0xdd), _mm512_shuffle_ps(two[0], two[1], 0x88), largest);
+}
+
+/* `count` blocks, 16 at most, of a multiple of 16 elements; what is in the places of the others is not looked at. */
+INLINE void range_16(uint32_t *amax, float *min, float *max, const float *row, const size_t block, size_t count)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    const __mmask16 own = (__mmask16)((1U << count) - 1);
+    __m512 low[16], high[16];
+    __m512i most[16];
+    for (size_t k = 0; k < 16; k++) {
+        low[k] = _mm512_set1_ps(min[k < count ? k : 0]);
+        high[k] = _mm512_set1_ps(max[k < count ? k : 0]);
+        most[k] = _mm512_setzero_si512();
+        for (size_t i = 0; i < block && k < count; i += 16, row += 16) {
+            const __m512 x = _mm512_loadu_ps(row);
+            low[k] = better(x, low[k], false);
+            high[k] = better(x, high[k], true);
+            most[k] = more_of(most[k], _mm512_and_si512(_mm512_castps_si512(x), magnitude));
         }
-        min[j] = least_of(low);
-        max[j] = largest_of(high);
     }
+    _mm512_mask_storeu_ps(min, own, best_of_16(low, false));
+    _mm512_mask_storeu_ps(max, own, best_of_16(high, true));
+    _mm512_mask_storeu_epi32(amax, own, more_of(_mm512_maskz_loadu_epi32(own, amax), most_of_16(most)));
+}
+
+INLINE void range_wide(uint32_t *amax, float *min, float *max, const float *row, size_t blocks, const size_t block)
+{
+    size_t j = 0;
+    for (; j + 16 <= blocks; j += 16)
+        range_16(amax + j, min + j, max + j, row + j * block, block, 16);
+    if (j < blocks)
+        range_16(amax + j, min + j, max + j, row + j * block, block, blocks - j);
+}
+
+TARGET static void range_avx512(uint32_t *amax, float *min, float *max, const float *row, size_t blocks, size_t block)
+{
+    if (block == 32)
+        range_wide(amax, min, max, row, blocks, 32);
+    else if (block == 128)
+        range_wide(amax, min, max, row, blocks, 128);
+    else if (block % 16 == 0)
+        range_wide(amax, min, max, row, blocks, block);
+    else
+        range_rows(amax, min, max, row, blocks, block);
 }
 
 /* -- powers of two -- */

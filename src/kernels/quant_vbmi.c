@@ -227,43 +227,49 @@ TARGET static void floats_vbmi(uint8_t *dst, const float *row, const float *by, 
 
 #define INVERSES 64 /* blocks whose inverses are found at once */
 
-/* False where one is no normal number, nor 0. */
-INLINE bool inverses_of(const float *by, size_t blocks, float *inverse)
+/* What a block's elements go by: the inverse of its scale, and what rounds them, a number past all fractions with the
+ * zero point in it. */
+typedef struct int_rule {
+    float inverse[INVERSES], large[INVERSES];
+} int_rule;
+
+/* False where an inverse is no normal number, nor 0. */
+INLINE bool int_rules(const float *by, const float *zero, size_t blocks, int_rule *r)
 {
     unsigned odd = 0;
     for (size_t j = 0; j < blocks; j++) {
-        inverse[j] = 1 / by[j];
-        const float magnitude = fabsf(inverse[j]);
+        r->inverse[j] = 1 / by[j];
+        const float magnitude = fabsf(r->inverse[j]);
         odd |= !((magnitude >= 0x1p-126F) & (magnitude <= 0x1p126F)) & (magnitude != 0);
     }
+    for (size_t j = 0; j < blocks; j++)
+        r->large[j] = zero ? LARGE + zero[j] : LARGE;
     return !odd;
 }
 
-/* As ints_wide, 64 elements at a time: codes are put together in bytes, where zero points are added. */
-INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const float *inverse, const float *zero,
+/* As ints_wide, 64 elements at a time: codes are put together in bytes. A zero point that is part of the sum leaves its
+ * rounding as it is but for ties, which are close to a half. */
+INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const int_rule *r, const float *zero,
                     size_t blocks, const size_t block, const td_quant *q, const bool bounded)
 {
-    const __m512 large = _mm512_set1_ps(LARGE), most = _mm512_set1_ps(CLAMP);
+    const __m512 most = _mm512_set1_ps(CLAMP), half = _mm512_set1_ps(CLOSE_IN_CLAMP);
     const __m512i low = _mm512_set1_epi8((char)q->low), high = _mm512_set1_epi8((char)q->high),
-                  first = _mm512_load_si512(first_bytes), magnitude = _mm512_set1_epi32(0x7fffffff),
-                  half = _mm512_set1_epi32((int)bits_of(CLOSE_IN_CLAMP));
+                  first = _mm512_load_si512(first_bytes);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64, dst += 64) {
-        __m512i sum[4], add[4], close = _mm512_setzero_si512();
+        __m512i sum[4];
+        __m512 close = _mm512_setzero_ps();
         for (size_t k = 0; k < 4; k++) {
-            const __m512 by_inverse = _mm512_set1_ps(inverse[(at + 16 * k) / block]);
-            const __m512 product = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), by_inverse);
+            const size_t j = (at + 16 * k) / block;
+            const __m512 product = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(r->inverse[j]));
             const __m512 quotient = bounded ? product : _mm512_range_ps(product, most, 2); /* the smaller magnitude */
-            const __m512i rest = _mm512_castps_si512(_mm512_reduce_ps(quotient, 8)); /* less the nearest integer */
+            const __m512 large = _mm512_set1_ps(r->large[j]), whole = _mm512_add_ps(quotient, large);
             _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
-            sum[k] = _mm512_castps_si512(_mm512_add_ps(quotient, large));
-            close = _mm512_max_epu32(close, _mm512_and_si512(rest, magnitude));
-            add[k] = _mm512_set1_epi32(zero ? (int)zero[(at + 16 * k) / block] : 0);
+            sum[k] = _mm512_castps_si512(whole);
+            close = _mm512_range_ps(close, _mm512_sub_ps(quotient, _mm512_sub_ps(whole, large)), 0xb); /* the larger */
         }
-        __m512i code = bytes_of_four(sum, first);
-        if (zero)
-            code = _mm512_adds_epi8(code, bytes_of_four(add, first));
+        const __m512i code = bytes_of_four(sum, first);
         _mm512_storeu_si512(dst, _mm512_min_epi8(_mm512_max_epi8(code, low), high));
-        if (_mm512_cmpge_epu32_mask(close, half))
+        if (_mm512_cmp_ps_mask(close, half, _CMP_NLT_UQ))
             for (size_t k = 0; k < 64; k += block < 64 ? block : 64) {
                 const size_t j = (at + k) / block;
                 ints_of(dst + k, row + k, by + j, zero ? zero + j : NULL, 1, block < 64 ? block : 64, q);
@@ -271,14 +277,14 @@ INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const float
     }
 }
 
-#define INTS_64(size, bounded) ints_64(dst, row, by, inverse, zero, done, size, q, bounded)
+#define INTS_64(size, bounded) ints_64(dst, row, by, &rule, zero, done, size, q, bounded)
 
 INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
                          size_t block, const td_quant *q, bool bounded)
 {
-    float inverse[INVERSES];
+    int_rule rule;
     const size_t most = blocks < INVERSES ? blocks : INVERSES, done = most * block / 64 * 64 / block;
-    if (!inverses_of(by, done, inverse))
+    if (!int_rules(by, zero, done, &rule))
         ints_of(dst, row, by, zero, done, block, q);
     else if (block == 32 && bounded)
         INTS_64(32, true);

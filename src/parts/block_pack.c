@@ -165,14 +165,15 @@ static void scan_row(const td_block_work *w, td_strip *s, const float *row, size
     const td_block_kernels *k = &w->scaler.kernels;
     td_block_scales *b = &s->scales;
     const size_t whole = n / block, rest = n % block;
+    if (w->packing->zeros) {
+        k->range(b->amax, b->min, b->max, row, whole, block);
+        if (rest)
+            k->range(b->amax + whole, b->min + whole, b->max + whole, row + whole * block, 1, rest);
+        return;
+    }
     k->amax(b->amax, row, whole, block);
     if (rest)
         k->amax(b->amax + whole, row + whole * block, 1, rest);
-    if (!w->packing->zeros)
-        return;
-    k->range(b->min, b->max, row, whole, block);
-    if (rest)
-        k->range(b->min + whole, b->max + whole, row + whole * block, 1, rest);
 }
 
 /* Super blocks, of which a strip has whole ones: codes of elements, scales and minimums as td_ggml_encode leaves them,
@@ -204,31 +205,19 @@ static void pack_ggml(const td_block_work *w, td_strip *s, const td_band *b, con
     put_codes(w->parts.elems, elem, s->codes, n);
 }
 
-/* Rules that make powers of two leave no product that is not. */
-static bool is_bounded(const td_block_work *w, const td_strip *s, size_t blocks)
-{
-    const bool divides = w->quant.divides;
-    const float most = divides ? 60 : 2 * w->scaler.largest;
-    unsigned past = 0;
-    for (size_t j = 0; j < blocks; j++) {
-        float amax = 0;
-        memcpy(&amax, &s->scales.amax[j], sizeof amax);
-        past |= !(divides ? amax <= s->scales.by[j] * most : amax * s->scales.by[j] < most);
-    }
-    return !past;
-}
-
-/* Infinities and NaNs, which the kernels do not know, among what blocks hold and among scales. */
+/* Infinities and NaNs, which the kernels do not know, among what blocks hold and among scales. Rules that make powers of
+ * two leave no product that is not bounded. */
 static void look_at_scales(const td_block_work *w, td_strip *s, size_t blocks)
 {
-    uint32_t most = 0, most_by = 0;
-    for (size_t j = 0; j < blocks; j++)
-        most = s->scales.amax[j] > most ? s->scales.amax[j] : most;
-    if (w->packing->rule != TD_RULE_SHARED)
-        w->scaler.kernels.amax(&most_by, s->scales.by, 1, blocks);
-    s->any_nan = most_by > INF_BITS;
-    s->any_inf = most >= INF_BITS || s->any_nan;
-    s->bounded = w->quant.powers || is_bounded(w, s, blocks);
+    const bool divides = w->quant.divides;
+    s->any_nan = s->any_inf = s->bounded = false;
+    if (w->packing->rule == TD_RULE_SHARED)
+        return;
+    const td_block_look look =
+        w->scaler.kernels.look(s->scales.amax, s->scales.by, blocks, divides ? 60 : 2 * w->scaler.largest, divides);
+    s->any_nan = look.by > INF_BITS;
+    s->any_inf = look.amax >= INF_BITS || s->any_nan;
+    s->bounded = w->quant.powers || look.bounded;
 }
 
 static void put_scales(const td_block_work *w, const td_strip *s, uint64_t first, size_t blocks)
