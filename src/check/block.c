@@ -38,7 +38,8 @@ typedef struct results {
     float ratio[MOST_BLOCKS + 1], inverse[MOST_BLOCKS + 1], span[2][MOST_BLOCKS + 1], zero[2][MOST_BLOCKS + 1];
     uint8_t power[5][MOST_BLOCKS + 1];
     uint32_t amax_of_range[MOST_BLOCKS + 1];
-    float shares[2][MOST_BLOCKS + 1];
+    float shares[2][MOST_BLOCKS + 1], chain_by[3][MOST_BLOCKS + 1];
+    uint8_t chain[3][MOST_BLOCKS + 1];
     uint32_t look[4][3];
 } results;
 
@@ -104,6 +105,16 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
     k->ratio(out->ratio, in->amax, blocks, &r);
     k->ratio(out->shares[0], in->amax, blocks, &(td_ratio){.times = 0.3F, .over = 7, .again = 1, .most = 1e30F});
     k->ratio(out->shares[1], in->amax, blocks, &(td_ratio){.times = 0.3F, .over = 1, .again = 1, .most = 1e30F});
+    for (int n = 0; n < 3; n++) {
+        const td_chain c = {.ratio = {n ? 0.3F : 0.7F, n ? 6 : 1, n > 1 ? 0.3F : 1, 0x1p-6F * (n > 1), 448, blocks % 2},
+                            .one = n ? 3 : 1,
+                            .times = 0.7F,
+                            .most = 1e30F,
+                            .man_bits = 3,
+                            .least_bits = (127 - 6) << 23,
+                            .nan = 0x7f};
+        k->chain(out->chain[n], out->chain_by[n], n ? in->amax : in->within, blocks, &c);
+    }
     for (int divides = 0; divides < 2; divides++) {
         put_look(k->look(in->amax, in->by, blocks, 1e30F, divides), out->look[divides]);
         put_look(k->look(in->within, in->scale, blocks, divides ? 60 : 0x1p-97F, divides), out->look[2 + divides]);

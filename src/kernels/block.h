@@ -15,6 +15,8 @@
  *   power    code[j] = the e8m0 scale of a block whose amax is amax[j], by a rule; by[j] = 1 / scale
  *   ratio    dst[j] = amax[j] * times / over / again, each rounded to f32, at least `least` and at most `most`
  *   inverse  dst[j] = one / (by[j] * times), at most `most`
+ *   chain    both, with the quotient of ratio rounded to a float of up to 8 bits in between, to nearest even: code[j] is
+ *            its code, and by[j] the inverse of its value; no quotient is past the largest such float
  *   span     dst[j] = (max[j] - min[j], at least `least`) / codes; with holds_zero of a range that is widened to hold
  *            0, and 2 / codes where that is all it holds
  *   zero     dst[j] = -min[j] / by[j], to the nearest whole number from 0 to `codes`; with holds_zero of such a range,
@@ -53,6 +55,14 @@ typedef struct td_ratio {
     bool inf_is_max;
 } td_ratio;
 
+typedef struct td_chain {
+    td_ratio ratio;
+    float one, times, most; /* of inverse */
+    unsigned man_bits;      /* of the float: of its mantissa, its smallest normal number as bits, the code of a NaN */
+    uint32_t least_bits;
+    uint8_t nan;
+} td_chain;
+
 typedef struct td_span_rule {
     float codes; /* the highest code */
     float least;
@@ -74,6 +84,7 @@ typedef struct td_block_kernels {
     void (*power)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p);
     void (*ratio)(float *dst, const uint32_t *amax, size_t blocks, const td_ratio *p);
     void (*inverse)(float *dst, const float *by, size_t blocks, float one, float times, float most);
+    void (*chain)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_chain *p);
     void (*span)(float *dst, const uint32_t *amax, const float *min, const float *max, size_t blocks,
                  const td_span_rule *p);
     void (*zero)(float *dst, const float *min, const float *max, const float *by, size_t blocks, const td_span_rule *p);

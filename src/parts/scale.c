@@ -53,56 +53,75 @@ static void find_mapped(const td_scaler *s, td_block_scales *b, size_t blocks, f
     }
 }
 
-static void find_quotients(const td_scaler *s, td_block_scales *b, size_t blocks)
+static td_ratio ratio_rule(const td_scaler *s)
 {
-    if (s->packing->map) {
-        find_mapped(s, b, blocks, 1);
-        return;
-    }
-    const td_span_rule spans = span_rule(s);
     td_ratio r = {.times = 1,
                   .over = s->largest,
                   .again = 1,
                   .least = -INFINITY,
                   .most = INFINITY,
                   .inf_is_max = s->packing->inf_is_max};
-    switch (s->packing->rule) {
-    case TD_RULE_GPTQ:
-    case TD_RULE_AWQ:
-        s->kernels.span(b->exact, b->amax, b->min, b->max, blocks, &spans);
-        return;
-    case TD_RULE_TE:
+    if (s->packing->rule == TD_RULE_TE) {
         r.times = s->tensor_inverse * s->inverse;
         r.over = 1;
         r.most = s->scale_max;
-        break;
-    case TD_RULE_TORCHAO:
+    } else if (s->packing->rule == TD_RULE_TORCHAO) {
         r.again = s->tensor_scale;
         r.least = s->scale_min;
         r.most = s->scale_max;
-        break;
-    default:
-        break;
     }
-    s->kernels.ratio(b->exact, b->amax, blocks, &r);
+    return r;
+}
+
+static void find_quotients(const td_scaler *s, td_block_scales *b, size_t blocks)
+{
+    const td_span_rule spans = span_rule(s);
+    const td_ratio ratio = ratio_rule(s);
+    if (s->packing->map)
+        find_mapped(s, b, blocks, 1);
+    else if (s->packing->rule == TD_RULE_GPTQ || s->packing->rule == TD_RULE_AWQ)
+        s->kernels.span(b->exact, b->amax, b->min, b->max, blocks, &spans);
+    else
+        s->kernels.ratio(b->exact, b->amax, blocks, &ratio);
 }
 
 /* -- what elements are multiplied or divided by -- */
 
+/* The rules that multiply by an inverse of the scale and of that of the tensor: td_block_kernels' inverse. */
+static td_chain chain_rule(const td_scaler *s)
+{
+    const bool te = s->packing->rule == TD_RULE_TE;
+    return (td_chain){.ratio = ratio_rule(s),
+                      .one = te ? 1 : 1 / s->tensor_scale,
+                      .times = te ? s->tensor_scale : 1,
+                      .most = te ? FLT_MAX : INFINITY};
+}
+
+/* Where scales are floats of 8 bits, such as e4m3. */
+static void find_chain(td_scaler *s)
+{
+    const td_packing *k = s->packing;
+    const td_dtype t = k->scale;
+    s->chained = !k->map && (k->rule == TD_RULE_TE || k->rule == TD_RULE_TORCHAO) && t.kind == TD_KIND_FLOAT &&
+                 t.bits == 8 && t.man_bits >= 2 && t.man_bits <= 3 && t.exp_bits + t.man_bits == 7;
+    if (!s->chained)
+        return;
+    s->chain = chain_rule(s);
+    s->chain.man_bits = t.man_bits;
+    s->chain.nan = (uint8_t)td_dtype_nan_bits(t);
+    memcpy(&s->chain.least_bits, &s->scale_min, sizeof s->scale_min);
+}
+
 static void find_by(const td_scaler *s, td_block_scales *b, size_t blocks)
 {
-    switch (s->packing->rule) {
-    case TD_RULE_TE:
-        s->kernels.inverse(b->by, b->stored, blocks, 1, s->tensor_scale, FLT_MAX);
-        break;
-    case TD_RULE_TORCHAO:
-        s->kernels.inverse(b->by, b->stored, blocks, 1 / s->tensor_scale, 1, INFINITY);
-        break;
-    default: /* where every element comes back as 0, so are the codes */
-        for (size_t j = 0; j < blocks; j++) {
-            const float by = s->packing->exact_codes ? b->exact[j] : b->stored[j];
-            b->by[j] = b->stored[j] == 0 ? INFINITY : by;
-        }
+    if (s->packing->rule == TD_RULE_TE || s->packing->rule == TD_RULE_TORCHAO) {
+        const td_chain c = chain_rule(s);
+        s->kernels.inverse(b->by, b->stored, blocks, c.one, c.times, c.most);
+        return;
+    }
+    for (size_t j = 0; j < blocks; j++) { /* where every element comes back as 0, so are the codes */
+        const float by = s->packing->exact_codes ? b->exact[j] : b->stored[j];
+        b->by[j] = b->stored[j] == 0 ? INFINITY : by;
     }
 }
 
@@ -167,7 +186,8 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
 {
     make(packing, s);
     find_tensor_scale(packing, amax_bits, s);
-    if (packing->rule > TD_RULE_NEAREST && packing->rule != TD_RULE_SHARED) {
+    find_chain(s);
+    if (!s->chained && packing->rule > TD_RULE_NEAREST && packing->rule != TD_RULE_SHARED) {
         bind(packing->scale, TD_TO_MEMORY, &s->encode);
         bind(packing->scale, TD_TO_TENSOR, &s->decode);
     }
@@ -202,6 +222,10 @@ void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks)
         b->amax[j] = b->amax[j] ? b->amax[j] : 1U << MAN_BITS;
     if (s->packing->rule <= TD_RULE_NEAREST) {
         s->kernels.power(b->packed, b->by, b->amax, blocks, &s->power);
+        return;
+    }
+    if (s->chained) {
+        s->kernels.chain(b->packed, b->by, b->amax, blocks, &s->chain);
         return;
     }
     find_quotients(s, b, blocks);

@@ -20,9 +20,11 @@ typedef struct td_scaler {
     float codes;            /* of an unsigned element: the highest */
     float tensor_scale;     /* of the whole tensor: what elements are multiplied by on the way back; 1 without one */
     float tensor_inverse;   /* what TransformerEngine calls S_enc */
-    float scale_max, scale_min;            /* the largest and the smallest normal scale */
-    float amax, most;                      /* global=amax: of the tensor, and what it is mapped to */
-    td_convert encode, decode;             /* f32 to scales, and back */
+    float scale_max, scale_min; /* the largest and the smallest normal scale */
+    float amax, most;           /* global=amax: of the tensor, and what it is mapped to */
+    td_convert encode, decode;  /* f32 to scales, and back */
+    bool chained;               /* from amax to codes, and to what elements are multiplied by, in one step */
+    td_chain chain;
     td_convert encode_super, decode_super; /* and to the numbers above them, where there are any */
 } td_scaler;
 
