@@ -73,12 +73,6 @@ static const uint8_t first_bytes[64]
     __attribute__((aligned(64))) = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
                                     64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 
-/* And those of words. */
-static const uint8_t even_bytes[64] __attribute__((aligned(64))) = {
-    0,  2,  4,  6,  8,  10, 12,  14,  16,  18,  20,  22,  24,  26,  28,  30,  32,  34,  36,  38, 40, 42,
-    44, 46, 48, 50, 52, 54, 56,  58,  60,  62,  64,  66,  68,  70,  72,  74,  76,  78,  80,  82, 84, 86,
-    88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120, 122, 124, 126};
-
 /* One byte of every element of four vectors, from the place that `at` names for the first. */
 INLINE __m512i bytes_of_four(const __m512i *v, __m512i at)
 {
@@ -133,55 +127,71 @@ FORMAT_64(e4m3_64, 3, 8)
 /* -- e2m1 -- */
 
 /* Bounded products go to codes by a table: from a quarter on, five binades of the exponent, two bits of the mantissa,
- * and whether the others are all 0, are what the code depends on. In words, half as many operations do that. */
+ * and whether the others are all 0, are what the code depends on. In words, half as many operations do that; two words
+ * of two vectors lie in one element, then four bytes, which one permutation puts in order. */
 static const uint8_t e2m1_table[64] __attribute__((aligned(64))) = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4,
     4, 4, 4, 5, 5, 5, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
 
 #define EIGHTH 124 /* the exponent field of the binade below a quarter */
 
-/* The upper halves of the elements of two vectors. */
-INLINE __m512i upper_words(__m512i a, __m512i b)
+/* Where the bytes of four vectors are that e2m1_words puts together. */
+static const uint8_t interleaved[64] __attribute__((aligned(64))) = {
+    0,  4,  8,  12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 2,  6,  10, 14, 18, 22,
+    26, 30, 34, 38, 42, 46, 50, 54, 58, 62, 1,  5,  9,  13, 17, 21, 25, 29, 33, 37, 41, 45,
+    49, 53, 57, 61, 3,  7,  11, 15, 19, 23, 27, 31, 35, 39, 43, 47, 51, 55, 59, 63};
+
+/* Bits of the second where the first has them, else of the third. */
+INLINE __m512i chosen(__m512i where, __m512i a, __m512i b)
 {
-    const __m512i odd = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25,
-                                         23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-    return _mm512_permutex2var_epi16(a, odd, b);
+    return _mm512_ternarylogic_epi32(where, a, b, 0xca);
 }
 
-/* Magnitudes from a power of two on, eight steps in a binade but for the last bit; nothing below it. */
-INLINE __m512i steps_of(__m512i words, __m512i base)
+INLINE __m512i with_bits(__m512i a, __m512i b, __m512i which)
 {
-    const __m512i magnitude = _mm512_and_si512(words, _mm512_set1_epi16(0x7fff));
-    return _mm512_srli_epi16(_mm512_subs_epu16(magnitude, base), 5);
+    return _mm512_ternarylogic_epi32(a, b, which, 0xf8);
+}
+
+/* Bit 20 set where it or any bit below is. */
+INLINE __m512i with_rest(__m512i x)
+{
+    return with_bits(x, _mm512_add_epi32(x, _mm512_set1_epi32(0xfffff)), _mm512_set1_epi32(0x100000));
+}
+
+/* The upper halves of the elements of two vectors, in turn. */
+INLINE __m512i interleaved_words(__m512i a, __m512i b)
+{
+    return chosen(_mm512_set1_epi32((int)0xffff0000U), b, _mm512_srli_epi32(a, 16));
+}
+
+/* Magnitudes from a power of two on, 16 places in a binade at bits 4 and up; nothing below it. */
+INLINE __m512i places_of(__m512i words, __m512i base)
+{
+    return _mm512_subs_epu16(_mm512_and_si512(words, _mm512_set1_epi16(0x7fff)), base);
 }
 
 INLINE void e2m1_words(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
                        const bool powers)
 {
-    const __m512i rest = _mm512_set1_epi32(0x1fffff), table = _mm512_load_si512(e2m1_table), one = _mm512_set1_epi8(1),
-                  sign = _mm512_set1_epi8(8);
-    const __m512i even = _mm512_load_si512(even_bytes);
+    const __m512i table = _mm512_load_si512(e2m1_table), order = _mm512_load_si512(interleaved),
+                  sign = _mm512_set1_epi8(8), upper = _mm512_set1_epi16((short)0xff00);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
         __m512i x[4], base[2];
-        __mmask64 more[4];
         for (size_t k = 0; k < 4; k++) {
             const float scale = by[(at + 16 * k) / block];
             const __m512 value = _mm512_loadu_ps(row + 16 * k);
             _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
-            x[k] = _mm512_castps_si512(powers ? value : _mm512_mul_ps(value, _mm512_set1_ps(scale)));
-            more[k] = _mm512_test_epi32_mask(x[k], rest);
+            x[k] = with_rest(_mm512_castps_si512(powers ? value : _mm512_mul_ps(value, _mm512_set1_ps(scale))));
             if (k % 2 == 0) /* with powers, a block is two vectors; their exponents begin elsewhere */
                 base[k / 2] =
                     _mm512_set1_epi16((short)((powers ? EIGHTH + 127 - (bits_of(scale) >> 23) : EIGHTH) << 7));
         }
-        const __m512i low = upper_words(x[0], x[1]), high = upper_words(x[2], x[3]);
-        const __m512i steps = _mm512_permutex2var_epi8(steps_of(low, base[0]), even, steps_of(high, base[1]));
-        const __mmask64 any = more[0] | more[1] << 16 | more[2] << 32 | more[3] << 48;
-        const __m512i place =
-            _mm512_mask_add_epi8(_mm512_add_epi8(steps, steps), any, _mm512_add_epi8(steps, steps), one);
-        const __m512i code = _mm512_permutexvar_epi8(place, table);
-        const __mmask64 below = (__mmask64)_mm512_movepi16_mask(high) << 32 | _mm512_movepi16_mask(low);
-        _mm512_storeu_si512(dst + at, _mm512_mask_add_epi8(code, below, code, sign));
+        const __m512i low = interleaved_words(x[0], x[1]), high = interleaved_words(x[2], x[3]);
+        const __m512i place = with_bits(_mm512_srli_epi16(places_of(low, base[0]), 4),
+                                        _mm512_slli_epi16(places_of(high, base[1]), 4), upper);
+        const __m512i signs = _mm512_srli_epi16(chosen(upper, high, _mm512_srli_epi16(low, 8)), 4);
+        const __m512i code = with_bits(_mm512_permutexvar_epi8(place, table), signs, sign);
+        _mm512_storeu_si512(dst + at, _mm512_permutexvar_epi8(order, code));
     }
 }
 
