@@ -15,14 +15,14 @@
  *   power    code[j] = the e8m0 scale of a block whose amax is amax[j], by a rule; by[j] = 1 / scale
  *   ratio    dst[j] = amax[j] * times / over / again, each rounded to f32, at least `least` and at most `most`
  *   inverse  dst[j] = one / (by[j] * times), at most `most`
- *   chain    both, with the quotient of ratio rounded to a float of up to 8 bits in between, to nearest even: code[j] is
- *            its code, and by[j] the inverse of its value; no quotient is past the largest such float
+ *   chain    both, with the quotient of ratio rounded to a float of up to 8 bits in between, to nearest even: code[j]
+ *            is its code, and by[j] the inverse of its value; no quotient is past the largest such float
  *   span     dst[j] = (max[j] - min[j], at least `least`) / codes; with holds_zero of a range that is widened to hold
  *            0, and 2 / codes where that is all it holds
  *   zero     dst[j] = -min[j] / by[j], to the nearest whole number from 0 to `codes`; with holds_zero of such a range,
  *            whose minimum is taken for -1 where it holds nothing but 0
- *   look     the largest of amax[j] and of |by[j]|, as bits, and whether all blocks are bounded: amax[j] * by[j] < most,
- *            or with `divides` amax[j] <= by[j] * most
+ *   look     the largest of amax[j] and of |by[j]|, as bits, and whether all blocks are bounded:
+ *            amax[j] * by[j] < most, or with `divides` amax[j] <= by[j] * most
  * ratio and span give NaN where amax[j] is that of a NaN or, without inf_is_max, of an infinity. */
 #ifndef TD_KERNELS_BLOCK_H
 #define TD_KERNELS_BLOCK_H

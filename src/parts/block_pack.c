@@ -205,8 +205,8 @@ static void pack_ggml(const td_block_work *w, td_strip *s, const td_band *b, con
     put_codes(w->parts.elems, elem, s->codes, n);
 }
 
-/* Infinities and NaNs, which the kernels do not know, among what blocks hold and among scales. Rules that make powers of
- * two leave no product that is not bounded. */
+/* Infinities and NaNs, which the kernels do not know, among what blocks hold and among scales. Rules that make powers
+ * of two leave no product that is not bounded. */
 static void look_at_scales(const td_block_work *w, td_strip *s, size_t blocks)
 {
     const bool divides = w->quant.divides;

@@ -59,7 +59,6 @@ static td_status check_scale(const td_as *as, const td_convert *c)
 td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction direction, const td_scale_axis *axis,
                           td_convert *out)
 {
-    static const char *const over_names[] = {"", "", "", " error", ""};
     td_convert *c = out;
     char name[TD_DTYPE_NAME_BYTES];
     memset(c, 0, offsetof(td_convert, table)); /* the table is filled where it is used */
@@ -83,8 +82,10 @@ td_status td_convert_bind(const td_as *as, td_dtype tensor, td_direction directi
     c->copy = td_dtype_equal(c->src, c->dst) && !c->scaled && !as->has_zero && !c->ftz && !c->axis.extent;
     c->check = !c->copy && as->over == TD_OVER_ERROR;
     c->numbers = c->axis.extent || as->round == TD_ROUND_STOCHASTIC;
-    td_dtype_print(as->dtype, name);
-    snprintf(c->as_text, sizeof c->as_text, "%s%s", name, over_names[as->over]);
+    if (as->over == TD_OVER_ERROR) { /* no other is ever refused */
+        td_dtype_print(as->dtype, name);
+        snprintf(c->as_text, sizeof c->as_text, "%s error", name);
+    }
     const td_status status = check_scale(as, c);
     if (status)
         return status;

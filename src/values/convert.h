@@ -47,7 +47,7 @@ typedef struct td_convert {
     uint64_t safe; /* with check: no magnitude up to this one is scaled past the work precision; UINT64_MAX: none */
     td_scale_axis axis; /* extent 0: one scale for all */
     void *owned[2];     /* arrays of the axis that td_convert_free frees; td_scales_give puts them here */
-    char as_text[48];   /* the memory's dtype and its words in short, for messages */
+    char as_text[48];   /* of `error`: the memory's dtype and its words in short, for messages */
 
     /* The fast path: decode to f32, encode from f32; one is NULL where its side is f32 already, both on other paths. */
     td_convert_fn decode, encode;
