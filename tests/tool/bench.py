@@ -33,6 +33,8 @@ def groups_are_listed():
     assert [line for line in lines if line.startswith("# convert: ")]
     few = succeed("bench", "--list", CASE).splitlines()
     assert [line for line in few if line[0] != "#"] == ["batches/%s" % CASE, "batches/%s_2threads" % CASE], few
+    one = succeed("bench", "--list", CASE + "$").splitlines()
+    assert one[1:] == ["batches/%s" % CASE], one
     two = succeed("bench", "--list", "matrix/load_16x4,plan/capab").splitlines()
     assert [line.split(":")[0] for line in two] == ["# matrix", "matrix/load_16x4", "# plan", "plan/capabilities"], two
 

@@ -336,7 +336,8 @@ static void measurements_are_joined(void **state)
     assert_true(near(out.median, 100 * exp(0.1)) && near(out.high, 100 * exp(0.1 + 2.576 * 0.1)));
 }
 
-/* Passes of a baseline: the interval is where the next run may lie. Disturbed ones are left out beside calm ones. */
+/* Passes of a baseline: the interval is where the next run may lie. Disturbed ones are left out beside calm ones, and
+ * so is the slower half. */
 static void passes_are_merged(void **state)
 {
     (void)state;
@@ -345,7 +346,7 @@ static void passes_are_merged(void **state)
     for (int i = 0; i < 3; i++)
         pass[i].ns = around(median[i], 0.05);
     bench_figure_merge(pass, 3, &out);
-    assert_true(out.ns.low < 10 && out.ns.high > 30 && out.ns.median > 15 && out.ns.median < 22);
+    assert_true(out.ns.low < 10 && out.ns.high > 20 && out.ns.median > 12 && out.ns.median < 17);
     pass[2].calm = true;
     bench_figure_merge(pass, 3, &out);
     assert_true(near(out.ns.median, 20) && out.ns.low > 18 && out.ns.high < 22);

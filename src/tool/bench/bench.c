@@ -2,6 +2,7 @@
  * when --check finds what fails, or a case is broken; 2 for a command line or a file that is refused. */
 #include "base/clock.h"
 #include "check/families.h"
+#include "tool/bench/again.h"
 #include "tool/bench/baseline.h"
 #include "tool/bench/curve.h"
 #include "tool/bench/moves.h"
@@ -42,7 +43,8 @@ static const tool_usage usage = {
     .command = "bench",
     .file = "TEXT",
     .about =
-        "Times every case whose group/name contains TEXT, or one of several as tiles,convert: our call, the same work\n"
+        "Times every case whose group/name contains TEXT, or one of several as tiles,convert (a $ ends a name, as in\n"
+        "'plan/capabilities$'): our call, the same work\n"
         "by memcpy, plain loops in C, and NumPy where it is installed, in turns. `ratio` is the\n"
         "reference's time divided by ours, taken round by round; more is faster. Every figure is a median with its\n"
         "interval; `spread` goes from the 10th to the 90th percentile. A case whose result is wrong gets no time.\n"
@@ -193,6 +195,7 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     if (then && strcmp(then->processor, now.processor) == 0 && then->fitness.probe_ns > 0 &&
         then->fitness.probe_ns < calm.floor_ns)
         calm.floor_ns = then->fitness.probe_ns; /* it may never be calm today */
+    bench_again_inherit(&calm);
     bench_out_machine(table ? stdout : stderr, &now);
     if (table)
         bench_out_head(stdout);
@@ -241,7 +244,7 @@ int bench_main(int argc, char **argv)
         [SAMPLE_SIZE] = {"sample-size", 0, false, "N", "samples of every case; default 31", NULL},
         [MEASUREMENT] = {"measurement-time", 0, false, "S", "seconds for our samples of a case; default 0.015", NULL},
         [WARM_UP] = {"warm-up", 0, false, "S", "seconds before the first sample; default 0.002", NULL},
-        [SAVE] = {"save-baseline", 0, false, "NAME", "keep this run, of three passes, under a name or in a file", NULL},
+        [SAVE] = {"save-baseline", 0, false, "NAME", "keep this run, of five passes, under a name or in a file", NULL},
         [BASELINE] = {"baseline", 0, false, "NAME", "hold this run against the one that was kept", NULL},
         [HISTORY] = {"history", 0, false, "FILE", "add this run to a file, one line of JSON a run", NULL},
         [COMMIT] = {"commit", 0, false, "ID", "of what is measured; default: what the CI or git says", NULL},
@@ -254,6 +257,7 @@ int bench_main(int argc, char **argv)
                       "check every kernel and case with every instruction set, and time nothing", NULL},
         [SEED] = {"seed", 0, false, "N", "of the random data of --validate; default: another one every time", NULL},
     };
+    bench_again_from(argv);
     bench_method method = BENCH_DEFAULT_METHOD;
     bench_record then = {0}, *runs = NULL;
     size_t count = 0;

@@ -53,8 +53,8 @@ void bench_add_runner(bench_subject *subject, const char *name, bench_run *run, 
 bool bench_measure(const bench_group *group, size_t number, const bench_settings *settings, bench_figure *out,
                    char *why, size_t size);
 
-/* Is this case meant by the TEXT of the command line, or by one of several with commas between them? NULL means all
- * that are not on request. */
+/* Is this case meant by the TEXT of the command line, or by one of several with commas between them? A `$` stands for
+ * the end of a name. NULL means all that are not on request. */
 bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text);
 
 /* `tensordoor bench` and td-bench: argv[0] is the first argument. Returns an exit code. */

@@ -20,7 +20,7 @@ void bench_add_runner(bench_subject *subject, const char *name, bench_run *run, 
 static bool chosen_by(const bench_group *group, const bench_spec *spec, const char *text)
 {
     char whole[112];
-    snprintf(whole, sizeof whole, "%s/%s", group->name, spec->name);
+    snprintf(whole, sizeof whole, "%s/%s$", group->name, spec->name); /* the `$` is there to be asked for */
     return strstr(whole, text) && (!group->on_request || strstr(text, group->name));
 }
 

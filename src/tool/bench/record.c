@@ -53,6 +53,10 @@ static void merge_stat(const bench_stat *const *part, size_t count, double ns, b
     }
     if (timed)
         bench_stat_join(part, count, least, out);
+    for (size_t i = 0; timed && i < count; i++) { /* where a pass has been, the next run may be */
+        out->low = part[i]->median < out->low ? part[i]->median : out->low;
+        out->high = part[i]->median > out->high ? part[i]->median : out->high;
+    }
     out->spread_low = spread_low;
     out->spread_high = spread_high;
 }
@@ -77,15 +81,34 @@ static void merge_all(const bench_figure *passes, size_t count, bench_figure *ou
     merge_stat(part, count, passes[middle].ns.median, &out->ratio);
 }
 
+size_t bench_least_disturbed(const bench_figure *all, size_t count, size_t most, const bench_figure **out)
+{
+    bool calm = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        calm = calm || all[i].calm;
+    for (size_t i = 0; i < count; i++) {
+        if (calm && !all[i].calm)
+            continue;
+        size_t at = kept < most ? kept++ : most;
+        for (; at > 0 && out[at - 1]->ns.median > all[i].ns.median; at--)
+            if (at < most)
+                out[at] = out[at - 1];
+        if (at < most)
+            out[at] = &all[i];
+    }
+    return kept;
+}
+
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out)
 {
-    bench_figure calm[BENCH_MOST_PASSES];
-    size_t still = 0;
+    const bench_figure *fast[BENCH_MOST_PASSES] = {passes};
+    bench_figure kept[BENCH_MOST_PASSES] = {*passes};
     count = count < BENCH_MOST_PASSES ? count : BENCH_MOST_PASSES;
-    for (size_t i = 0; i < count; i++)
-        if (passes[i].calm)
-            calm[still++] = passes[i];
-    merge_all(still ? calm : passes, still ? still : count, out);
+    const size_t most = bench_least_disturbed(passes, count, count / 2 + 1, fast);
+    for (size_t i = 0; i < most; i++)
+        kept[i] = *fast[i];
+    merge_all(kept, most, out);
 }
 
 void bench_record_clear(bench_record *record)

@@ -56,10 +56,13 @@ const bench_figure *bench_record_find(const bench_record *record, const char *gr
 bench_figure *bench_record_add(bench_record *record);
 void bench_figure_extra(bench_figure *figure, const char *name, double value);
 /* Several measurements of one case as one figure: the one with the middle median, whose intervals are those that one
- * more measurement would lie in. So a baseline knows how far apart two runs of the same build may lie. Where some were
- * calm, it is of those. */
+ * more measurement would lie in. So a baseline knows how far apart two runs of the same build may lie. It is made of
+ * the least disturbed: calm ones where there are any, and of those the faster half, as what else runs on a machine only
+ * ever slows. */
 #define BENCH_MOST_PASSES 8
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out);
+/* The `most` fastest of the calm ones, or of all where none was calm, the fastest first. Returns how many. */
+size_t bench_least_disturbed(const bench_figure *all, size_t count, size_t most, const bench_figure **out);
 void bench_record_clear(bench_record *record);
 
 /* Version, commit, time, machine. */

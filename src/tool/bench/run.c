@@ -1,6 +1,8 @@
 /* The loop over cases, with a line of progress on a terminal. A case that is broken is said and the others go on. */
 #include "tool/bench/run.h"
 
+#include "tool/bench/again.h"
+
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -104,6 +106,61 @@ static size_t run_pass(const bench_run_request *r, progress *p, bool print, benc
     return broken;
 }
 
+/* The cases that are wanted once more, in a new process (again.h); those of a group that takes long to open, and all
+ * where no process can be started, in this one. */
+static void measure_more(const bench_run_request *r, progress *p, const bench_record *now, again *sources,
+                         const bool *wanted, bench_record *out)
+{
+    bool *there = calloc(now->count, sizeof *there);
+    size_t all = 0, away = 0;
+    for (size_t i = 0; i < now->count; i++) {
+        all += wanted[i];
+        if (there)
+            away += there[i] = wanted[i] && !sources[i].group->on_request && !now->figure[i].skipped[0];
+    }
+    p->all += all;
+    *out = (bench_record){0};
+    if (away) {
+        char name[48];
+        snprintf(name, sizeof name, "%zu cases in a new process", away);
+        show_progress(p, "again", name);
+        if (!bench_again(&r->settings, now, there, out))
+            memset(there, 0, now->count * sizeof *there);
+        else
+            p->done += away;
+        clear_progress(p);
+    }
+    for (size_t i = 0; i < now->count; i++) {
+        if (!wanted[i] || (there && there[i]))
+            continue;
+        show_progress(p, now->figure[i].group, now->figure[i].name);
+        bench_figure *f = bench_record_add(out);
+        if (f && !measure_again(&sources[i], f))
+            out->count--;
+        clear_progress(p);
+        p->done++;
+    }
+    free(there);
+}
+
+/* What one more measurement of every open case says. Returns how many are still open. */
+static size_t decide_round(const bench_run_request *r, const bench_record *more, bench_record *now,
+                           bench_judgement *judgements, bench_trials *trials, bool *open)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < now->count; i++) {
+        if (!open[i])
+            continue;
+        const bench_figure *then = bench_record_find(r->then, now->figure[i].group, now->figure[i].name);
+        const bench_figure *next = bench_record_find(more, now->figure[i].group, now->figure[i].name);
+        if (next)
+            trials[i].figure[trials[i].count++] = *next;
+        open[i] = !bench_decide(&trials[i], then, &now->figure[i], &judgements[i]);
+        left += open[i];
+    }
+    return left;
+}
+
 /* Those that are open once more, all of them before any is measured a third time; and not at once, as a neighbour that
  * disturbed them may still be there. The time for it is bounded: what is still open then is undecided. */
 static void decide_all(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
@@ -111,35 +168,28 @@ static void decide_all(const bench_run_request *r, progress *p, bench_record *no
 {
     bench_trials *trials = calloc(now->count, sizeof *trials);
     bool *open = calloc(now->count, sizeof *open);
-    const uint64_t first_ns = td_now_ns() - p->start_ns, until_ns = td_now_ns() + BENCH_AGAIN_PARTS * first_ns;
+    const uint64_t first_ns = td_now_ns() - p->start_ns;
+    const uint64_t until_ns =
+        td_now_ns() + BENCH_AGAIN_PARTS * first_ns + (uint64_t)(BENCH_AGAIN_TIMES * r->settings.method.measurement_ns);
     for (size_t i = 0; trials && open && i < now->count; i++) {
         trials[i] = (bench_trials){.count = 1, .figure = {now->figure[i]}};
         open[i] = true;
     }
-    for (int round = 0; trials && open; round++) {
-        size_t left = 0;
-        for (size_t i = 0; i < now->count; i++) {
-            const bench_figure *then = bench_record_find(r->then, now->figure[i].group, now->figure[i].name);
-            open[i] = open[i] && !bench_decide(&trials[i], then, &now->figure[i], &judgements[i]);
-            left += open[i];
-        }
-        if (!left || td_now_ns() > until_ns + (uint64_t)BENCH_AGAIN_NS)
-            break;
+    size_t left = trials && open ? decide_round(r, NULL, now, judgements, trials, open) : 0;
+    for (int round = 1; left && round < BENCH_TRIALS && td_now_ns() < until_ns; round++) {
         const struct timespec wait = {0, 300000000};
+        bench_record more;
         nanosleep(&wait, NULL);
         if (r->settings.calm)
             r->settings.calm->patience_ns *= 2;
-        p->all += left;
-        for (size_t i = 0; i < now->count; i++) {
-            if (!open[i])
-                continue;
-            show_progress(p, now->figure[i].group, now->figure[i].name);
-            bench_figure *next = &trials[i].figure[trials[i].count];
-            trials[i].count += measure_again(&sources[i], next);
-            clear_progress(p);
-            p->done++;
-        }
+        measure_more(r, p, now, sources, open, &more);
+        left = decide_round(r, &more, now, judgements, trials, open);
+        bench_record_clear(&more);
     }
+    for (size_t i = 0; left && i < now->count; i++)
+        if (open[i])
+            bench_give_up(&trials[i], bench_record_find(r->then, now->figure[i].group, now->figure[i].name),
+                          &now->figure[i], &judgements[i]);
     free(trials);
     free(open);
 }
@@ -164,19 +214,20 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     bench_record before[BENCH_BASELINE_PASSES - 1] = {0};
     const unsigned passes = r->passes > 1 ? BENCH_BASELINE_PASSES : 1;
     *judgements = NULL;
-    progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r) * passes, .start_ns = td_now_ns()};
+    progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r), .start_ns = td_now_ns()};
     again *sources = calloc(bench_run_count(r) + 1, sizeof *sources);
-    if (r->settings.calm)
+    if (r->settings.calm && r->settings.calm->patience_ns <= 0)
         r->settings.calm->patience_ns =
             r->settings.method.measurement_ns * (r->then || passes > 1 ? BENCH_JUDGED_PATIENCE : BENCH_PATIENCE);
-    for (unsigned pass = 0; pass + 1 < passes; pass++) {
-        bench_judgement *unused = NULL;
-        (void)run_pass(r, &p, false, &before[pass], &unused, sources);
-        free(unused);
-    }
     const size_t broken = run_pass(r, &p, r->table, now, judgements, sources);
+    bool *every = calloc(now->count + 1, sizeof *every);
+    for (size_t i = 0; every && i < now->count; i++)
+        every[i] = true;
+    for (unsigned pass = 0; every && sources && pass + 1 < passes; pass++)
+        measure_more(r, &p, now, sources, every, &before[pass]);
     if (now->count && sources)
         decide_all(r, &p, now, *judgements, sources);
+    free(every);
     free(sources);
     merge_passes(before, passes - 1, now);
     for (unsigned pass = 0; pass + 1 < passes; pass++)

@@ -7,6 +7,7 @@
 #include "base/random.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,8 +50,18 @@ static unsigned count_outliers(const double *sorted, size_t count)
     return outside;
 }
 
-/* A drawn list is a list of ranks. Counting how often each rank was drawn sorts it without comparing. */
-static void draw(const double *sorted, size_t count, uint64_t number, double *out)
+/* The draws have a fixed seed, so a drawn list is a list of ranks that the number of samples decides: where its
+ * quantiles lie is found once and kept for the next lists of that length. */
+#define QUANTILES 3
+static const double quantile[QUANTILES] = {0.1, 0.5, 0.9};
+
+typedef struct drawn_ranks {
+    size_t count;                                                    /* of samples; 0: not filled */
+    unsigned short below[DRAWS][QUANTILES], above[DRAWS][QUANTILES]; /* that a quantile lies between */
+} drawn_ranks;
+
+/* Counting how often each rank was drawn sorts the list without comparing. */
+static void draw(size_t count, uint64_t number, unsigned short *out)
 {
     unsigned short times[BENCH_MAX_SAMPLES] = {0};
     for (size_t i = 0; i < count; i += 2) { /* two draws of 32 bits each */
@@ -61,24 +72,78 @@ static void draw(const double *sorted, size_t count, uint64_t number, double *ou
     }
     for (size_t rank = 0; rank < count; rank++)
         for (unsigned t = 0; t < times[rank]; t++)
-            *out++ = sorted[rank];
+            *out++ = (unsigned short)rank;
+}
+
+static const drawn_ranks *ranks_of(size_t count)
+{
+    enum { KEPT = 16 };
+    static drawn_ranks kept[KEPT];
+    unsigned short drawn[BENCH_MAX_SAMPLES] = {0};
+    drawn_ranks *r = &kept[count % KEPT];
+    if (r->count == count)
+        return r;
+    r->count = count;
+    for (uint64_t d = 0; d < DRAWS; d++) {
+        draw(count, d, drawn);
+        for (int q = 0; q < QUANTILES; q++) {
+            const size_t below = (size_t)(quantile[q] * (double)(count - 1));
+            r->below[d][q] = drawn[below];
+            r->above[d][q] = drawn[below + 1 < count ? below + 1 : count - 1];
+        }
+    }
+    return r;
+}
+
+/* The numbers at both ends of a list, which is all that an interval needs of it. */
+#define ENDS ((size_t)((1 - BENCH_CONFIDENCE) / 2 * (DRAWS - 1)) + 2)
+typedef struct ends {
+    size_t count;
+    double low[16], high[16]; /* the least, ascending; the largest, descending */
+} ends;
+
+static void add_to_ends(ends *e, double number)
+{
+    const bool full = e->count >= ENDS;
+    size_t i = full ? ENDS - 1 : e->count;
+    if (!full || number < e->low[ENDS - 1]) {
+        for (; i > 0 && e->low[i - 1] > number; i--)
+            e->low[i] = e->low[i - 1];
+        e->low[i] = number;
+    }
+    i = full ? ENDS - 1 : e->count;
+    if (!full || number > e->high[ENDS - 1]) {
+        for (; i > 0 && e->high[i - 1] < number; i--)
+            e->high[i] = e->high[i - 1];
+        e->high[i] = number;
+    }
+    e->count++;
+}
+
+static void interval_of(const ends *e, double *low, double *high)
+{
+    const double at = (1 - BENCH_CONFIDENCE) / 2 * (DRAWS - 1), share = at - (double)(size_t)at;
+    const size_t i = (size_t)at;
+    *low = e->low[i] + share * (e->low[i + 1] - e->low[i]);
+    *high = e->high[i] + share * (e->high[i + 1] - e->high[i]);
 }
 
 static void find_intervals(const double *sorted, size_t count, bench_stat *out)
 {
-    double median[DRAWS], spread[DRAWS], drawn[BENCH_MAX_SAMPLES] = {0};
-    const double tail = (1 - BENCH_CONFIDENCE) / 2;
-    for (uint64_t d = 0; d < DRAWS; d++) {
-        draw(sorted, count, d, drawn);
-        median[d] = bench_quantile(drawn, count, 0.5);
-        spread[d] = spread_of(drawn, count);
+    const drawn_ranks *r = ranks_of(count);
+    ends median = {0}, spread = {0};
+    for (size_t d = 0; d < DRAWS; d++) {
+        double at[QUANTILES];
+        for (int q = 0; q < QUANTILES; q++) {
+            const double place = quantile[q] * (double)(count - 1), share = place - (double)(size_t)place;
+            const double below = sorted[r->below[d][q]];
+            at[q] = below + share * (sorted[r->above[d][q]] - below);
+        }
+        add_to_ends(&median, at[1]);
+        add_to_ends(&spread, at[1] > 0 ? (at[2] - at[0]) / at[1] : 0);
     }
-    bench_sort(median, DRAWS, median);
-    bench_sort(spread, DRAWS, spread);
-    out->low = bench_quantile(median, DRAWS, tail);
-    out->high = bench_quantile(median, DRAWS, 1 - tail);
-    out->spread_low = bench_quantile(spread, DRAWS, tail);
-    out->spread_high = bench_quantile(spread, DRAWS, 1 - tail);
+    interval_of(&median, &out->low, &out->high);
+    interval_of(&spread, &out->spread_low, &out->spread_high);
 }
 
 void bench_stat_of(const double *sample, size_t count, bench_stat *out)

@@ -106,7 +106,7 @@ static void say_undecided(const change *c, const bench_figure *now, bench_judgem
                  100 * c->high, now->calm ? "" : ": the core was never ours alone");
     else
         snprintf(out->text, sizeof out->text, "looks %.0f %% slower%s", 100 * c->middle,
-                 now->calm ? ", which three measurements did not confirm" : ", but the core was never ours alone");
+                 now->calm ? ", which other measurements did not confirm" : ", but the core was never ours alone");
 }
 
 static void judge_change(const bench_figure *now, const bench_figure *then, bench_judgement *out)
@@ -167,31 +167,43 @@ const char *bench_verdict_name(bench_verdict verdict)
 typedef struct tally {
     size_t used, slower, spread;
     bool calm;
+    bool as_fast; /* one that was no calmer than the baseline is no slower: what else is on a machine only slows */
+    change least; /* the smallest that any of them saw, as slower */
 } tally;
 
-/* Those that count become one figure. */
+static void count_trial(const bench_figure *f, const bench_figure *then, tally *t)
+{
+    const change c = change_of(f, then);
+    t->slower += c.low > 0;
+    t->spread += spreads(f, then);
+    t->as_fast = t->as_fast || ((then->calm || !f->calm) && c.high <= FAILED && !c.contrary);
+    t->least.low = t->used ? smaller(t->least.low, c.low) : c.low;
+    t->least.middle = t->used ? smaller(t->least.middle, c.middle) : c.middle;
+    t->least.clock = t->used ? smaller(t->least.clock, c.clock) : c.clock;
+    t->used++;
+}
+
+/* The least disturbed become one figure. */
 static tally join_trials(const bench_trials *t, const bench_figure *then, bench_figure *now)
 {
-    const bench_stat *ns[BENCH_TRIALS], *ratio[BENCH_TRIALS];
+    const bench_figure *kept[BENCH_LEAST_TRIALS] = {t->figure};
+    const bench_stat *ns[BENCH_LEAST_TRIALS], *ratio[BENCH_LEAST_TRIALS];
+    const size_t count = bench_least_disturbed(t->figure, t->count, BENCH_LEAST_TRIALS, kept);
     bool good = true;
-    tally out = {0};
-    for (size_t i = 0; i < t->count; i++)
-        out.calm = out.calm || t->figure[i].calm;
-    for (size_t i = 0; i < t->count; i++) {
-        const bench_figure *f = &t->figure[i];
-        if (out.calm && !f->calm)
-            continue;
-        *now = *f;
-        ns[out.used] = &f->ns;
-        ratio[out.used++] = &f->ratio;
-        out.slower += change_of(f, then).low > 0;
-        out.spread += spreads(f, then);
-        good = good && f->ns.median > 0 && (!f->reference[0] || f->ratio.median > 0);
+    tally out = {.calm = kept[0]->calm};
+    *now = *kept[0];
+    for (size_t i = 0; i < count; i++) {
+        ns[i] = &kept[i]->ns;
+        ratio[i] = &kept[i]->ratio;
+        good = good && ns[i]->median > 0 && (!now->reference[0] || ratio[i]->median > 0);
     }
-    if (out.used > 1 && good) {
-        bench_stat_join(ns, out.used, 0, &now->ns);
+    for (size_t i = 0; i < t->count; i++)
+        if (t->figure[i].calm == out.calm)
+            count_trial(&t->figure[i], then, &out);
+    if (count > 1 && good) {
+        bench_stat_join(ns, count, 0, &now->ns);
         if (now->reference[0])
-            bench_stat_join(ratio, out.used, 0, &now->ratio);
+            bench_stat_join(ratio, count, 0, &now->ratio);
     }
     return out;
 }
@@ -199,16 +211,21 @@ static tally join_trials(const bench_trials *t, const bench_figure *then, bench_
 #define NEIGHBOUR 1.0 /* nobody on the other half of a core makes us slower by more than that */
 #define CERTAIN 4.0   /* five times as slow: one measurement is enough, as no calm one may come on a busy machine */
 
-/* May a change stand? Three have to have seen it, at least. Not against a calm baseline when nothing was calm now,
- * unless no neighbour could do it; and where nothing was calm at all, it has to be twice as large. */
+/* May a change stand? Enough measurements have to have seen it; slower, each of them by itself: were the builds equal,
+ * k measurements that are all slower than n passes of a baseline came once in (n + k over k) times by chance. Not
+ * against a calm baseline when nothing was calm now, unless no neighbour could do it; and where nothing was calm at
+ * all, it has to be twice as large, and seen by more. */
 static bool may_stand(const tally *t, const bench_figure *then, const bench_judgement *j)
 {
     const double size = j->change < 0 ? -j->change : j->change;
-    if (j->change > CERTAIN && t->slower == t->used)
+    const bool slower = j->change > 0;
+    if (slower && !beyond(t->least.middle, t->least.clock, REPORTED))
+        return false;
+    if (j->change > CERTAIN)
         return true;
     if (t->calm || t->used < BENCH_LEAST_TRIALS)
         return t->used >= BENCH_LEAST_TRIALS;
-    return size > NEIGHBOUR || (!then->calm && size > 2 * FAILED && t->used > 4);
+    return size > NEIGHBOUR || (!then->calm && size > 2 * FAILED && t->used >= BENCH_DISTURBED_TRIALS);
 }
 
 /* Is that the answer? An equal that a slower one stands against waits for a third. */
@@ -216,7 +233,7 @@ static bool is_settled(const tally *t, const bench_figure *then, const bench_jud
 {
     switch (j->verdict) {
     case BENCH_EQUAL:
-        return 2 * t->slower < t->used || t->used >= BENCH_LEAST_TRIALS;
+        return 2 * t->slower < t->used || t->used >= 3;
     case BENCH_SPREADS:
         return t->used >= BENCH_LEAST_TRIALS && t->spread == t->used;
     case BENCH_FASTER:
@@ -228,7 +245,8 @@ static bool is_settled(const tally *t, const bench_figure *then, const bench_jud
     }
 }
 
-bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out)
+static bool decide(const bench_trials *trials, const bench_figure *then, bool last, bench_figure *now,
+                   bench_judgement *out)
 {
     *now = trials->figure[0];
     if (!then || then->skipped[0] || now->skipped[0]) {
@@ -240,7 +258,9 @@ bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_fi
     judge_change(now, then, out);
     if (out->verdict == BENCH_SPREADS && t.spread < t.used)
         *out = (bench_judgement){.verdict = BENCH_EQUAL};
-    const bool last = trials->count == BENCH_TRIALS, settled = is_settled(&t, then, out);
+    if (t.as_fast && t.slower < t.used && out->verdict >= BENCH_UNDECIDED && out->verdict != BENCH_SPREADS)
+        *out = (bench_judgement){.verdict = BENCH_EQUAL};
+    const bool settled = is_settled(&t, then, out);
     if (last && !settled && out->verdict != BENCH_SPREADS) {
         const change c = change_of(now, then);
         out->verdict = BENCH_UNDECIDED;
@@ -248,4 +268,14 @@ bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_fi
     }
     judge_counts(now, then, out);
     return settled || last;
+}
+
+bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out)
+{
+    return decide(trials, then, trials->count == BENCH_TRIALS, now, out);
+}
+
+void bench_give_up(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out)
+{
+    (void)decide(trials, then, true, now, out);
 }

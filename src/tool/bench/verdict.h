@@ -36,11 +36,14 @@ void bench_judge(const bench_figure *now, const bench_figure *then, bench_judgem
 
 const char *bench_verdict_name(bench_verdict verdict);
 
-/* Several measurements of one case, as one whose interval becomes narrower with each. A change needs
- * BENCH_LEAST_TRIALS of them; where some were calm (calm.h) only those count. Disturbed ones alone fail against a calm
- * baseline only where they take twice as long, and against a disturbed one only from twice the limit on. */
-#define BENCH_TRIALS 7
-#define BENCH_LEAST_TRIALS 3
+/* Several measurements of one case, each in a process of its own, as one whose interval becomes narrower with each. A
+ * change needs BENCH_LEAST_TRIALS of them, and slower is what every one of them found slower; where some were calm
+ * (calm.h) only those count. One that is calm, as the baseline was, and as fast as it, settles that a case is equal.
+ * Disturbed ones alone fail against a calm baseline only where they take twice as long, and against a disturbed one
+ * only from twice the limit on, and when there are BENCH_DISTURBED_TRIALS of them. */
+#define BENCH_TRIALS 8
+#define BENCH_LEAST_TRIALS 4
+#define BENCH_DISTURBED_TRIALS 7
 
 typedef struct bench_trials {
     size_t count;
@@ -49,5 +52,8 @@ typedef struct bench_trials {
 
 /* What they come to as one figure, and the verdict. False where one more could change it. */
 bool bench_decide(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out);
+
+/* The same where there is no time for one more: what is still open is undecided. */
+void bench_give_up(const bench_trials *trials, const bench_figure *then, bench_figure *now, bench_judgement *out);
 
 #endif
