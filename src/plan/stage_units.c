@@ -242,6 +242,15 @@ static void leave_edges(td_stage_draft *d)
     s->phase = 0;
 }
 
+/* A unit that begins inside of its word would reach into the next one, which another entry of the table may have. */
+static bool are_aligned(const td_stage *s)
+{
+    for (size_t i = 0; i < s->unit_count; i++)
+        if (s->unit[i].memory % (int64_t)s->align_bits)
+            return false;
+    return true;
+}
+
 td_status td_stage_units(td_stage_draft *d, bool *found)
 {
     *found = false;
@@ -252,5 +261,5 @@ td_status td_stage_units(td_stage_draft *d, bool *found)
     if (status || d->place_count == 0)
         return status;
     leave_edges(d);
-    return find_containers(d, found);
+    return are_aligned(d->stage) ? find_containers(d, found) : TD_OK;
 }

@@ -1,6 +1,7 @@
 /* Memories that lie over others: where words go, every call, and the text of every refusal. tests/prop/prop_over.c has
  * the random organisations. */
 #include "backdoor/call.h"
+#include "over/joined.h"
 #include "support.h"
 
 #define ARRAYS 4
@@ -226,6 +227,39 @@ static void large_calls_go_as_small_ones_do(void **state)
         check_large(&larges[i]);
 }
 
+/* Bytes of rows that a table names, in an order in which neighbours are written at once: the parts of a word that begin
+ * inside of a row reach to its end and no further. */
+static void joined_parts_end_with_their_rows(void **state)
+{
+    const uint64_t usual = td_blocks_bytes;
+    const td_join_when when = td_join_plans;
+    td_tensor *tensor = NULL, *back = NULL;
+    td_layout *organisation = NULL, *layout = NULL;
+    td_memory *array = NULL, *memory = NULL;
+    (void)state;
+    ASSERT_OK(td_memory_create("array", 864, 21, &array));
+    ASSERT_OK(td_layout_create("(t r) (s k) -> 1 (t s) (r k)", "t=3 r=36 s=4 k=24 fill=keep",
+                               "2 + (index ^ (index >> 1))", &organisation));
+    ASSERT_OK(td_memory_over("memory", 96, 108, organisation, &array, 1, &memory));
+    ASSERT_OK(td_layout_create("c r -> r c", NULL, NULL, &layout));
+    ASSERT_OK(td_tensor_create("u32", TD_SHAPE(3, 108), &tensor));
+    ASSERT_OK(td_tensor_create("u32", TD_SHAPE(3, 108), &back));
+    ASSERT_OK(td_tensor_fill_random(tensor, 3));
+    td_blocks_bytes = 32;
+    td_join_plans = TD_JOIN_ALWAYS;
+    ASSERT_OK(td_backdoor_load_tensor(memory, tensor, layout, NULL));
+    td_blocks_bytes = usual;
+    td_join_plans = when;
+    ASSERT_OK(td_backdoor_dump_tensor(memory, back, layout, NULL));
+    assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor), 3 * 108 * 4);
+    td_memory_destroy(&memory);
+    td_memory_destroy(&array);
+    td_layout_destroy(&organisation);
+    td_layout_destroy(&layout);
+    td_tensor_destroy(&tensor);
+    td_tensor_destroy(&back);
+}
+
 /* Words that lie in an array just as the memory stores them, which a code then makes there. */
 static void words_are_found_where_they_lie_as_they_stand(void **state)
 {
@@ -354,6 +388,7 @@ int main(void)
         cmocka_unit_test(every_call_reaches_the_arrays),
         cmocka_unit_test(a_matrix_begins_at_any_word),
         cmocka_unit_test(large_calls_go_as_small_ones_do),
+        cmocka_unit_test(joined_parts_end_with_their_rows),
         cmocka_unit_test(words_are_found_where_they_lie_as_they_stand),
         cmocka_unit_test(halves_are_shared_where_their_rows_are_apart),
         cmocka_unit_test(copies_must_agree),
