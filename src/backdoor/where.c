@@ -62,18 +62,21 @@ static void add(work *w, const td_where_run *bit)
         where->run = grown;
         where->room = room;
     }
-    where->run[where->count] = *bit;
-    where->run[where->count++].step = 1;
+    last = &where->run[where->count++];
+    *last = *bit;
+    last->step = 1;
+    if (bit->has_elem)
+        td_shape_at(&w->question->tensor->shape, bit->elem, &last->at);
 }
 
 /* -- elements ------------------------------------------------------------------------------------------------------ */
 
-static void set_elem(const work *w, uint64_t elem, uint64_t elem_bit, td_where_run *run)
+/* Its coordinate comes with the first bit of a run. */
+static void set_elem(uint64_t elem, uint64_t elem_bit, td_where_run *run)
 {
     run->has_elem = 1;
     run->elem = elem;
     run->elem_bit = elem_bit;
-    td_shape_at(&w->question->tensor->shape, elem, &run->at);
 }
 
 static bool take_elem(void *context, const td_located *place)
@@ -93,7 +96,7 @@ static void find_elem(work *w, td_where_run *run)
         td_plan_elems(w->plan->last ? w->plan->last : w->plan, run->bank, run->word, run->bit, take_elem, w);
     }
     if (e->bits)
-        set_elem(w, e->elem, e->elem_bit + run->bit - e->bit, run);
+        set_elem(e->elem, e->elem_bit + run->bit - e->bit, run);
 }
 
 /* -- the three questions ------------------------------------------------------------------------------------------- */
@@ -183,7 +186,7 @@ static bool add_place(void *context, const td_located *place)
     work *w = context;
     td_where_run first = {
         .bank = place->bank, .memory = w->question->banks[place->bank], .word = place->word, .bit = place->bit};
-    set_elem(w, place->elem, place->elem_bit, &first);
+    set_elem(place->elem, place->elem_bit, &first);
     add_bits(w, &first, place->bits);
     return !w->failed;
 }

@@ -176,10 +176,10 @@ typedef struct down {
     uint64_t word, bit;
 } down;
 
-static void take_down(void *context, uint64_t number, size_t below, uint64_t word, uint64_t bit)
+static void take_down(void *context, uint64_t number, size_t below, const td_word_bits *at)
 {
     (void)number;
-    *(down *)context = (down){true, below, word, bit};
+    *(down *)context = (down){true, below, at->word, at->bit};
 }
 
 static spot find_spot(td_memory *memory, const td_fault *fault)

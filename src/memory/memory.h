@@ -13,8 +13,8 @@ typedef struct td_word_bits {
     uint64_t word, bit, bits;
 } td_word_bits;
 
-/* Bit number `number` of those asked for lies at this bit of memory number `below`. */
-typedef void td_down_fn(void *context, uint64_t number, size_t below, uint64_t word, uint64_t bit);
+/* Bits from number `number` on of those asked for lie, one after another, at these of memory number `below`. */
+typedef void td_down_fn(void *context, uint64_t number, size_t below, const td_word_bits *at);
 
 /* What lies at a bit: a bit of the memory above, one that a code added to that word, or nothing. */
 typedef enum td_up { TD_UP_NOTHING, TD_UP_BIT, TD_UP_CHECK } td_up;

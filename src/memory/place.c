@@ -77,13 +77,15 @@ typedef struct descent {
     td_macro_bit *out;
 } descent;
 
-static void go_on_down(void *context, uint64_t number, size_t below, uint64_t word, uint64_t bit)
+static void go_on_down(void *context, uint64_t number, size_t below, const td_word_bits *at)
 {
     const descent *d = context;
     td_macro_bit *out = &d->out[number];
-    td_macro_bits(d->below[below], &(td_word_bits){word, bit, 1}, d->copy, out);
-    out->number += d->backing->first_macro ? d->backing->first_macro[below] : d->count > 1 ? below : 0;
-    out->mixed |= d->backing->mixes;
+    td_macro_bits(d->below[below], at, d->copy, out);
+    for (uint64_t i = 0; i < at->bits; i++) {
+        out[i].number += d->backing->first_macro ? d->backing->first_macro[below] : d->count > 1 ? below : 0;
+        out[i].mixed |= d->backing->mixes;
+    }
 }
 
 void td_macro_bits(const td_memory *memory, const td_word_bits *bits, uint64_t copy, td_macro_bit *out)
@@ -101,8 +103,7 @@ void td_macro_bits(const td_memory *memory, const td_word_bits *bits, uint64_t c
     if (backing->find_down)
         backing->find_down(memory, bits, copy % own_copies(backing), go_on_down, &d);
     else
-        for (uint64_t i = 0; i < bits->bits; i++)
-            go_on_down(&d, i, 0, bits->word, bits->bit + i);
+        go_on_down(&d, 0, 0, bits);
 }
 
 td_status td_memory_macro_bit(const td_memory *memory, uint64_t word, uint64_t bit, uint64_t copy, td_macro_bit *out)

@@ -325,11 +325,19 @@ static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_re
 static void find_down(const td_memory *memory, const td_word_bits *bits, uint64_t copy, td_down_fn *fn, void *context)
 {
     const td_code *code = memory->backing->code;
+    td_word_bits run = {bits->word, 0, 0};
     for (uint64_t i = 0; i < bits->bits && !copy; i++) {
-        const uint64_t bit = bits->bit + i;
-        fn(context, i, 0, bits->word,
-           td_code_bit_at(code, (uint32_t)(bit / code->subword_bits), (uint32_t)(bit % code->subword_bits)));
+        const uint64_t bit = bits->bit + i, at = td_code_bit_at(code, (uint32_t)(bit / code->subword_bits),
+                                                                (uint32_t)(bit % code->subword_bits));
+        if (run.bits && at != run.bit + run.bits) {
+            fn(context, i - run.bits, 0, &run);
+            run.bits = 0;
+        }
+        run.bit = run.bits ? run.bit : at;
+        run.bits++;
     }
+    if (run.bits)
+        fn(context, bits->bits - run.bits, 0, &run);
 }
 
 static td_up find_up(const td_memory *memory, size_t below_number, uint64_t word, uint64_t bit, td_word_bits *out)

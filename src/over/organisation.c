@@ -251,11 +251,19 @@ static void find_in_box(void *context, td_node *node, const td_box *box)
 {
     const finding *f = context;
     const uint64_t word_bits = 8 * f->plan->geometry.word_bytes;
+    size_t loops = box->node_count;
+    uint64_t run = 1; /* bits that follow each other, maybe through several words of the array */
     td_walk w;
-    for (td_walk_begin(&w, node, box->node_count, td_box_at(box)); w.more; td_walk_next(&w)) {
+    if (loops && node[loops - 1].tensor == 1 && node[loops - 1].memory == 1)
+        run = node[--loops].extent;
+    for (td_walk_begin(&w, node, loops, td_box_at(box)); w.more; td_walk_next(&w)) {
         const td_ground ground = td_ground_of(f->plan, w.at.select);
-        const uint64_t bit = (uint64_t)w.at.memory;
-        f->fn(f->context, (uint64_t)w.at.tensor, ground.bank, ground.word + bit / word_bits, bit % word_bits);
+        td_word_bits at;
+        for (uint64_t done = 0; done < run; done += at.bits) {
+            const uint64_t bit = (uint64_t)w.at.memory + done, left = word_bits - bit % word_bits;
+            at = (td_word_bits){ground.word + bit / word_bits, bit % word_bits, run - done < left ? run - done : left};
+            f->fn(f->context, (uint64_t)w.at.tensor + done, ground.bank, &at);
+        }
     }
 }
 

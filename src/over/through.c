@@ -184,9 +184,12 @@ static bool reach(const td_memory *memory, uint64_t first, uint64_t count, td_re
 static void find_down(const td_memory *memory, const td_word_bits *bits, uint64_t copy, td_down_fn *fn, void *context)
 {
     const through *t = (const through *)memory->backing;
-    for (uint64_t i = 0; i < bits->bits && !copy; i++)
-        if (bits->bit + i < t->below->width_bits)
-            fn(context, i, 0, t->place ? t->place[bits->word] : bits->word, bits->bit + i);
+    const uint64_t width = t->below->width_bits;
+    td_word_bits at = {t->place ? t->place[bits->word] : bits->word, bits->bit, bits->bits};
+    if (copy || at.bit >= width)
+        return;
+    at.bits = at.bits < width - at.bit ? at.bits : width - at.bit;
+    fn(context, 0, 0, &at);
 }
 
 static td_up find_up(const td_memory *memory, size_t number, uint64_t word, uint64_t bit, td_word_bits *out)
