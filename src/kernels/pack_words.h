@@ -62,8 +62,8 @@ typedef struct td_word_vectors {
 } td_word_vectors;
 
 /* For vectors of 64 bytes and any unit: bytes that are each put together from a few bits, from anywhere in the 128
- * bytes that an output reads. A term gives every eight bytes of the output any eight bytes of the source, and every byte of
- * them the eight bits from bit `bit` on, of which it adds those of `mask`. */
+ * bytes that an output reads. A term gives every eight bytes of the output any eight bytes of the source, and every
+ * byte of them the eight bits from bit `bit` on, of which it adds those of `mask`. */
 typedef struct td_word_term {
     uint8_t from[64], bit[64], mask[64];
 } td_word_term;
