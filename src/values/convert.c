@@ -166,15 +166,24 @@ static void run_fast(const td_convert *c, const td_convert_block *b, const td_co
         run_one(c, c->decode ? c->decode : c->encode, c->decode ? decode : encode, b);
         return;
     }
-    float scratch[SCRATCH_ELEMS];
-    char *dst = b->dst;
-    const char *src = b->src;
-    for (size_t r = 0; r < b->rows; r++, dst += b->dst_stride, src += b->src_stride)
+    _Alignas(LINE) float scratch[SCRATCH_ELEMS];
+    td_convert_params from = *decode, to = *encode;
+    const uintptr_t off = (uintptr_t)b->dst | (b->rows > 1 ? (uintptr_t)b->dst_stride : 0);
+    from.ahead = b->far ? ahead_of(c, b) : 0;
+    to.stream = b->stream && off % LINE == 0;
+    /* Short rows go together, of long ones a part. */
+    const size_t wide = b->n < SCRATCH_ELEMS ? b->n : SCRATCH_ELEMS, high = wide ? SCRATCH_ELEMS / wide : 1;
+    const ptrdiff_t stride = (ptrdiff_t)(wide * sizeof *scratch);
+    for (size_t r = 0; r < b->rows; r += high) {
+        const size_t rows = b->rows - r < high ? b->rows - r : high;
+        char *dst = (char *)b->dst + (ptrdiff_t)r * b->dst_stride;
+        const char *src = (const char *)b->src + (ptrdiff_t)r * b->src_stride;
         for (size_t i = 0; i < b->n; i += SCRATCH_ELEMS) {
             const size_t part = b->n - i < SCRATCH_ELEMS ? b->n - i : SCRATCH_ELEMS;
-            c->decode(scratch, 0, src + i * c->src.bytes, 0, 1, part, decode);
-            c->encode(dst + i * c->dst.bytes, 0, scratch, 0, 1, part, encode);
+            c->decode(scratch, stride, src + i * c->src.bytes, b->src_stride, rows, part, &from);
+            c->encode(dst + i * c->dst.bytes, b->dst_stride, scratch, stride, rows, part, &to);
         }
+    }
 }
 
 /* Elements from `first` on that share its coordinate on the axis, at most n. */
@@ -201,9 +210,14 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
     td_convert_aim_one(c, &decode, &encode);
     float scratch[SCRATCH_ELEMS], scale[SCRATCH_ELEMS];
     td_cast_params by = {.scale_way = forward ? TD_CAST_DIVIDE : TD_CAST_MULTIPLY, .scales32 = scale};
-    while (n) {
-        const size_t part = n < SCRATCH_ELEMS ? n : SCRATCH_ELEMS;
-        td_convert_scales_f32(c, first, step, part, scale);
+    /* Scales that come round soon are the same for every part of whole rounds. */
+    const uint64_t round = c->axis.inner * c->axis.extent;
+    const bool again = step == 1 && round <= SCRATCH_ELEMS;
+    const size_t most = again ? SCRATCH_ELEMS / round * round : SCRATCH_ELEMS;
+    for (bool filled = false; n; filled = again) {
+        const size_t part = n < most ? n : most;
+        if (!filled)
+            td_convert_scales_f32(c, first, step, part, scale);
         if (decodes)
             c->decode(scratch, 0, src, 0, 1, part, &decode);
         c->scale_each(encodes ? scratch : dst, decodes ? scratch : src, part, &by);
@@ -218,7 +232,8 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
 
 #define SHORT_STRETCH 16
 
-static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step,
+                     const td_convert_block *b)
 {
     const uint64_t stride = step > 0 ? (uint64_t)step : (uint64_t)0 - (uint64_t)step;
     if (c->axis.scale && !c->axis.zero && c->axis.inner < stride * SHORT_STRETCH) {
@@ -231,7 +246,10 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
         td_convert_params decode = c->decode_params;
         td_convert_params encode = c->encode_params;
         if (td_convert_aim(c, td_convert_scale_at(c, k), td_convert_zero_at(c, k), &decode, &encode))
-            run_fast(c, &(td_convert_block){.dst = dst, .src = src, .rows = 1, .n = part}, &decode, &encode);
+            run_fast(
+                c,
+                &(td_convert_block){.dst = dst, .src = src, .rows = 1, .n = part, .stream = b->stream, .far = b->far},
+                &decode, &encode);
         else
             run_exact(c, dst, src, part, first, step);
         dst = (char *)dst + part * c->dst.bytes;
@@ -241,10 +259,16 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
     }
 }
 
-static void run_row(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
+/* Row r of a block. */
+static void run_row(const td_convert *c, const td_convert_block *b, size_t r)
 {
+    void *dst = (char *)b->dst + (ptrdiff_t)r * b->dst_stride;
+    const void *src = (const char *)b->src + (ptrdiff_t)r * b->src_stride;
+    const size_t n = b->n;
+    const uint64_t first = b->first + (uint64_t)b->row_step * r;
+    const int64_t step = b->step;
     if (c->decode || c->encode)
-        run_axis(c, dst, src, n, first, step);
+        run_axis(c, dst, src, n, first, step, b);
     else if (n >= FEW_ELEMS || !c->lane_bytes)
         td_convert_cast_run(c, dst, src, n, first, step);
     else
@@ -269,8 +293,7 @@ void td_convert_rows(const td_convert *c, const td_convert_block *block)
         run_fast(c, &b, &c->decode_params, &c->encode_params);
     else
         for (size_t r = 0; r < b.rows; r++)
-            run_row(c, (char *)b.dst + (ptrdiff_t)r * b.dst_stride, (const char *)b.src + (ptrdiff_t)r * b.src_stride,
-                    b.n, b.first + (uint64_t)b.row_step * r, b.step);
+            run_row(c, &b, r);
     td_mode_leave(mode);
 }
 
