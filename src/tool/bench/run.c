@@ -106,6 +106,12 @@ static size_t run_pass(const bench_run_request *r, progress *p, bool print, benc
     return broken;
 }
 
+/* In a process that has it open already; nobody waits for Verilator twice. */
+static bool stays_here(const again *source, const bench_figure *figure)
+{
+    return !source->group || source->group->on_request || figure->skipped[0];
+}
+
 /* The cases that are wanted once more, in a new process (again.h); those of a group that takes long to open, and all
  * where no process can be started, in this one. */
 static void measure_more(const bench_run_request *r, progress *p, const bench_record *now, again *sources,
@@ -116,7 +122,7 @@ static void measure_more(const bench_run_request *r, progress *p, const bench_re
     for (size_t i = 0; i < now->count; i++) {
         all += wanted[i];
         if (there)
-            away += there[i] = wanted[i] && !sources[i].group->on_request && !now->figure[i].skipped[0];
+            away += there[i] = wanted[i] && !stays_here(&sources[i], &now->figure[i]);
     }
     p->all += all;
     *out = (bench_record){0};
@@ -180,8 +186,6 @@ static void decide_all(const bench_run_request *r, progress *p, bench_record *no
         const struct timespec wait = {0, 300000000};
         bench_record more;
         nanosleep(&wait, NULL);
-        if (r->settings.calm)
-            r->settings.calm->patience_ns *= 2;
         measure_more(r, p, now, sources, open, &more);
         left = decide_round(r, &more, now, judgements, trials, open);
         bench_record_clear(&more);
