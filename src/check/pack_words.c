@@ -168,6 +168,7 @@ static void check_unit(const kernel *k, unit *u, bool keep)
                 set_bit(u->full, (size_t)u->place[p].memory + b, 1);
     }
     assert_int_equal(td_word_code_make(u->place, u->places, u->full, bytes, &u->code), TD_OK);
+    assert_int_equal(td_word_lists_make(&u->code), TD_OK);
     const size_t counts[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129};
     const size_t from = draw(8), apart = bytes_apart(u);
     for (size_t i = 0; i < 4; i++) {

@@ -17,6 +17,7 @@
 #define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
 #define SMALL_BOX 1024                /* elements of one block that is converted before a stage has begun */
 #define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
+#define LISTED_ELEMS 16384            /* fewer are packed step by step before a list is made */
 #define FEW_BYTES 16                  /* of a run by table: a scratch of whole words is as fast */
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
@@ -231,6 +232,14 @@ static void choose_kernels(const td_kernels *k, td_stage *s)
     }
 }
 
+static uint64_t box_elems(const td_plan *plan, const td_box *box)
+{
+    uint64_t elems = box->piece_count ? box->piece_count : 1;
+    for (size_t i = 0; i < box->node_count; i++)
+        elems *= plan->node[box->first_node + i].extent;
+    return elems;
+}
+
 /* The bits that a word has at all, or those of its lanes where a load clears the others. */
 static td_status make_code(td_stage_draft *d)
 {
@@ -251,7 +260,7 @@ static td_status make_code(td_stage_draft *d)
         td_word_code_make(d->place, d->place_count, full ? full : d->plan->lane_mask, full_bytes, &s->code);
     s->whole = !s->code.keep;
     free(full);
-    return status;
+    return status || box_elems(d->plan, d->box) < LISTED_ELEMS ? status : td_word_lists_make(&s->code);
 }
 
 /* Neighbouring units that share bytes are written one by one, with all that the others have kept. */
@@ -299,14 +308,6 @@ done:
     free(d.place);
     free_stage(s);
     return status;
-}
-
-static uint64_t box_elems(const td_plan *plan, const td_box *box)
-{
-    uint64_t elems = box->piece_count ? box->piece_count : 1;
-    for (size_t i = 0; i < box->node_count; i++)
-        elems *= plan->node[box->first_node + i].extent;
-    return elems;
 }
 
 /* A move that would convert a few values per call of a kernel. */

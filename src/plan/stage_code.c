@@ -184,10 +184,8 @@ td_status td_word_code_make(const td_piece *place, size_t count, const unsigned 
     }
     make_steps(code);
     find_even(code);
-    td_status status = find_kept(code, full, full_bytes);
-    if (!status)
-        status = make_vectors(code);
-    return status ? status : td_word_lists_make(code);
+    const td_status status = find_kept(code, full, full_bytes);
+    return status ? status : make_vectors(code);
 }
 
 void td_word_code_free(td_word_code *code)

@@ -1,6 +1,6 @@
 /* Compiles the parts of a unit into lists of byte shuffles (kernels/pack_words.h: td_word_list), for units that are no
  * even lanes in one chunk: elements wider than a byte, in two parts, in words of several chunks. Both directions are
- * the same: fields of bits that are somewhere in the source and somewhere in the destination. Called by stage_code.c.
+ * the same: fields of bits that are somewhere in the source and somewhere in the destination. Called by stage.c.
  * Fails only for want of memory. */
 #include "base/cpu.h"
 #include "plan/stage.h"
