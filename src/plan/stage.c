@@ -17,8 +17,9 @@
 #define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
 #define SMALL_BOX 1024                /* elements of one block that is converted before a stage has begun */
 #define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
-#define LISTED_ELEMS 16384            /* fewer are packed step by step before a list is made */
 #define FEW_BYTES 16                  /* of a run by table: a scratch of whole words is as fast */
+
+uint64_t td_listed_elems = TD_LISTED_ELEMS;
 
 /* -- batches ------------------------------------------------------------------------------------------------------- */
 
@@ -260,7 +261,7 @@ static td_status make_code(td_stage_draft *d)
         td_word_code_make(d->place, d->place_count, full ? full : d->plan->lane_mask, full_bytes, &s->code);
     s->whole = !s->code.keep;
     free(full);
-    return status || box_elems(d->plan, d->box) < LISTED_ELEMS ? status : td_word_lists_make(&s->code);
+    return status || box_elems(d->plan, d->box) < td_listed_elems ? status : td_word_lists_make(&s->code);
 }
 
 /* Neighbouring units that share bytes are written one by one, with all that the others have kept. */

@@ -81,6 +81,11 @@ void td_word_code_free(td_word_code *code);
  * Fails only with TD_NO_MEMORY. */
 td_status td_word_lists_make(td_word_code *code);
 
+/* Elements of a box from which on its units have lists: fewer are moved step by step before a list is made. Tests make
+ * it small, so that small boxes have them. */
+#define TD_LISTED_ELEMS 16384
+extern uint64_t td_listed_elems;
+
 void td_stages_free(td_plan *plan);
 
 /* The stage of data box `b` in one direction, or NULL. The box may lie elsewhere than where it was compiled for, as

@@ -5,6 +5,7 @@
  *     prop_layout [--words N] [--seed S]      random cases until N words were written (default 1000000)
  *     prop_layout --case S                    one case, as the failure line says */
 #include "generate.h"
+#include "plan/stage.h"
 #include "tensordoor.h"
 
 #include <stdio.h>
@@ -251,6 +252,7 @@ static bool check_accepted(trial *t, bool grey, tally *sum)
 static bool run_case(uint64_t seed, bool verbose, tally *sum)
 {
     random_state r = {seed};
+    td_listed_elems = random_chance(&r, 50) ? 1 : TD_LISTED_ELEMS;
     generated *g = malloc(sizeof *g);
     oracle *o = malloc(sizeof *o);
     generate(&r, g);

@@ -237,6 +237,15 @@ static void test_refused(void **state)
     assert_int_equal(td_layout_explain(layout, &(td_scene){.shape = scene.shape}, &text), TD_DTYPE);
     assert_null(text);
     td_layout_destroy(&layout);
+    ASSERT_OK(td_layout_create("b c -> b c", "dtype=i16", "", &layout));
+    ASSERT_REFUSED(td_layout_explain(layout, &scene, &text), TD_DTYPE,
+                   "layout_explain: the layout moves i16; pass it as the dtype, or drop dtype=i16 from the layout");
+    td_layout_destroy(&layout);
+    ASSERT_OK(td_layout_create("b c -> (b c)", "", "", &layout));
+    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){.dtype = "i8", .shape = scene.shape}, &text), TD_ARGUMENT,
+                   "layout_explain: flat pattern \"b c -> (b c)\" in words of no width; pass the width of the memory");
+    assert_null(text);
+    td_layout_destroy(&layout);
 }
 
 int main(void)

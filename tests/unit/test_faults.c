@@ -341,6 +341,10 @@ static void texts_are_refused(void **state)
         snprintf(many + strlen(many), sizeof many - strlen(many), ",%u", bit);
     REFUSED(many, TD_OPTION, "bit= has more than 64 bits; pass fewer, or bits=N");
     REFUSED("bit=1,1", TD_OPTION, "bit 1 stands twice in bit=1,1; keep one of them");
+    char long_word[601];
+    memset(long_word, 'b', 600);
+    long_word[600] = 0;
+    REFUSED(long_word, TD_OPTION, "a word of 600 letters; a word has at most 511");
     REFUSED("in=parity", TD_OPTION, "in=parity; pass in=any, in=data or in=check");
     REFUSED("bit=1 bits=2", TD_OPTION, "bit= and bits= do not go together; leave one of them out");
     REFUSED("word=1 words=2", TD_OPTION, "word= and words= do not go together; leave one of them out");

@@ -342,7 +342,10 @@ static void text_is_written_as_others_write_it(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static const struct {
+    static char long_record[603] = ":";
+    memset(long_record + 1, '0', 600);
+    long_record[601] = '\n';
+    const struct {
         const char *name;
         const char *text;
         td_status status;
@@ -359,6 +362,7 @@ static void refusals(void **state)
          "line 1: a record of 1 bytes, its count says 5; the line is cut short or damaged"},
         {"ihex:b.txt", ":0\n", TD_FORMAT,
          "line 1: 1 hex digits; a record has an even number, so the line is cut short"},
+        {"ihex:b.txt", long_record, TD_FORMAT, "line 1: a record of 300 bytes; its count byte cannot say so many"},
         {"ihex:b.txt", ":0100000G01FE\n", TD_FORMAT, "line 1: unexpected character 'G'; a record is hex digits"},
         {"ihex:b.txt", ":0100\001001FE\n", TD_FORMAT, "line 1: unexpected character 0x01; a record is hex digits"},
         {"ihex:b.txt", "0100000001FE\n", TD_FORMAT,

@@ -400,11 +400,49 @@ static void test_many_axes(void **state)
     }
 }
 
+/* The text is refused with a message that has both, in this order. */
+static void refused_with(const char *pattern, const char *options, const char *address, const char *what,
+                         const char *fix)
+{
+    td_layout *layout = NULL;
+    assert_int_not_equal(td_layout_create(pattern, options, address, &layout), TD_OK);
+    const char *at = strstr(td_last_error(), what);
+    if (!at || !strstr(at, fix))
+        fail_msg("%s", td_last_error());
+    assert_null(layout);
+}
+
+/* What one text may have of everything else. */
+static void test_limits(void **state)
+{
+    (void)state;
+    td_layout *layout = NULL;
+    char text[4000] = "r";
+    for (int i = 0; i < 300; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " + r*%d", i + 2);
+    refused_with("r c -> r c", "", text, "too many operators", "; use at most 256 terms");
+    memset(text, '(', 70);
+    strcpy(text + 70, "r");
+    memset(text + 71, ')', 70);
+    text[141] = 0;
+    refused_with("r c -> r c", "", text, "nested too deep", "; use at most 64 levels");
+    text[0] = 0;
+    for (int i = 0; i < 34; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "a%d ", i);
+    strcat(text, "-> a0 a1");
+    refused_with(text, "", "", "too many groups on the left", "; use at most 32");
+    strcpy(text, "n=1");
+    for (int i = 0; i < 80; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " x%d=1", i);
+    ASSERT_REFUSED(td_layout_create("preset:vnni", text, "", &layout), TD_OPTION,
+                   "layout_create: preset vnni got more than 64 options; pass fewer");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),   cmocka_unit_test(test_null),      cmocka_unit_test(test_caret),
-        cmocka_unit_test(test_canonical), cmocka_unit_test(test_many_axes),
+        cmocka_unit_test(test_canonical), cmocka_unit_test(test_many_axes), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

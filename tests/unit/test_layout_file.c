@@ -130,6 +130,10 @@ static const struct {
     {"w: pattern r c -> r c;\n pattern r c -> r c", "w", TD_FORMAT,
      "layout_open \"f.txt\", line 2: pattern stands twice in layout w; give it "
      "once"},
+    {"w: as mxfp4 axis=1; pattern r c -> r c;\n part scales tensors a.npy", "w", TD_FORMAT,
+     "layout_open \"f.txt\", line 2: tensors in part scales; an entry of tensors has no parts, so give it a name of "
+     "its "
+     "own"},
     {"w: pattern r c -> r c; preset vnni", "w", TD_FORMAT,
      "layout_open \"f.txt\", line 1: layout w has a pattern and a preset; keep one"},
     {"w:\n pattern r c -> r c;\n\n options cs=4", "w", TD_OPTION,

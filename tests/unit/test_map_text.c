@@ -212,6 +212,8 @@ static const struct {
     {"a: words 4 x 32; code 39_32; arrays 4 x 32 x", TD_FORMAT,
      "map_create, line 1: a is 4 words of 39 bits with its check bits, its array x is 4 of 32; make them equal, or "
      "write an organisation"},
+    {"a: words 4 x 32;\n code 39_32;\n code 39_32", TD_FORMAT,
+     "map_create, line 3: code stands twice in memory a; give it once"},
     {"a: words 4 x 8; stored 9", TD_FORMAT,
      "map_create, line 1: a has stored and no codec that it belongs to; write one, as codec ./file.so:symbol"},
     {"a: words 4 x 8; codec none", TD_ARGUMENT,

@@ -525,6 +525,16 @@ static void test_null(void **state)
         "backdoor_load_tensor \"wbuf\": bank 1 is 8 words of 31 bits, bank 0 is 8 of 32; use banks of one geometry");
     ASSERT_REFUSED(td_backdoor_load_tensor_banks(unequal, 0, tensor, layout, NULL), TD_ARGUMENT,
                    "backdoor_load_tensor: no memory; pass at least one");
+    td_memory **many = calloc(32769, sizeof *many);
+    for (size_t i = 0; i < 32769; i++)
+        many[i] = memory;
+    ASSERT_REFUSED(td_backdoor_load_tensor_banks(many, 32769, tensor, layout, NULL), TD_ARGUMENT,
+                   "backdoor_load_tensor \"wbuf\": 32769 memories; pass at most 32768");
+    free(many);
+    td_span *spans = NULL;
+    size_t count = 0;
+    ASSERT_REFUSED(td_layout_spans(layout, tensor, NULL, 0, NULL, &spans, &count), TD_ARGUMENT,
+                   "layout_spans: a width of 0 bits; pass 1 to 16777216");
     td_memory_destroy(&narrow);
     td_memory_destroy(&memory);
     td_tensor_destroy(&tensor);

@@ -165,6 +165,12 @@ static void refusals(void **state)
         ASSERT_REFUSED(td_backdoor_load_tensor(m, t, l, cases[i].as), cases[i].status, cases[i].text);
         assert_int_equal(*(uint32_t *)td_memory_data(m), 0);
     }
+    td_layout *windows = NULL;
+    ASSERT_OK(td_layout_create("b c (o + k) -> (b c o) k", "k=2", NULL, &windows));
+    ASSERT_REFUSED(td_backdoor_load_tensor(m, t, windows, "i8 scale=@s axis=o"), TD_OPTION,
+                   HEAD "axis=o slides over its dimension, so an element has several coordinates on it; use axis=2 for "
+                        "one scale per element of the dimension");
+    td_layout_destroy(&windows);
     ASSERT_REFUSED(td_scales_set("", s), TD_ARGUMENT,
                    "scales_set: the name is empty; pass the one that scale=@NAME says");
     ASSERT_REFUSED(td_scales_set("a b", s), TD_ARGUMENT,

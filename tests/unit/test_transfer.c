@@ -220,6 +220,12 @@ static void test_refused_moves_nothing(void **state)
     assert_int_equal(s.d.words, 0);
     assert_int_equal(td_transfer_span(s.m, 1020, 5), TD_OK);
     collect(&s.d, s.m);
+    int partial = 7;
+    ASSERT_REFUSED(td_transfer_parts(NULL, 0, s.t, NULL, TD_TRANSFER_LOAD, &partial), TD_ARGUMENT,
+                   "transfer_parts: no memory; pass one");
+    ASSERT_REFUSED(td_transfer_parts(&s.m, 1, s.t, NULL, TD_TRANSFER_LOAD, NULL), TD_ARGUMENT,
+                   "transfer_parts: no place for `partial`; pass one");
+    assert_int_equal(partial, 7);
     const uint64_t at[] = {1024, 3};
     assert_int_equal(td_transfer_words(s.m, at, 2), TD_OK);
     deposit(&s.d, s.m);
