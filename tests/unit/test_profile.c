@@ -338,7 +338,8 @@ static void threads_of_the_pool(void **state)
     td_profile_stop();
     json *root = read_json(td_profile_json);
     const json *load = find(root, "backdoor_load_tensor");
-    const json *move = &json_get(load, "steps")->item[0];
+    const json *move = child(json_get(load, "steps"), "move transposed");
+    assert_non_null(move);
     const json *threads = child(json_get(move, "steps"), "threads");
     assert_non_null(threads);
     assert_int_equal(json_whole(threads, "calls", -1), 50);
@@ -347,7 +348,8 @@ static void threads_of_the_pool(void **state)
     const long long others = calls_of(root, "thread of the pool/part");
     assert_true(own + others > 0);
     assert_int_equal((own + others) % 50, 0); /* each part once, whoever ran it */
-    assert_true(real(find(root, "thread of the pool"), "share") < 1e-9 || !find(root, "thread of the pool"));
+    const json *pool = find(root, "thread of the pool");
+    assert_true(!pool || real(pool, "share") < 1e-9);
     check_all_sums(root);
     json_close(root);
     td_speed_threads(0);
