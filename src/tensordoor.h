@@ -304,7 +304,8 @@ TD_API td_status td_memory_fill(td_memory *memory, const char *what, uint64_t fi
  *
  * The arrays have one geometry, may lie over others themselves, and have to live as long as the memory.
  * TD_ARGUMENT for arrays that are NULL, of different geometries or twice in the list; what a layout is refused for
- * otherwise: every bit in one place, inside its array, no two in one. A read of a mirrored word whose copies differ is
+ * otherwise: every bit in one place, inside its array, no two in one; TD_OPTION with alias=last, TD_PATTERN with
+ * windows, as (a + b). A read of a mirrored word whose copies differ is
  * TD_DISAGREE. td_memory_data of such a memory is NULL. */
 TD_API td_status td_memory_over(const char *name, uint64_t width_bits, uint64_t depth_words,
                                 const td_layout *organisation, td_memory *const *arrays, size_t count, td_memory **out);

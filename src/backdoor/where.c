@@ -1,6 +1,6 @@
 /* td_where: where elements and bits lie, from the tensor down to the macros and back. It asks the plan (plan/locate.h)
- * for elements and the layers of the memory (memory/place.h) for macros, bit by bit, and puts neighbours together into
- * runs. It looks at no word of a memory. */
+ * for elements and the layers of the memory (memory/place.h) for runs of bits in macros, and puts neighbours together.
+ * It looks at no word of a memory. */
 #include "backdoor/where.h"
 
 #include "base/text.h"

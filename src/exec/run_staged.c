@@ -1,6 +1,6 @@
 /* Runs stages (plan/stage.h): batch by batch, the elements of some units are gathered, converted, packed and placed, or
- * the reverse. Called by exec.c. The scratch is on the stack and is as large as the first-level cache, so that what one
- * step writes the next finds there. */
+ * the reverse. Called by exec.c. The scratch is on the stack and little larger than the first-level cache, so that
+ * what one step writes the next mostly finds there. */
 #include "exec/run_staged.h"
 
 #include "base/pool.h"
@@ -177,7 +177,7 @@ static void add_ground(uintptr_t ground, list *l)
         l->at[u] += ground;
 }
 
-/* What a loop of its own for every size of an entry would read again and again is in a register. */
+/* Inlined for each size of an entry, so that the size is a constant of the loop. */
 static inline __attribute__((always_inline)) void add_entries(const job *j, const td_table *table, unsigned bytes,
                                                               int64_t offset, list *l)
 {

@@ -72,9 +72,9 @@ static void decode(const td_memory *memory, coded *c, uint64_t first, uint64_t c
 
 /* -- words that pass ----------------------------------------------------------------------------------------------
  *
- * Coded words are only looked at between the layer below and this one, and never lie in the copy below. Where they lie
- * in an array as they stand, they are made there and looked at there; the others lie in a scratch, block by block.
- * Words that are too wide for that take their own place in the copy. */
+ * Coded words are only looked at between the layer below and this one. Where they lie in an array as they stand, they
+ * are made there and looked at there; the others lie in a scratch, block by block. Only words that are too wide for a
+ * scratch take their place in the copy of the layer below. */
 
 typedef struct scratch {
     _Alignas(64) unsigned char bytes[TD_PASS_BYTES];

@@ -295,7 +295,7 @@ td_joined *td_joined_create(const td_plan *plan, const td_plan *organisation, bo
     joined->plan = plan;
     joined->back = back;
     const td_bit_source boxes = {find_boxes, joined};
-    if (organisation->in_order || td_join_plans == TD_JOIN_NEVER ||
+    if (td_join_plans == TD_JOIN_NEVER ||
         td_bit_part_make(organisation, &boxes, plan->elems * plan->tensor_dtype.bytes, &joined->part) ||
         joined->failed || !(td_join_plans == TD_JOIN_ALWAYS || is_fast(joined)))
         td_joined_destroy(&joined);

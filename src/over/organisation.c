@@ -38,9 +38,23 @@ static uint64_t count_copies(const td_plan *plan)
     return most;
 }
 
+/* Every bit has a place of its own, or copies that are a loop of their own: all below relies on it. */
+static td_status check_places(const td_plan *plan, const td_layout *layout)
+{
+    if (plan->windows)
+        return td_fail(
+            TD_PATTERN,
+            "the organisation \"%s\" has windows, which put bits in several places or in none; write copies as "
+            "an axis of their own, as m in \"w k -> m w k\" with m=2",
+            layout->pattern.text);
+    return TD_OK;
+}
+
 td_status td_organisation_create(const td_layout *layout, uint64_t width_bits, uint64_t depth_words,
                                  const td_geometry *arrays, td_organisation **out)
 {
+    if (layout->alias_last)
+        return td_fail(TD_OPTION, "alias=last in the organisation; leave it out: every bit has a place of its own");
     td_organisation *o = calloc(1, sizeof *o);
     if (!o)
         return td_fail_alloc(sizeof *o);
@@ -53,6 +67,8 @@ td_status td_organisation_create(const td_layout *layout, uint64_t width_bits, u
     request.memory_dtype = request.tensor_dtype;
     if (!status)
         status = td_plan_create(&request, &o->plan);
+    if (!status)
+        status = check_places(o->plan, layout);
     if (status) {
         td_organisation_destroy(&o);
         return status;
@@ -155,7 +171,7 @@ unsigned char *td_organisation_find_words(const td_organisation *o, unsigned cha
                                           uint64_t *count)
 {
     contiguous c = {o, array, NULL, 0};
-    if (o->copies == 1 && !o->plan->in_order)
+    if (o->copies == 1)
         td_bit_boxes(o->plan, o->pitch, first, *count, TD_ALL_COPIES, take_contiguous, &c);
     if (c.place)
         *count = c.words;
@@ -235,8 +251,7 @@ bool td_organisation_reach(const td_organisation *o, uint64_t first, uint64_t co
 {
     reaching r = {o->plan, rows, 0};
     td_bit_boxes(o->plan, o->pitch, first, count, TD_ALL_COPIES, reach_box, &r);
-    /* alias=last: some bits lie in one place */
-    return td_row_set_count(rows) * o->plan->geometry.width_bits == r.bits && !o->plan->in_order;
+    return td_row_set_count(rows) * o->plan->geometry.width_bits == r.bits;
 }
 
 /* -- single bits --------------------------------------------------------------------------------------------------- */

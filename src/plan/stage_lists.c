@@ -1,6 +1,6 @@
 /* Compiles the parts of a unit into lists of byte shuffles (kernels/pack_words.h: td_word_list), for units that are no
- * even lanes in one chunk: elements wider than a byte, in two parts, in words of several chunks. Both directions are
- * the same: fields of bits that are somewhere in the source and somewhere in the destination. Called by stage.c.
+ * even lanes of up to 8 bits in one chunk: wider elements, in two parts, in words of several chunks. Both directions
+ * are the same: fields of bits that are somewhere in the source and somewhere in the destination. Called by stage.c.
  * Fails only for want of memory. */
 #include "base/cpu.h"
 #include "plan/stage.h"
@@ -247,7 +247,8 @@ static bool has_others(const td_word_code *code)
 td_status td_word_lists_make(td_word_code *code)
 {
     const bool even = code->vectors && code->vectors->packs;
-    if (!(td_cpu_flags() & TD_CPU_VBMI) || code->part_count == 0 || has_others(code)) /* no other kernel takes them */
+    /* Only the kernels of VBMI take lists. */
+    if (!(td_cpu_flags() & TD_CPU_VBMI) || code->part_count == 0 || has_others(code))
         return TD_OK;
     td_status status = even ? TD_OK : make_list(code, false, &code->packs);
     if (!status && !code->vectors)

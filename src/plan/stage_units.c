@@ -242,7 +242,8 @@ static void leave_edges(td_stage_draft *d)
     s->phase = 0;
 }
 
-/* A unit that begins inside of its word would reach into the next one, which another entry of the table may have. */
+/* A unit that begins where its bytes do not cover whole words would reach into the next word, which another entry of
+ * the table may have. */
 static bool are_aligned(const td_stage *s)
 {
     for (size_t i = 0; i < s->unit_count; i++)

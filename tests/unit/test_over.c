@@ -370,6 +370,18 @@ static void memories_that_are_refused(void **state)
                    "memory_over \"wbuf\": array \"deep\" stands in the list twice; pass every array once");
     ASSERT_REFUSED(td_memory_over("wbuf", 0, 16, tiles, array, 2, &out), TD_ARGUMENT,
                    "memory_over \"wbuf\": a width of 0 bits; a width is 1 to 16777216 bits");
+    td_layout *aliased = NULL, *windows = NULL;
+    ASSERT_OK(td_layout_create("(t r) k -> 1 (t r) k", "t=2 alias=last", "r", &aliased));
+    ASSERT_REFUSED(
+        td_memory_over("wbuf", 16, 16, aliased, array, 1, &out), TD_OPTION,
+        "memory_over \"wbuf\": alias=last in the organisation; leave it out: every bit has a place of its own");
+    ASSERT_OK(td_layout_create("(a + b) k -> 1 (a b) k", "b=2", NULL, &windows));
+    ASSERT_REFUSED(
+        td_memory_over("wbuf", 16, 5, windows, array, 1, &out), TD_PATTERN,
+        "memory_over \"wbuf\": the organisation \"(a + b) k -> 1 (a b) k\" has windows, which put bits in "
+        "several places or in none; write copies as an axis of their own, as m in \"w k -> m w k\" with m=2");
+    td_layout_destroy(&aliased);
+    td_layout_destroy(&windows);
     assert_int_equal(td_memory_over("wbuf", 16, 20, tiles, array, 2, &out), TD_RANGE);
     assert_non_null(strstr(td_last_error(), "memory_over \"wbuf\": "));
     assert_int_equal(td_memory_over("wbuf", 33, 8, slices, array, 2, &out), TD_SHAPE);
