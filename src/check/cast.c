@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "check/check.h"
 #include "check/versions.h"
+#include "kernels/move.h"
 #include "values/convert.h"
 
 #include <math.h>
@@ -84,6 +85,14 @@ static size_t fill_source(random_state *r, td_dtype t, unsigned char *to, size_t
     return n;
 }
 
+/* The same n elements over and over: so many that a run has several parts. */
+static size_t repeat_source(size_t n, size_t elem_bytes, size_t most)
+{
+    for (size_t i = n; i < most; i++)
+        memcpy(source + GUARD + i * elem_bytes, source + GUARD + (i - n) * elem_bytes, elem_bytes);
+    return most > n ? most : n;
+}
+
 static bool bind(const char *tensor, const char *memory, const char *word, td_direction direction, td_convert *c)
 {
     char text[96];
@@ -141,6 +150,8 @@ static void check_pair(size_t a, size_t b, bool whole, random_state *r, const ve
             check_one(&c, what, n, r);
             if (!whole)
                 check_one(&c, what, 1 + random_below(r, n < 40 ? n : 40), r);
+            if (!whole && random_chance(r, 5))
+                check_one(&c, what, repeat_source(n, c.src.bytes, 1100 + random_below(r, 1100)), r);
         }
 }
 
@@ -214,8 +225,74 @@ static void every_axis(void **state)
                         assert_int_equal(td_convert_bind(&as, dtype, (td_direction)(direction & 1), &axis, &c), TD_OK);
                         snprintf(what, sizeof what, "%s: %s as \"%s\", inner %d, %s", v->isa, tensors[t], texts[k],
                                  (int)inner, direction & 1 ? "dump" : "load");
-                        check_one(&c, what, fill_source(&r, c.src, source + GUARD, 300), &r);
+                        size_t n = fill_source(&r, c.src, source + GUARD, 300);
+                        if (random_chance(&r, 10)) /* scales come round in every part */
+                            n = repeat_source(n, c.src.bytes, 2100 + random_below(&r, 1100));
+                        check_one(&c, what, n, &r);
                     }
+    }
+    td_cpu_mask(TD_CPU_ALL);
+}
+
+/* Rows apart from each other on both sides, off their lines and on them, with all that makes large ones fast. */
+static void check_rows(const td_convert *c, const char *what, size_t rows, size_t n, random_state *r)
+{
+    const size_t from = n * c->src.bytes, to = n * c->dst.bytes, off = random_chance(r, 50) ? 0 : random_below(r, 64);
+    const size_t src_stride = from + random_below(r, 100), dst_stride = (to + random_below(r, 100) + 63) / 64 * 64;
+    unsigned char *dst = found + GUARD / 2 + off;
+    dst += (64 - (uintptr_t)dst % 64) % 64 * (off == 0);
+    const td_convert_block block = {.dst = dst,
+                                    .src = source + GUARD,
+                                    .dst_stride = (ptrdiff_t)dst_stride,
+                                    .src_stride = (ptrdiff_t)src_stride,
+                                    .rows = rows,
+                                    .n = n,
+                                    .step = 1,
+                                    .row_step = (int64_t)n,
+                                    .stream = random_chance(r, 50),
+                                    .far = random_chance(r, 50)};
+    memset(found, 0xa5, (size_t)(dst - found) + rows * dst_stride + GUARD);
+    td_convert_rows(c, &block);
+    td_move_fence();
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0; i < dst_stride / c->dst.bytes; i++) {
+            uint64_t bits = 0, is = 0, expected = 0xa5a5a5a5a5a5a5a5U;
+            bool in_range = true;
+            if (i < n) {
+                memcpy(&bits, source + GUARD + row * src_stride + i * c->src.bytes, c->src.bytes);
+                expected = td_convert_one(c, bits, row * n + i, &in_range);
+            }
+            memcpy(&is, dst + row * dst_stride + i * c->dst.bytes, c->dst.bytes);
+            if (((expected ^ is) & (UINT64_MAX >> (64 - 8 * c->dst.bytes))) != 0)
+                fail_msg("%s: row %zu of %zu, element %zu of %zu: 0x%llx gives 0x%llx, the rule 0x%llx", what, row,
+                         rows, i, n, (unsigned long long)bits, (unsigned long long)is, (unsigned long long)expected);
+        }
+}
+
+static void rows_follow_the_rule(void **state)
+{
+    static const char *const pairs[][2] = {{"f32", "i8 scale=0.05"}, {"i8", "f32"},         {"bf16", "i8 scale=0.5"},
+                                           {"f16", "bf16"},          {"f16", "e4m3"},       {"i16", "f16 scale=2"},
+                                           {"f32", "bf16"},          {"f64", "i16 scale=3"}};
+    static const size_t counts[] = {1, 3, 16, 100, 511, 1023, 1024, 1025, 2050};
+    static td_convert c;
+    (void)state;
+    random_state r = {6, 0};
+    for (const version *v = all_versions(); v->isa; v++) {
+        td_cpu_mask(v->flags);
+        for (size_t p = 0; p < sizeof pairs / sizeof pairs[0]; p++)
+            for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+                for (int direction = 0; direction < 2; direction++) {
+                    char what[160];
+                    if (!bind(pairs[p][0], pairs[p][1], "", (td_direction)direction, &c))
+                        fail_msg("%s as %s", pairs[p][0], pairs[p][1]);
+                    const size_t rows = 1 + random_below(&r, counts[k] < 100 ? 40 : 4);
+                    snprintf(what, sizeof what, "%s: rows of %s as \"%s\", %s", v->isa, pairs[p][0], pairs[p][1],
+                             direction ? "dump" : "load");
+                    repeat_source(fill_source(&r, c.src, source + GUARD, 700), c.src.bytes,
+                                  rows * (counts[k] + 100 / c.src.bytes + 1));
+                    check_rows(&c, what, rows, counts[k], &r);
+                }
     }
     td_cpu_mask(TD_CPU_ALL);
 }
@@ -333,10 +410,8 @@ static int bench(int argc, char **argv)
 }
 
 static const td_check checks[] = {
-    TD_CHECK(every_pair_follows_the_rule),
-    TD_CHECK(every_short_source),
-    TD_CHECK(every_axis),
-    TD_CHECK(random_bits_at_their_ends),
+    TD_CHECK(every_pair_follows_the_rule), TD_CHECK(every_short_source),        TD_CHECK(every_axis),
+    TD_CHECK(rows_follow_the_rule),        TD_CHECK(random_bits_at_their_ends),
 };
 
 TD_CHECK_FAMILY(cast, checks, NULL, NULL, bench);

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_BLOCK = 130, MOST_BLOCKS = 9, MOST = LARGEST_BLOCK * MOST_BLOCKS, GUARD = 0x5a };
+/* A strip of a row has up to MANY_BLOCKS of 16 or 32; the others are few, of every size. */
+enum { LARGEST_BLOCK = 130, MOST_BLOCKS = 9, MANY_BLOCKS = 140, MOST = MANY_BLOCKS * 32, GUARD = 0x5a };
 
 static uint32_t next(uint32_t *state)
 {
@@ -94,7 +95,7 @@ static float draw_float(const format *f, bool small, uint32_t *state)
 }
 
 typedef struct data {
-    float row[MOST + 4], by[MOST_BLOCKS], zero[MOST_BLOCKS];
+    float row[MOST + 4], by[MANY_BLOCKS], zero[MANY_BLOCKS];
     uint8_t codes[MOST + 4];
     size_t off;
 } data;
@@ -270,6 +271,12 @@ static void every_version_keeps_the_rule(void **state)
                 check_floats(&plain, &k, &formats[f], MOST_BLOCKS - seed % 3, seed % 2 ? 32 : 16, 77 + seed);
         for (uint32_t seed = 0; seed < 400; seed++)
             check_values(&plain, &k, MOST_BLOCKS - seed % 3, seed % 5 == 4 ? 128 : seed & 8 ? 32 : 16, 77 + seed);
+        for (uint32_t seed = 0; seed < 40; seed++) {
+            const size_t blocks = 60 + 2 * seed, block = seed % 2 ? 32 : 16;
+            check_floats(&plain, &k, &formats[seed % FORMATS], blocks, block, 770 + seed);
+            check_ints(&plain, &k, blocks, block, 770 + seed);
+            check_values(&plain, &k, blocks, block, 770 + seed);
+        }
         for (uint32_t seed = 0; seed < 200; seed++)
             check_ints(&plain, &k, MOST_BLOCKS - seed % 3, seed % 5 == 4 ? 128 : seed % 2 ? 32 : 16, 77 + seed);
     }
