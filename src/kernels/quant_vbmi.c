@@ -164,7 +164,7 @@ INLINE __m512i interleaved_words(__m512i a, __m512i b)
     return chosen(_mm512_set1_epi32((int)0xffff0000U), b, _mm512_srli_epi32(a, 16));
 }
 
-/* Magnitudes from a power of two on, 16 places in a binade at bits 4 and up; nothing below it. */
+/* Magnitudes from a power of two on, 8 places in a binade at bits 4 and up; nothing below it. */
 INLINE __m512i places_of(__m512i words, __m512i base)
 {
     return _mm512_subs_epu16(_mm512_and_si512(words, _mm512_set1_epi16(0x7fff)), base);

@@ -1,8 +1,10 @@
 /* The command calls itself, with the cases by their whole names, and reads the JSON that it prints. */
 #include "tool/bench/again.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,11 +100,15 @@ bool bench_again(const bench_settings *settings, const bench_record *record, con
         return false;
     }
     fflush(NULL);
-    const pid_t child = fork();
+    (void)signal(SIGCHLD, SIG_DFL); /* whoever ignores it has no child to wait for */
+    const pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        dup2(from[1], 1);
-        close(from[0]);
-        close(from[1]);
+        /* It must not go on measuring beside others when this process is killed. */
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || dup2(from[1], 1) < 0)
+            _exit(127);
+        for (int end = 0; end < 2; end++)
+            if (from[end] != 1) /* as it is where the output was closed */
+                close(from[end]);
         become_bench(settings, names);
     }
     close(from[1]);

@@ -101,6 +101,9 @@ static void say_undecided(const change *c, const bench_figure *now, bench_judgem
         snprintf(out->text, sizeof out->text,
                  "%.0f %% slower against %s, which is faster itself; by the clock it is not", 100 * c->middle,
                  now->reference);
+    else if (c->high < 0)
+        snprintf(out->text, sizeof out->text, "looks %.0f %% faster%s", -100 * c->middle,
+                 now->calm ? ", which other measurements did not confirm" : ", but the core was never ours alone");
     else if (c->low < 0)
         snprintf(out->text, sizeof out->text, "between %.0f %% faster and %.0f %% slower%s", -100 * c->low,
                  100 * c->high, now->calm ? "" : ": the core was never ours alone");

@@ -28,7 +28,7 @@ typedef enum bench_verdict {
 typedef struct bench_judgement {
     bench_verdict verdict;
     double change;  /* of the time that counts: 0.12 is 12 % slower; 0 without a baseline */
-    char text[200]; /* "12 % slower (8.1 to 9.1 us, against memcpy 14 %)" */
+    char text[200]; /* "12 % slower: 9.1 us, was 8.1 us; so it is against memcpy" */
 } bench_judgement;
 
 /* One measurement against the baseline, which may be NULL. */
@@ -38,7 +38,7 @@ const char *bench_verdict_name(bench_verdict verdict);
 
 /* Several measurements of one case, each in a process of its own, as one whose interval becomes narrower with each. A
  * change needs BENCH_LEAST_TRIALS of them, and slower is what every one of them found slower; where some were calm
- * (calm.h) only those count. One that is calm, as the baseline was, and as fast as it, settles that a case is equal.
+ * (calm.h) only those count. One that is as fast as a baseline that was no less calm settles that a case is equal.
  * Disturbed ones alone fail against a calm baseline only where they take twice as long, and against a disturbed one
  * only from twice the limit on, and when there are BENCH_DISTURBED_TRIALS of them. */
 #define BENCH_TRIALS 8
