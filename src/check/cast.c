@@ -290,7 +290,7 @@ static void rows_follow_the_rule(void **state)
                     snprintf(what, sizeof what, "%s: rows of %s as \"%s\", %s", v->isa, pairs[p][0], pairs[p][1],
                              direction ? "dump" : "load");
                     repeat_source(fill_source(&r, c.src, source + GUARD, 700), c.src.bytes,
-                                  rows * (counts[k] + 100 / c.src.bytes + 1));
+                                  rows * (counts[k] + (size_t)(100 / c.src.bytes) + 1));
                     check_rows(&c, what, rows, counts[k], &r);
                 }
     }
