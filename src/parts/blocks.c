@@ -2,11 +2,11 @@
  * block_unpack.c work on. Bands are independent, so threads share them. */
 #include "parts/blocks.h"
 
-#include "base/caches.h"
 #include "base/cpu.h"
 #include "base/fp_mode.h"
 #include "base/pool.h"
 #include "kernels/move.h"
+#include "kernels/stream.h"
 #include "parts/block_strip.h"
 #include "parts/elem_codes.h"
 
@@ -159,7 +159,8 @@ void td_blocks_unpack(const td_packing *packing, const td_shape *block, const td
         td_quant_init(&w.kernels, td_cpu_flags());
         td_codes_values(&w.elems, &w.quant);
         w.quant.extra = packing->global != TD_GLOBAL_NONE ? w.scaler.tensor_scale : 1;
-        w.quant.stream = !w.convert_source && out->elems * sizeof(float) >= td_caches_find().last_bytes;
+        w.quant.stream =
+            !w.convert_source && td_stream_pays(TD_STREAM_CONVERT, 0, out->elems * (sizeof(float) + 1) / 2);
     }
     run(&w, packing, block, out);
 }
