@@ -4,6 +4,7 @@
 #include "check/check.h"
 #include "check/versions.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -166,6 +167,32 @@ static void check_large(const td_block_kernels *plain, const td_block_kernels *t
     assert_memory_equal(high[1], high[0], sizeof high[0]);
 }
 
+/* Rows of many pages, with one number that is the largest anywhere among them. */
+static void check_most(const td_block_kernels *plain, const td_block_kernels *tried)
+{
+    static float row[3 * 8192 + 5];
+    uint32_t state = 7;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        row[i] = (float)(next(&state) % 1000) - 500;
+    for (size_t turn = 0; turn < 400; turn++) {
+        const size_t off = turn % 3, n = 1 + next(&state) % (turn % 4 ? 3 * 8192 : 8192 / 4),
+                     at = off + next(&state) % n;
+        const float was = row[at], most = (float)(turn % 2 ? -1000 : 1000) * (turn % 5 ? 1 : INFINITY);
+        uint32_t want = 5, got = 5, high = 0xffffffffU;
+        plain->most(&want, row + off, n);
+        tried->most(&got, row + off, n);
+        assert_int_equal(got, want);
+        row[at] = most;
+        plain->most(&want, row + off, n);
+        tried->most(&got, row + off, n);
+        row[at] = was;
+        assert_int_equal(want, turn % 5 ? 0x447a0000 : 0x7f800000);
+        assert_int_equal(got, want);
+        tried->most(&high, row + off, n);
+        assert_int_equal(high, 0xffffffffU);
+    }
+}
+
 static void every_version_is_plain_c(void **state)
 {
     (void)state;
@@ -174,6 +201,7 @@ static void every_version_is_plain_c(void **state)
     for (const version *v = all_versions(); v->isa; v++) {
         td_block_kernels tried;
         td_block_init(&tried, v->flags);
+        check_most(&plain, &tried);
         for (size_t block = 1; block <= LARGEST_BLOCK; block += block < 67 || block > 126 ? 1 : 12)
             for (size_t blocks = 1; blocks <= MOST_BLOCKS; blocks++)
                 check(&plain, &tried, blocks, block);

@@ -100,7 +100,7 @@ typedef struct data {
     size_t off;
 } data;
 
-static uint8_t got[MOST + 8], want[MOST + 8];
+static uint8_t got[MOST + 8] __attribute__((aligned(64))), want[MOST + 8]; /* aligned as streams are */
 static float values[MOST + 64], wanted[MOST + 64];
 
 static void check_floats(const td_quant_kernels *plain, const td_quant_kernels *k, const format *f, size_t blocks,
@@ -116,6 +116,8 @@ static void check_floats(const td_quant_kernels *plain, const td_quant_kernels *
     }
     for (size_t i = 0; i < blocks * block; i++)
         d.row[d.off + i] = draw_float(f, seed & 8, &state) / (seed % 4 ? d.by[i / block] : 1);
+    q.stream = seed % 2;
+    q.end = seed % 4 < 2 ? d.row + MOST : NULL;
     for (int divides = 0; divides < 2; divides++) {
         bool bounded = !divides;
         q.divides = divides;
@@ -126,6 +128,7 @@ static void check_floats(const td_quant_kernels *plain, const td_quant_kernels *
         memset(want, GUARD, sizeof want);
         plain->floats(want + d.off, d.row + d.off, d.by, blocks, block, &q, false);
         k->floats(got + d.off, d.row + d.off, d.by, blocks, block, &q, bounded);
+        td_move_fence();
         assert_memory_equal(got, want, sizeof got);
         for (size_t i = 0; i < blocks * block; i++) {
             const float x = divides ? d.row[d.off + i] / d.by[i / block] : d.row[d.off + i] * d.by[i / block];
@@ -143,7 +146,12 @@ static void check_ints(const td_quant_kernels *plain, const td_quant_kernels *k,
     static const float odd[] = {1e-40F, 3e38F, INFINITY, 0x1p-127F, 1e-5F};
     const int *r = range[seed % 8];
     uint32_t state = seed ^ td_check_salt();
-    const td_quant q = {.bits = 8, .low = r[0], .high = r[1], .divides = true};
+    const td_quant q = {.bits = 8,
+                        .low = r[0],
+                        .high = r[1],
+                        .divides = true,
+                        .stream = seed / 8 % 2,
+                        .end = seed % 4 < 2 ? d.row + MOST : NULL};
     d.off = seed % 3;
     for (size_t j = 0; j < blocks; j++) {
         d.by[j] = next(&state) % 5 ? from_bits(0x3e000000 + next(&state) % 0x2000000) : odd[next(&state) % 5];
@@ -166,6 +174,7 @@ static void check_ints(const td_quant_kernels *plain, const td_quant_kernels *k,
             bounded &= fabsf(d.row[d.off + i]) <= 60 * d.by[i / block];
         plain->ints(want + d.off, d.row + d.off, d.by, zero, blocks, block, &q, false);
         k->ints(got + d.off, d.row + d.off, d.by, zero, blocks, block, &q, bounded);
+        td_move_fence();
         assert_memory_equal(got, want, sizeof got);
         for (size_t i = 0; i < blocks * block; i++) {
             const double sum = rint((double)(d.row[d.off + i] / d.by[i / block])) + (has_zero ? d.zero[i / block] : 0);

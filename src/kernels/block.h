@@ -4,7 +4,8 @@
  *
  * Rows of `blocks` blocks of `block` elements, j < blocks, i < block:
  *   amax     amax[j] = the largest of amax[j] and |row[j * block + i]|, as bits
- *   range    the same, and min[j] and max[j] = the least and the largest of themselves and row[j * block + i]; a NaN is
+ *   most     *most = the largest of *most and |row[i]|, i < n, as bits, of a row that may be far larger than the caches
+ *   range    as amax, and min[j] and max[j] = the least and the largest of themselves and row[j * block + i]; a NaN is
  *            passed over
  *   mul      dst[j * block + i] = row[j * block + i] * by[j]
  *   div      dst[j * block + i] = row[j * block + i] / by[j]
@@ -76,6 +77,7 @@ typedef struct td_block_look {
 
 typedef struct td_block_kernels {
     void (*amax)(uint32_t *amax, const float *row, size_t blocks, size_t block);
+    void (*most)(uint32_t *most, const float *row, size_t n);
     void (*range)(uint32_t *amax, float *min, float *max, const float *row, size_t blocks, size_t block);
     void (*mul)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
     void (*div)(float *dst, const float *row, const float *by, size_t blocks, size_t block);

@@ -85,6 +85,28 @@ TARGET static void amax_avx2(uint32_t *amax, const float *row, size_t blocks, si
         amax_rows(amax + j, row + j * block, blocks - j, block);
 }
 
+/* Pages side by side, for the reason that prefetch.h gives, and from the last to the first: who reads the row from its
+ * beginning next finds that in the caches. */
+TARGET static void most_avx2(uint32_t *most, const float *row, size_t n)
+{
+    const size_t page = MOST_PAGE, pages = MOST_PAGES * page;
+    __m256i own[MOST_PAGES];
+    for (size_t k = 0; k < MOST_PAGES; k++)
+        own[k] = _mm256_set1_epi32((int)*most);
+    for (; n >= pages; n -= pages)
+        for (const float *p = row + n - pages, *const end = p + page; p < end; p += 8)
+            for (size_t k = 0; k < MOST_PAGES; k++)
+                own[k] = _mm256_max_epi32(own[k], magnitudes(p + k * page));
+    for (size_t k = MOST_PAGES / 2; k; k /= 2)
+        for (size_t i = 0; i < k; i++)
+            own[i] = _mm256_max_epi32(own[i], own[i + k]);
+    uint32_t eight[8];
+    _mm256_storeu_si256((__m256i *)(void *)eight, own[0]);
+    for (size_t k = 0; k < 8; k++)
+        *most = eight[k] > *most ? eight[k] : *most;
+    amax_of(most, row, 1, n);
+}
+
 /* As range_of of block.inc, in its order of comparisons, which decides between the two zeros: 16 of each, then the
  * upper half against the lower one until one is left; of eight blocks side by side. */
 INLINE __m256 better(__m256 a, __m256 b, const bool largest)
@@ -226,6 +248,7 @@ void td_block_init_avx2(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
     kernels->amax = amax_avx2;
+    kernels->most = most_avx2;
     kernels->range = range_avx2;
     kernels->power = power_avx2;
 }

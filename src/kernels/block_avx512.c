@@ -70,6 +70,26 @@ TARGET static void amax_avx512(uint32_t *amax, const float *row, size_t blocks, 
         amax_rows(amax, row, blocks, block);
 }
 
+/* Pages side by side, for the reason that prefetch.h gives, and from the last to the first: who reads the row from its
+ * beginning next finds that in the caches. */
+TARGET static void most_avx512(uint32_t *most, const float *row, size_t n)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    const size_t page = MOST_PAGE, pages = MOST_PAGES * page;
+    __m512i own[MOST_PAGES];
+    for (size_t k = 0; k < MOST_PAGES; k++)
+        own[k] = _mm512_set1_epi32((int)*most);
+    for (; n >= pages; n -= pages)
+        for (const float *p = row + n - pages, *const end = p + page; p < end; p += 16)
+            for (size_t k = 0; k < MOST_PAGES; k++)
+                own[k] = more_of(own[k], _mm512_and_si512(_mm512_loadu_si512(p + k * page), magnitude));
+    for (size_t k = MOST_PAGES / 2; k; k /= 2)
+        for (size_t i = 0; i < k; i++)
+            own[i] = more_of(own[i], own[i + k]);
+    *most = _mm512_reduce_max_epu32(own[0]);
+    amax_of(most, row, 1, n);
+}
+
 /* -- ranges: in the order of range_of, which decides between the two zeros -- */
 
 INLINE __m512 better(__m512 a, __m512 b, const bool largest)
@@ -196,6 +216,7 @@ void td_block_init_avx512(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
     kernels->amax = amax_avx512;
+    kernels->most = most_avx512;
     kernels->range = range_avx512;
     kernels->power = power_avx512;
 }

@@ -7,10 +7,10 @@
  *   ints     the same in integers: the quotient by by[j], rounded to f32, then to nearest even, + zero[j], at least
  *            q->low and at most q->high; zero, NULL for none, is one of them. A NaN gives any
  * `bounded` promises, for floats, that every product is less than twice the largest element, and for ints that every
- * quotient is at most 60; then there are no infinities and no NaN either.
+ * quotient is at most 60; then there are no infinities and no NaN either. With q->stream codes go past the caches where
+ * dst is aligned, and the caller calls td_move_fence; up to q->end what comes behind the row is prefetched.
  *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
- *            zero is NULL for none; with q->stream past the caches where dst is aligned, and the caller calls
- *            td_move_fence */
+ *            zero is NULL for none; q->stream as above */
 #ifndef TD_KERNELS_QUANT_H
 #define TD_KERNELS_QUANT_H
 
@@ -30,12 +30,13 @@ typedef enum td_quant_form {
 typedef struct td_quant {
     bool divides;        /* floats */
     bool powers;         /* floats: every by is a power of two */
-    bool stream;         /* values */
+    bool stream;         /* past the caches */
     unsigned bits;       /* of a code */
     unsigned man_bits;   /* floats: of a mantissa, 3 at most */
     uint32_t least_bits; /* floats: the smallest normal number and the largest, as the bits of an f32 */
     uint32_t most_bits;
     int32_t low, high; /* ints: from -128 to 255 */
+    const float *end;  /* floats, ints: of a large tensor, of which the row is a part; else NULL */
     td_quant_form form;
     uint32_t finite; /* values: as form says */
     float unit;

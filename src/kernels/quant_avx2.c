@@ -1,5 +1,6 @@
 /* The kernels between f32 and codes for AVX2: 32 elements at a time, which are one vector of bytes in the end, where
  * their scales stay the same for 16 of them at least; the compiler's vectors for other blocks. */
+#include "kernels/prefetch.h"
 #include "kernels/quant.h"
 
 #include <immintrin.h>
@@ -13,12 +14,23 @@ INLINE __m256i in_order(__m256i bytes)
     return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-#define AHEAD 2048 /* elements: the strip that comes next, whose first reader finds it in the cache */
+/* How codes are stored, and up to where what comes next is prefetched. */
+typedef struct passing {
+    const float *end;
+    bool stream;
+} passing;
 
-INLINE void prefetch_32(const float *row)
+INLINE passing passing_of(const uint8_t *dst, const td_quant *q)
 {
-    _mm_prefetch((const char *)(row + AHEAD), _MM_HINT_T0);
-    _mm_prefetch((const char *)(row + AHEAD + 16), _MM_HINT_T0);
+    return (passing){q->end, q->stream && (uintptr_t)dst % 32 == 0};
+}
+
+INLINE void put_codes(uint8_t *dst, __m256i codes, const passing *p)
+{
+    if (p->stream)
+        _mm256_stream_si256((__m256i *)(void *)dst, codes);
+    else
+        _mm256_storeu_si256((__m256i *)(void *)dst, codes);
 }
 
 /* Groups of 32 elements have one scale, or one for each half. */
@@ -67,10 +79,10 @@ INLINE __m256i magnitude_codes(__m256 x, const float_rule *r, const bool bounded
 typedef enum scaling { BY_BOUNDED, BY_PRODUCTS, BY_QUOTIENTS } scaling;
 
 INLINE void floats_32(uint8_t *dst, const float *row, const float *by, const size_t step, const float_rule *r,
-                      const scaling how)
+                      const passing *p, const scaling how)
 {
     __m256i code[4], value[4];
-    prefetch_32(row);
+    td_prefetch_pages(row, 32 * sizeof *row, p->end);
     for (size_t k = 0; k < 4; k++) {
         const __m256 in = _mm256_loadu_ps(row + 8 * k), scale = _mm256_set1_ps(by[k / 2 * step]);
         const __m256 x = how == BY_QUOTIENTS ? _mm256_div_ps(in, scale) : _mm256_mul_ps(in, scale);
@@ -86,21 +98,22 @@ INLINE void floats_32(uint8_t *dst, const float *row, const float *by, const siz
     const __m256i signs = _mm256_packs_epi16(_mm256_packs_epi32(value[0], value[1]), /* which keep their signs */
                                              _mm256_packs_epi32(value[2], value[3]));
     const __m256i sign = _mm256_srli_epi16(_mm256_and_si256(signs, _mm256_set1_epi8((char)0x80)), (int)r->shift);
-    _mm256_storeu_si256((__m256i *)(void *)dst, in_order(_mm256_or_si256(magnitude, sign)));
+    put_codes(dst, in_order(_mm256_or_si256(magnitude, sign)), p);
 }
 
 INLINE size_t floats_groups(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
                             const td_quant *q, const unsigned man_bits, const unsigned bits, const scaling how)
 {
     const float_rule r = rule_of(q, man_bits, bits);
+    const passing p = passing_of(dst, q);
     if (block == 16) {
         for (size_t j = 0; j + 2 <= blocks; j += 2)
-            floats_32(dst + 16 * j, row + 16 * j, by + j, 1, &r, how);
+            floats_32(dst + 16 * j, row + 16 * j, by + j, 1, &r, &p, how);
         return blocks / 2 * 2;
     }
     for (size_t j = 0; j < blocks; j++)
         for (size_t i = 0; i < block; i += 32, dst += 32, row += 32)
-            floats_32(dst, row, by + j, 0, &r, how);
+            floats_32(dst, row, by + j, 0, &r, &p, how);
     return blocks;
 }
 
@@ -162,12 +175,12 @@ typedef struct int_rule {
 /* Products with inverses are as good as quotients but for those close to a half: then there is a 1 in what is
  * returned, and the codes do not count. */
 INLINE int ints_32(uint8_t *dst, const float *row, const float *inverse, const float *zero, const size_t step,
-                   const int_rule *r, const bool bounded)
+                   const int_rule *r, const passing *p, const bool bounded)
 {
     const __m256 most = _mm256_set1_ps(CLAMP), least = _mm256_set1_ps(-CLAMP);
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
     __m256i code[4], close = _mm256_setzero_si256();
-    prefetch_32(row);
+    td_prefetch_pages(row, 32 * sizeof *row, p->end);
     for (size_t k = 0; k < 4; k++) {
         const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(row + 8 * k), _mm256_set1_ps(inverse[k / 2 * step]));
         const __m256 quotient = bounded ? product : _mm256_max_ps(_mm256_min_ps(product, most), least);
@@ -183,7 +196,7 @@ INLINE int ints_32(uint8_t *dst, const float *row, const float *inverse, const f
         half[k] = _mm256_min_epi16(_mm256_max_epi16(half[k], r->low), r->high);
         half[k] = _mm256_and_si256(half[k], _mm256_set1_epi16(0xff));
     }
-    _mm256_storeu_si256((__m256i *)(void *)dst, in_order(_mm256_packus_epi16(half[0], half[1])));
+    put_codes(dst, in_order(_mm256_packus_epi16(half[0], half[1])), p);
     return _mm256_movemask_epi8(_mm256_cmpgt_epi32(close, _mm256_set1_epi32((int)bits_of(CLOSE))));
 }
 
@@ -193,12 +206,12 @@ INLINE int ints_32(uint8_t *dst, const float *row, const float *inverse, const f
 #define NARROW_INVERSE_MOST 0x1p100F /* 2^NARROW_BITS times as much is a number too */
 
 INLINE int narrow_32(uint8_t *dst, const float *row, const float *inverse, const float *zero, const size_t step,
-                     const int_rule *r)
+                     const int_rule *r, const passing *p)
 {
     const __m256i half_unit = _mm256_set1_epi16(1 << (NARROW_BITS - 1)),
                   below = _mm256_set1_epi16((1 << NARROW_BITS) - 1);
     __m256i code[2], close = below;
-    prefetch_32(row);
+    td_prefetch_pages(row, 32 * sizeof *row, p->end);
     for (size_t k = 0; k < 2; k++) {
         const __m256 by = _mm256_set1_ps(inverse[k * step] * (1 << NARROW_BITS));
         const __m256i first = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(row + 16 * k), by)),
@@ -212,7 +225,7 @@ INLINE int narrow_32(uint8_t *dst, const float *row, const float *inverse, const
         bytes = _mm256_add_epi8(
             bytes, _mm256_unpacklo_epi64(_mm256_set1_epi8((char)zero[0]), _mm256_set1_epi8((char)zero[step])));
     bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, r->low), r->high);
-    _mm256_storeu_si256((__m256i *)(void *)dst, in_order(bytes));
+    put_codes(dst, in_order(bytes), p);
     return _mm256_movemask_epi8(_mm256_cmpeq_epi16(close, _mm256_setzero_si256()));
 }
 
@@ -220,10 +233,11 @@ INLINE void narrow_groups(uint8_t *dst, const float *row, const float *by, const
                           size_t blocks, const size_t block, const td_quant *q)
 {
     const int_rule r = {_mm256_set1_epi8((char)q->low), _mm256_set1_epi8((char)q->high)};
+    const passing p = passing_of(dst, q);
     const size_t step = block == 16, per_block = block == 16 ? 1 : block / 32;
     for (size_t j = 0; j < blocks; j += 1 + step)
         for (size_t i = 0; i < per_block; i++, dst += 32, row += 32)
-            if (narrow_32(dst, row, inverse + j, zero ? zero + j : NULL, step, &r))
+            if (narrow_32(dst, row, inverse + j, zero ? zero + j : NULL, step, &r, &p))
                 ints_of(dst, row, by + j, zero ? zero + j : NULL, 1 + step, step ? 16 : 32, q);
 }
 
@@ -239,10 +253,11 @@ INLINE void ints_groups(uint8_t *dst, const float *row, const float *by, const f
                         size_t blocks, const size_t block, const td_quant *q, const bool bounded)
 {
     const int_rule r = {_mm256_set1_epi16((short)q->low), _mm256_set1_epi16((short)q->high)};
+    const passing p = passing_of(dst, q);
     const size_t step = block == 16, per_block = block == 16 ? 1 : block / 32;
     for (size_t j = 0; j < blocks; j += 1 + step)
         for (size_t i = 0; i < per_block; i++, dst += 32, row += 32)
-            if (ints_32(dst, row, inverse + j, zero ? zero + j : NULL, step, &r, bounded))
+            if (ints_32(dst, row, inverse + j, zero ? zero + j : NULL, step, &r, &p, bounded))
                 ints_of(dst, row, by + j, zero ? zero + j : NULL, 1 + step, step ? 16 : 32, q);
 }
 

@@ -1,5 +1,6 @@
 /* The kernels between f32 and codes for AVX-512 VBMI: values of up to 256 codes, by permutations of the two bytes that
  * make the upper half of an f32. Everything else is the version for AVX-512. */
+#include "kernels/prefetch.h"
 #include "kernels/quant.h"
 
 #include <immintrin.h>
@@ -8,8 +9,6 @@
 #include "kernels/quant.inc"
 
 #include "kernels/quant_avx512.inc"
-
-#define AHEAD 2048 /* elements: about what is worked on at once */
 
 /* One byte of every value, in four vectors. */
 typedef struct byte_table {
@@ -80,7 +79,20 @@ INLINE __m512i bytes_of_four(const __m512i *v, __m512i at)
     return _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1);
 }
 
-/* As floats_wide, 64 elements at a time: codes and signs are put together in bytes. What comes next is fetched. */
+INLINE bool streams(const uint8_t *dst, const td_quant *q)
+{
+    return q->stream && (uintptr_t)dst % 64 == 0;
+}
+
+INLINE void put_codes(uint8_t *dst, __m512i codes, bool stream)
+{
+    if (stream)
+        _mm512_stream_si512((void *)dst, codes);
+    else
+        _mm512_storeu_si512(dst, codes);
+}
+
+/* As floats_wide, 64 elements at a time: codes and signs are put together in bytes. */
 INLINE void floats_64(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
                       const td_quant *q, const unsigned man_bits, const unsigned bits, const bool bounded)
 {
@@ -91,18 +103,20 @@ INLINE void floats_64(uint8_t *dst, const float *row, const float *by, size_t bl
     const __m128i to_sign = _mm_cvtsi32_si128((int)(8 - bits));
     const __m512i first = _mm512_load_si512(first_bytes);
     const __m512i last = _mm512_add_epi8(first, _mm512_set1_epi8(3));
+    const float *const end = q->end;
+    const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
         __m512i codes[4], values[4];
+        td_prefetch_pages(row, 64 * sizeof *row, end);
         for (size_t k = 0; k < 4; k++) {
             const __m512 x = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(by[(at + 16 * k) / block]));
-            _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
             codes[k] = bounded ? bounded_codes(x, &r) : magnitude_codes(x, &r);
             values[k] = _mm512_castps_si512(x);
         }
         const __m512i code = _mm512_min_epu8(_mm512_sub_epi8(bytes_of_four(codes, first), less), most);
         const __m512i sign = _mm512_srl_epi16(bytes_of_four(values, last), to_sign);
         const __m512i both = _mm512_ternarylogic_epi32(magnitude, code, sign, 0xca); /* chosen by the first */
-        _mm512_storeu_si512(dst + at, bits == 8 ? both : _mm512_and_si512(both, own));
+        put_codes(dst + at, bits == 8 ? both : _mm512_and_si512(both, own), stream);
     }
 }
 
@@ -171,16 +185,18 @@ INLINE __m512i places_of(__m512i words, __m512i base)
 }
 
 INLINE void e2m1_words(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
-                       const bool powers)
+                       const td_quant *q, const bool powers)
 {
     const __m512i table = _mm512_load_si512(e2m1_table), order = _mm512_load_si512(interleaved),
                   sign = _mm512_set1_epi8(8), upper = _mm512_set1_epi16((short)0xff00);
+    const float *const end = q->end;
+    const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
         __m512i x[4], base[2];
+        td_prefetch_pages(row, 64 * sizeof *row, end);
         for (size_t k = 0; k < 4; k++) {
             const float scale = by[(at + 16 * k) / block];
             const __m512 value = _mm512_loadu_ps(row + 16 * k);
-            _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
             x[k] = with_rest(_mm512_castps_si512(powers ? value : _mm512_mul_ps(value, _mm512_set1_ps(scale))));
             if (k % 2 == 0) /* with powers, a block is two vectors; their exponents begin elsewhere */
                 base[k / 2] =
@@ -191,7 +207,7 @@ INLINE void e2m1_words(uint8_t *dst, const float *row, const float *by, size_t b
                                         _mm512_slli_epi16(places_of(high, base[1]), 4), upper);
         const __m512i signs = _mm512_srli_epi16(chosen(upper, high, _mm512_srli_epi16(low, 8)), 4);
         const __m512i code = with_bits(_mm512_permutexvar_epi8(place, table), signs, sign);
-        _mm512_storeu_si512(dst + at, _mm512_permutexvar_epi8(order, code));
+        put_codes(dst + at, _mm512_permutexvar_epi8(order, code), stream);
     }
 }
 
@@ -208,9 +224,9 @@ TARGET static void e2m1_by_table(uint8_t *dst, const float *row, const float *by
                                  const td_quant *q, bool bounded)
 {
     if (bounded && block == 32 && q->powers && are_usual(by, blocks))
-        e2m1_words(dst, row, by, blocks, 32, true);
+        e2m1_words(dst, row, by, blocks, 32, q, true);
     else if (bounded && block == 16)
-        e2m1_words(dst, row, by, blocks, 16, false);
+        e2m1_words(dst, row, by, blocks, 16, q, false);
     else
         e2m1_64(dst, row, by, blocks, block, q, bounded);
 }
@@ -265,20 +281,22 @@ INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const int_r
     const __m512 most = _mm512_set1_ps(CLAMP), half = _mm512_set1_ps(CLOSE_IN_CLAMP);
     const __m512i low = _mm512_set1_epi8((char)q->low), high = _mm512_set1_epi8((char)q->high),
                   first = _mm512_load_si512(first_bytes);
+    const float *const end = q->end;
+    const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64, dst += 64) {
         __m512i sum[4];
+        td_prefetch_pages(row, 64 * sizeof *row, end);
         __m512 close = _mm512_setzero_ps();
         for (size_t k = 0; k < 4; k++) {
             const size_t j = (at + 16 * k) / block;
             const __m512 product = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(r->inverse[j]));
             const __m512 quotient = bounded ? product : _mm512_range_ps(product, most, 2); /* the smaller magnitude */
             const __m512 large = _mm512_set1_ps(r->large[j]), whole = _mm512_add_ps(quotient, large);
-            _mm_prefetch((const char *)(row + AHEAD + 16 * k), _MM_HINT_T0);
             sum[k] = _mm512_castps_si512(whole);
             close = _mm512_range_ps(close, _mm512_sub_ps(quotient, _mm512_sub_ps(whole, large)), 0xb); /* the larger */
         }
         const __m512i code = bytes_of_four(sum, first);
-        _mm512_storeu_si512(dst, _mm512_min_epi8(_mm512_max_epi8(code, low), high));
+        put_codes(dst, _mm512_min_epi8(_mm512_max_epi8(code, low), high), stream);
         if (_mm512_cmp_ps_mask(close, half, _CMP_NLT_UQ))
             for (size_t k = 0; k < 64; k += block < 64 ? block : 64) {
                 const size_t j = (at + k) / block;

@@ -33,17 +33,21 @@ typedef struct amax_work {
     uint32_t amax;
 } amax_work;
 
+/* From the last to the first, as the packing begins with what was read last. */
 static void find_amax(void *context, unsigned begin, unsigned end)
 {
     amax_work *a = context;
     const td_block_work *w = a->w;
+    const uint64_t first = a->strips * begin / a->pieces * STRIP, last = a->strips * end / a->pieces * STRIP,
+                   past = last < w->tensor->elems ? last : w->tensor->elems;
+    const uint64_t most = w->convert_source || (uintptr_t)w->tensor->data % sizeof(float) ? STRIP : past - first;
     float scratch[STRIP];
     uint32_t amax = 0, known = __atomic_load_n(&a->amax, __ATOMIC_RELAXED);
     const unsigned mode = td_mode_enter();
-    for (uint64_t i = a->strips * begin / a->pieces; i < a->strips * end / a->pieces; i++) {
-        const uint64_t left = w->tensor->elems - i * STRIP;
-        const size_t n = left < STRIP ? (size_t)left : STRIP;
-        w->scaler.kernels.amax(&amax, fetch(w, i * STRIP, n, scratch), 1, n);
+    for (uint64_t left = past - first; left;) {
+        const size_t n = (size_t)(left % most ? left % most : most);
+        left -= n;
+        w->scaler.kernels.most(&amax, fetch(w, first + left, n, scratch), n);
     }
     td_mode_leave(mode);
     while (amax > known &&

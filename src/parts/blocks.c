@@ -6,6 +6,7 @@
 #include "base/fp_mode.h"
 #include "base/pool.h"
 #include "kernels/move.h"
+#include "kernels/prefetch.h"
 #include "kernels/stream.h"
 #include "parts/block_strip.h"
 #include "parts/elem_codes.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
+#define LARGE                                                                                                          \
+    (4 * TD_PREFETCH_BYTES) /* bytes of a tensor whose next ones are prefetched: it is not in the first cache */
 
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
 
@@ -112,8 +115,11 @@ static void run(td_block_work *w, const td_packing *packing, const td_shape *blo
 
 static void read_f32(td_block_work *w, const td_tensor *tensor)
 {
+    const uint64_t bytes = tensor->elems * sizeof(float);
     w->tensor = tensor;
     w->convert_source = !td_dtype_equal(tensor->dtype, dtype_f32);
+    if (!w->convert_source && bytes >= LARGE)
+        w->quant.end = (const float *)(const void *)(tensor->data + bytes);
     bind(dtype_f32, tensor->dtype, TD_ROUND_EVEN, TD_TO_MEMORY, &w->source);
 }
 
@@ -136,7 +142,10 @@ void td_blocks_pack(const td_packing *packing, const td_shape *block, const td_t
     read_f32(&w, tensor);
     bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &w.elems);
     w.by_kernel = td_codes_find(packing, false, &w.quant);
-    td_quant_init(&w.kernels, td_cpu_flags());
+    if (w.by_kernel) {
+        w.quant.stream = td_stream_pays(TD_STREAM_CONVERT, 0, tensor->elems); /* fewer stay in the caches */
+        td_quant_init(&w.kernels, td_cpu_flags());
+    }
     td_block_init(&w.scaler.kernels, td_cpu_flags());
     const bool finds = packing->global == TD_GLOBAL_AMAX && !out->amax;
     td_scaler_make(packing, out->amax ? *out->amax : finds ? td_strips_amax(&w) : 0, &w.scaler);
