@@ -59,6 +59,11 @@ static td_convert_params random_params(random_state *r, const char *name)
     p.quotient = random_chance(r, 50);
     p.own_shift = 32 - bits;
     p.own_mask = (1U << bits) - 1;
+    if (strncmp(name + 1, "32_", 3) == 0) { /* integers of up to 32 bits */
+        const unsigned own = random_chance(r, 50) ? 32 : 1 + (unsigned)random_below(r, 32);
+        p.own_shift = 32 - own;
+        p.own_mask = UINT32_MAX >> p.own_shift;
+    }
     p.table = codes;
     if (random_chance(r, 50)) { /* e4m3, saturating */
         p.shift = 20, p.rebias = 120 << 3, p.normal_bits = 121 << 23, p.magic = 0x1p14F;

@@ -37,6 +37,10 @@
     X(u16_f32, 2, 4)                                                                                                   \
     X(s32_f32, 4, 4) /* the nearest f32, times a scale that is a power of two; no zero point */                        \
     X(u32_f32, 4, 4)                                                                                                   \
+    X(s32_odd, 4,                                                                                                      \
+      4) /* the same towards zero, the lowest bit set where that is not exact: an encoder to 22 bits or    \
+                        less then rounds as it would the integer */           \
+    X(u32_odd, 4, 4)                                                                                                   \
     X(s8_s32, 1, 4) /* integers to wider ones that hold them */                                                        \
     X(u8_u32, 1, 4)                                                                                                    \
     X(s16_s32, 2, 4)                                                                                                   \

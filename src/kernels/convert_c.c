@@ -294,6 +294,35 @@ KERNEL(u32_f32)
     }
 }
 
+/* What rounding towards zero lost is kept as a lowest bit that is set. */
+static float odd_of(int64_t value)
+{
+    float x = (float)value;
+    const int64_t back = (int64_t)x;
+    const bool further = value < 0 ? back < value : back > value;
+    uint32_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits - further) | (back != value);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+KERNEL(s32_odd)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float x = odd_of((int32_t)own_signed(load_u32(src, i), p));
+        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
+    }
+}
+
+KERNEL(u32_odd)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float x = odd_of((int64_t)(load_u32(src, i) & p->own_mask));
+        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
+    }
+}
+
 KERNEL(s8_s32)
 {
     for (size_t i = 0; i < n; i++)

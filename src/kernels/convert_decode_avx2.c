@@ -108,6 +108,25 @@ INLINE __m256 from_u32(__m256i x)
     return _mm256_add_ps(_mm256_sub_ps(_mm256_castsi256_ps(high), bias), _mm256_castsi256_ps(low));
 }
 
+/* What rounding towards zero loses is kept as a lowest bit that is set. */
+INLINE __m256 odd_from_s32(__m256i x)
+{
+    const __m256i none = _mm256_setzero_si256();
+    const __m256 near = _mm256_cvtepi32_ps(x);
+    const __m256i more = _mm256_sub_epi32(_mm256_cvttps_epi32(near), x); /* 2^31 comes back as its other sign, too */
+    const __m256i above = _mm256_cmpgt_epi32(_mm256_sign_epi32(more, x), none);
+    const __m256i odd = _mm256_andnot_si256(_mm256_cmpeq_epi32(more, none), _mm256_set1_epi32(1));
+    return _mm256_castsi256_ps(_mm256_or_si256(_mm256_add_epi32(_mm256_castps_si256(near), above), odd));
+}
+
+/* Of one past 2^31 a half is taken, with its lowest bit beside the lost one. */
+INLINE __m256 odd_from_u32(__m256i x)
+{
+    const __m256i half = _mm256_or_si256(_mm256_srli_epi32(x, 1), _mm256_and_si256(x, _mm256_set1_epi32(1)));
+    const __m256 few = odd_from_s32(_mm256_blendv_epi8(x, half, _mm256_srai_epi32(x, 31)));
+    return _mm256_blendv_ps(few, _mm256_add_ps(few, few), _mm256_castsi256_ps(x));
+}
+
 INLINE __m256i load_short(const void *src, int k)
 {
     return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)src + k));
@@ -139,3 +158,5 @@ WHOLE_KERNEL(s8_s16, 1, 2, 2, short_signed(load_short(src, k), p))
 WHOLE_KERNEL(u8_u16, 1, 2, 2, _mm256_and_si256(load_short(src, k), _mm256_set1_epi16((short)p->own_mask)))
 WHOLE_KERNEL(s32_f32, 4, 4, 4, with_unit(_mm256_cvtepi32_ps(own_signed(load_x32(src, k), p)), p))
 WHOLE_KERNEL(u32_f32, 4, 4, 4, with_unit(from_u32(own_unsigned(load_x32(src, k), p)), p))
+WHOLE_KERNEL(s32_odd, 4, 4, 4, with_unit(odd_from_s32(own_signed(load_x32(src, k), p)), p))
+WHOLE_KERNEL(u32_odd, 4, 4, 4, with_unit(odd_from_u32(own_unsigned(load_x32(src, k), p)), p))

@@ -158,6 +158,17 @@ KERNEL(s8_f32)
             EACH_ROW(loop_##name, false);                                                                              \
     }
 
+/* What rounding towards zero loses is kept as a lowest bit that is set. */
+INLINE __m512 odd_from(__m512i x, bool sign)
+{
+    const __m512 cut = sign ? _mm512_cvt_roundepi32_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+                            : _mm512_cvt_roundepu32_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __m512i back = sign ? _mm512_cvttps_epi32(cut) : _mm512_cvttps_epu32(cut);
+    const __m512i bits = _mm512_castps_si512(cut);
+    return _mm512_castsi512_ps(
+        _mm512_mask_or_epi32(bits, _mm512_cmpneq_epi32_mask(back, x), bits, _mm512_set1_epi32(1)));
+}
+
 #define SIGNED_X8(x, p) own_signed(_mm512_cvtepu8_epi32(x), p)
 #define UNSIGNED_X8(x, p) own_unsigned(_mm512_cvtepu8_epi32(x), p)
 #define SIGNED_X16(x, p) own_signed(_mm512_cvtepu16_epi32(x), p)
@@ -166,6 +177,8 @@ KERNEL(s8_f32)
     _mm512_castps_si512((p)->divide == TD_DIVIDE_NONE ? (x) : _mm512_mul_ps(x, _mm512_set1_ps((p)->scale)))
 #define SIGNED_X32(x, p) UNIT(_mm512_cvtepi32_ps(own_signed(x, p)), p)
 #define UNSIGNED_X32(x, p) UNIT(_mm512_cvtepu32_ps(own_unsigned(x, p)), p)
+#define SIGNED_ODD(x, p) UNIT(odd_from(own_signed(x, p), true), p)
+#define UNSIGNED_ODD(x, p) UNIT(odd_from(own_unsigned(x, p), false), p)
 #define NEVER 33 /* no shift: there is no simpler way for whole containers */
 #define AS_IS(x) _mm512_setzero_si512()
 
@@ -175,6 +188,9 @@ WHOLE_KERNEL(s16_s32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, SI
 WHOLE_KERNEL(u16_u32, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16, UNSIGNED_X16, 16, _mm512_cvtepu16_epi32)
 WHOLE_KERNEL(s32_f32, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, SIGNED_X32, NEVER, AS_IS)
 WHOLE_KERNEL(u32_f32, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, UNSIGNED_X32, NEVER, AS_IS)
+
+WHOLE_KERNEL(s32_odd, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, SIGNED_ODD, NEVER, AS_IS)
+WHOLE_KERNEL(u32_odd, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, UNSIGNED_ODD, NEVER, AS_IS)
 
 INLINE __m512i short_of(__m256i x, const td_convert_params *p, bool sign)
 {

@@ -240,11 +240,11 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
         run_each(c, dst, src, n, first, step);
         return;
     }
+    td_convert_params decode = c->decode_params;
+    td_convert_params encode = c->encode_params;
     while (n) {
         const size_t part = same_coordinate(c, first, step, n);
         const uint64_t k = td_convert_index(c, first);
-        td_convert_params decode = c->decode_params;
-        td_convert_params encode = c->encode_params;
         if (td_convert_aim(c, td_convert_scale_at(c, k), td_convert_zero_at(c, k), &decode, &encode))
             run_fast(
                 c,

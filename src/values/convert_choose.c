@@ -55,14 +55,16 @@ static td_convert_fn encoder_of(const td_convert_kernels *k, td_dtype t, uint8_t
 static void set_scale(td_convert_params *p, float scale)
 {
     int exponent = 0;
+    p->scale = p->inverse = scale;
+    p->inverse_low = 0;
+    p->divide = TD_DIVIDE_NONE;
+    if (scale == 1)
+        return;
     const float fraction = frexpf(scale, &exponent);
     const double inverse = 1.0 / (double)scale;
-    p->scale = scale;
     p->inverse = (float)inverse;
     p->inverse_low = (float)(inverse - (double)p->inverse);
-    if (scale == 1)
-        p->divide = TD_DIVIDE_NONE;
-    else if (fabsf(fraction) == 0.5F && exponent > -120 && exponent < 120)
+    if (fabsf(fraction) == 0.5F && exponent > -120 && exponent < 120)
         p->divide = TD_DIVIDE_MUL;
     else
         p->divide = scale > 0 && exponent > -30 && exponent < 30 ? TD_DIVIDE_INVERSE : TD_DIVIDE_DIV;
@@ -94,7 +96,7 @@ static void set_small_float(td_convert_params *p, td_dtype t, uint8_t over)
  * unless the quotient is subnormal; and then it rounds to 0 with either. */
 static float with_point(float scale, td_dtype t)
 {
-    return scale * ldexpf(1, -(int)t.frac_bits);
+    return t.frac_bits ? scale * ldexpf(1, -(int)t.frac_bits) : scale;
 }
 
 static bool fits_f32(float scale)
@@ -195,6 +197,14 @@ static bool choose_wider(td_convert *c, const td_convert_kernels *k)
     return true;
 }
 
+/* Integers of 32 bits, which f32 does not hold, to floats that are so much shorter that what is lost on the way cannot
+ * be seen but for its being there. */
+static bool is_odd(const td_convert *c)
+{
+    return c->src.kind != TD_KIND_FLOAT && c->src.bytes == 4 && c->dst.kind == TD_KIND_FLOAT && c->dst.man_bits <= 21 &&
+           !c->scaled && !c->zero && !c->axis.extent;
+}
+
 /* Decoder and encoder through f32, where that is exact; false where it is not. */
 static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
 {
@@ -209,6 +219,8 @@ static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
         return choose_wider(c, kernels);
     td_convert_fn decode = from_f32 ? NULL : decoder_of(kernels, c->src);
     td_convert_fn encode = to_f32 ? NULL : encoder_of(kernels, c->dst, over);
+    if (is_odd(c))
+        decode = c->src.kind == TD_KIND_INT ? kernels->s32_odd : kernels->u32_odd;
     if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 4 && c->direction == TD_TO_MEMORY && (c->zero || c->axis.zero))
         return false; /* those kernels know no zero point */
     if ((!from_f32 && !decode) || (!to_f32 && !encode) || (to_f32 && over == TD_OVER_SAT))
