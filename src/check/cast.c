@@ -346,6 +346,39 @@ static void random_bits_at_their_ends(void **state)
     }
 }
 
+/* The look between two numbers: one element of n at every place is just inside, just outside or NaN. */
+static void looks_between_two_numbers(void **state)
+{
+    enum { ELEMS = 40 };
+    td_cast_kernels k;
+    double wide[ELEMS];
+    float narrow[ELEMS];
+    td_cast_params p = {0};
+    const double low = -3.5, high = 0x1p20,
+                 odd[] = {low, high, -0.0, nextafter(low, -9), nextafter(high, 1e9), 1e30, NAN, -(INFINITY)};
+    const float low32 = -3.5F, high32 = 0x1p20F;
+    const float odd32[] = {low32, high32, -0.0F,      nextafterf(low32, -9), nextafterf(high32, 1e9F),
+                           1e30F, NAN,    -(INFINITY)};
+    (void)state;
+    memcpy(&p.low_bits, &low, sizeof low);
+    memcpy(&p.high_bits, &high, sizeof high);
+    memcpy(&p.low32_bits, &low32, sizeof low32);
+    memcpy(&p.high32_bits, &high32, sizeof high32);
+    for (const version *v = all_versions(); v->isa; v++) {
+        td_cast_init(&k, v->flags);
+        for (size_t n = 1; n <= ELEMS; n++)
+            for (size_t at = 0; at < n; at++)
+                for (size_t o = 0; o < sizeof odd / sizeof odd[0]; o++) {
+                    for (size_t i = 0; i < ELEMS; i++)
+                        wide[i] = i < n ? 1 : NAN, narrow[i] = i < n ? 1 : NAN;
+                    wide[at] = odd[o];
+                    narrow[at] = odd32[o];
+                    assert_int_equal(k.f64_within(NULL, wide, n, &p), o >= 3);
+                    assert_int_equal(k.f32_within(NULL, narrow, n, &p), o >= 3);
+                }
+    }
+}
+
 /* -- Bench */
 
 typedef struct timing {
@@ -411,7 +444,7 @@ static int bench(int argc, char **argv)
 
 static const td_check checks[] = {
     TD_CHECK(every_pair_follows_the_rule), TD_CHECK(every_short_source),        TD_CHECK(every_axis),
-    TD_CHECK(rows_follow_the_rule),        TD_CHECK(random_bits_at_their_ends),
+    TD_CHECK(rows_follow_the_rule),        TD_CHECK(random_bits_at_their_ends), TD_CHECK(looks_between_two_numbers),
 };
 
 TD_CHECK_FAMILY(cast, checks, NULL, NULL, bench);

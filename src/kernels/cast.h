@@ -34,7 +34,9 @@
     X(f32_float, 4, 0) /* in lanes of 32 bits: floats of up to 8 exponent bits */                                      \
     X(f32_int, 4, 0)   /* integers of up to 16 bits */                                                                 \
     X(f32_e8m0, 4, 0)                                                                                                  \
-    X(i32_float, 4, 0) /* integers of up to 32 bits, to floats that f32 has at least two bits more than */
+    X(f32_within, 4, 0) /* no step: true where an element is not within low32_bits .. high32_bits */                   \
+    X(f64_within, 8, 0) /* or low_bits .. high_bits; NaN is within nothing */                                          \
+    X(i32_float, 4, 0)  /* integers of up to 32 bits, to floats that f32 has at least two bits more than */
 
 /* TIMES: a product that is exact, or needs no care about a second rounding. */
 typedef enum td_cast_scale { TD_CAST_AS_IS, TD_CAST_DIVIDE, TD_CAST_MULTIPLY, TD_CAST_TIMES } td_cast_scale;
@@ -69,6 +71,10 @@ typedef struct td_cast_params {
     uint64_t flush_bits, less_bits; /* doubles; magnitudes smaller than flush become zeros */
     double scale;                   /* the scale, and its bits */
     uint64_t scale_bits;
+    bool products; /* DIVIDE by `scale`: it lies within 2^-30 .. 2^30, and lanes with fused products may take those.
+                      The bits of 1 / scale, and of what that lacks */
+    uint64_t inverse_bits, inverse_low_bits;
+    uint32_t inverse32_bits, inverse32_low_bits;
     uint32_t flush32_bits, scale32_bits; /* floats */
     const double *scales;                /* one per element; NULL: `scale` */
     const float *scales32;               /* the same for scale_f32 */

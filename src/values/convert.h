@@ -60,6 +60,7 @@ typedef struct td_convert {
     td_cast_fn scale_wide;   /* there */
     td_cast_fn odd;          /* from lanes of 64 bits to f32, for a target that is much shorter */
     td_cast_fn put;          /* out of lanes */
+    td_cast_fn within;       /* f32 and f64, to look whether all are between two */
     td_cast_fn scale_each;   /* f32 by scales of their own, on the fast path */
     uint8_t lane_bytes;      /* of put: 4 or 8; 0: from container to container at once */
     bool back_to_f32;        /* scale_wide gives f32 */

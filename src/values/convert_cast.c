@@ -173,10 +173,12 @@ static bool run(const td_convert *c, void *dst, const void *src, size_t n, uint6
             td_convert_scales_f32(c, first, step, part, (float *)(void *)s.scale);
             p.scales32 = (const float *)(const void *)s.scale;
             p.scale_way = way;
+            p.products = false;
         } else if (each) {
             scales_f64(c, first, step, part, s.scale);
             p.scales = s.scale;
             p.scale_way = way;
+            p.products = false;
         } else if (c->axis.extent) {
             const uint64_t k = td_convert_index(c, first);
             part = same_coordinate(c, first, step, part);

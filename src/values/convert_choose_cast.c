@@ -228,6 +228,15 @@ void td_convert_cast_scale(const td_convert *c, td_cast_params *p, double scale)
     p->scale = scale;
     p->scale_bits = bits_of(scale);
     p->scale32_bits = bits32_of((float)scale);
+    p->products = p->scale_way == TD_CAST_DIVIDE && scale > 0 && exponent > -30 && exponent < 30;
+    if (!p->products)
+        return;
+    const double inverse = 1 / scale, low = -fma(scale, inverse, -1) / scale;
+    const float inverse32 = (float)inverse;
+    p->inverse_bits = bits_of(inverse);
+    p->inverse_low_bits = bits_of(low);
+    p->inverse32_bits = bits32_of(inverse32);
+    p->inverse32_low_bits = bits32_of((float)(inverse - (double)inverse32));
 }
 
 static void set_ends(td_cast_params *p)
@@ -397,6 +406,7 @@ void td_convert_choose_cast(td_convert *c, td_convert_fn widen)
     set_source(c);
     set_target(c);
     c->scale_each = k.scale_f32;
+    c->within = c->src.bytes == 8 ? k.f64_within : k.f32_within;
     c->cast.in_f32 = c->scaled && c->work_bits == 32;
     td_convert_cast_scale(c, &c->cast, c->scale);
     td_convert_cast_zero(c, &c->cast, c->zero);

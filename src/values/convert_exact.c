@@ -226,45 +226,21 @@ static limits find_limits(const td_convert *c, size_t n)
     return l;
 }
 
-typedef float floats __attribute__((vector_size(16)));
-typedef int32_t float_masks __attribute__((vector_size(16)));
-typedef double doubles __attribute__((vector_size(16)));
-typedef int64_t double_masks __attribute__((vector_size(16)));
-
-/* All ones where a number lies inside; four vectors at a time, and what is left of a last one is the lower limit. */
-#define LOOK_VECTORS 4
-#define LOOK_INSIDE(type, vector, masks)                                                                               \
-    do {                                                                                                               \
-        const vector low_ = (vector){0} + (type)l->low, high_ = (vector){0} + (type)l->high;                           \
-        const size_t bytes_ = n * sizeof(type);                                                                        \
-        masks inside_ = low_ <= high_, each_[LOOK_VECTORS] = {inside_, inside_, inside_, inside_};                     \
-        vector x_[LOOK_VECTORS];                                                                                       \
-        size_t i = 0;                                                                                                  \
-        for (; i + sizeof x_ <= bytes_; i += sizeof x_) {                                                              \
-            memcpy(x_, src + i, sizeof x_);                                                                            \
-            for (size_t k = 0; k < LOOK_VECTORS; k++)                                                                  \
-                each_[k] &= (x_[k] >= low_) & (x_[k] <= high_);                                                        \
-        }                                                                                                              \
-        for (; i < bytes_; i += sizeof(vector)) {                                                                      \
-            x_[0] = low_;                                                                                              \
-            memcpy(x_, src + i, bytes_ - i < sizeof(vector) ? bytes_ - i : sizeof(vector));                            \
-            inside_ &= (x_[0] >= low_) & (x_[0] <= high_);                                                             \
-        }                                                                                                              \
-        for (size_t k = 0; k < LOOK_VECTORS; k++)                                                                      \
-            inside_ &= each_[k];                                                                                       \
-        for (size_t k = 0; k < sizeof(vector) / sizeof(type); k++)                                                     \
-            inside &= inside_[k] != 0;                                                                                 \
-    } while (0)
-
 /* NaN is outside of all limits, and limits that are NaN have nothing inside. */
-static bool all_inside(const limits *l, unsigned bytes, const unsigned char *src, size_t n)
+static bool all_inside(const td_convert *c, const limits *l, const unsigned char *src, size_t n)
 {
-    bool inside = l->known;
-    if (inside && bytes == sizeof(float))
-        LOOK_INSIDE(float, floats, float_masks);
-    else if (inside)
-        LOOK_INSIDE(double, doubles, double_masks);
-    return inside;
+    if (!l->known || !(l->low <= l->high))
+        return false;
+    td_cast_params p = {0};
+    if (c->src.bytes == sizeof(double)) {
+        memcpy(&p.low_bits, &l->low, sizeof l->low);
+        memcpy(&p.high_bits, &l->high, sizeof l->high);
+    } else {
+        const float low = (float)l->low, high = (float)l->high;
+        memcpy(&p.low32_bits, &low, sizeof low);
+        memcpy(&p.high32_bits, &high, sizeof high);
+    }
+    return !c->within(NULL, src, n, &p);
 }
 
 td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint64_t first, int64_t step, size_t *bad)
@@ -280,7 +256,7 @@ td_status td_convert_check(const td_convert *c, const void *src, size_t n, uint6
             const size_t part = n - i < LOOK_ELEMS ? n - i : LOOK_ELEMS;
             const unsigned char *at = (const unsigned char *)src + i * c->src.bytes;
             settled += part;
-            if (all_inside(&inside, c->src.bytes, at, part) ||
+            if (all_inside(c, &inside, at, part) ||
                 ((c->put || !c->in_target) && all_safe(c, at, part) &&
                  (!c->in_target || td_convert_cast_fits(c, at, part, first + (uint64_t)step * i, step)))) {
                 i += part - 1;
