@@ -340,6 +340,21 @@ static bool scatters(const td_plan *plan, const td_words_move *g)
     return parts || (near && magnitude(g->row.tensor) * bytes >= LINE);
 }
 
+/* Banks that take turns within a line of the tensor: bank by bank, the tensor is gone over as often as there are banks.
+ */
+static bool shares_lines(const td_plan *plan, const td_box *box)
+{
+    const uint64_t bytes = plan->tensor_dtype.bytes;
+    if (plan->table.entry || box_elems(plan, box) * bytes <= TD_STAGE_BYTES)
+        return false;
+    for (size_t i = 0; i < box->selectors; i++) {
+        const td_node *n = &plan->node[box->first_node + i];
+        if (n->select && n->extent > 1 && n->tensor && magnitude(n->tensor) * bytes < LINE)
+            return true;
+    }
+    return false;
+}
+
 /* Elements of whole bytes by table or bank that would go a few bytes at a time. */
 static bool gathers_few(const td_plan *plan, size_t b, bool dump)
 {
@@ -352,6 +367,8 @@ static bool gathers_few(const td_plan *plan, size_t b, bool dump)
         return g->bytes < FEW_BYTES && scatters(plan, g);
     if (plan->table.entry && m->bytes >= SMALL_BOX)
         return false;
+    if (shares_lines(plan, box))
+        return true;
     return m->kind == TD_MOVE_RUNS ? m->wide < FEW_BYTES : m->high * m->wide * m->elem_bytes < SHORT_BLOCK;
 }
 
