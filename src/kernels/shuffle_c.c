@@ -334,15 +334,24 @@ bool td_shuffle_prepare(td_shuffle *s, unsigned cpu_flags)
 /* -- lists of places -- */
 
 #define AT_ONCE 32 /* units: what they touch stays in the first-level cache until the next element needs it */
+#define SET_BYTES 4096 /* lines so far apart are in one set of that cache, */
+#define SET_LINES 6    /* which keeps so many of them beside others */
+
+/* So many units, or fewer where their lines would evict each other. */
+static size_t places_at_once(ptrdiff_t unit)
+{
+    const uint64_t step = unit < 0 ? -(uint64_t)unit : (uint64_t)unit, sets = SET_BYTES / common_factor(step, SET_BYTES);
+    return step >= 64 && SET_LINES * sets < AT_ONCE ? SET_LINES * (size_t)sets : AT_ONCE;
+}
 
 /* The steps of a unit are inside, because a loop of constant steps needs no list: they are the longest there is. */
 static inline __attribute__((always_inline)) void move_places(const td_shuffle *s, unsigned char *dst,
                                                               const unsigned char *src, size_t units, const size_t size)
 {
     const ptrdiff_t dst_unit = s->loop[s->unit].dst, src_unit = s->loop[s->unit].src;
-    const size_t elems = s->elems;
-    for (size_t u = 0; u < units; u += AT_ONCE) {
-        const size_t count = units - u < AT_ONCE ? units - u : AT_ONCE;
+    const size_t elems = s->elems, at_once = s->at_once;
+    for (size_t u = 0; u < units; u += at_once) {
+        const size_t count = units - u < at_once ? units - u : at_once;
         for (size_t e = 0; e < elems; e++) {
             unsigned char *to = dst + s->dst_at[e] + (ptrdiff_t)u * dst_unit;
             const unsigned char *from = src + s->src_at[e] + (ptrdiff_t)u * src_unit;
@@ -388,7 +397,8 @@ bool td_shuffle_by_places(td_shuffle *s)
 {
     s->fn = td_shuffle_places_c;
     s->lines = s->whole = false;
-    s->at_once = AT_ONCE;
+    const size_t dst = places_at_once(s->loop[s->unit].dst), src = places_at_once(s->loop[s->unit].src);
+    s->at_once = (uint16_t)(dst < src ? dst : src);
     return td_shuffle_list_unit(s);
 }
 
