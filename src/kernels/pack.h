@@ -63,7 +63,7 @@ TD_PACK_KERNELS(X)
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
 void td_pack_init(td_pack_kernels *kernels, unsigned cpu_flags);
 
-#define TD_PACK_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_NEON(X)
+#define TD_PACK_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_VBMI(X) TD_ISA_NEON(X)
 #define X(isa, flag) void td_pack_init_##isa(td_pack_kernels *kernels);
 TD_PACK_ISAS(X)
 #undef X

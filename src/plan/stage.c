@@ -340,8 +340,7 @@ static bool scatters(const td_plan *plan, const td_words_move *g)
     return parts || (near && magnitude(g->row.tensor) * bytes >= LINE);
 }
 
-/* Banks that take turns within a line of the tensor: bank by bank, the tensor is gone over as often as there are banks.
- */
+/* Banks that take turns within half a line of the tensor: bank by bank, each line is read as often as banks share it. */
 static bool shares_lines(const td_plan *plan, const td_box *box)
 {
     const uint64_t bytes = plan->tensor_dtype.bytes;
@@ -349,7 +348,7 @@ static bool shares_lines(const td_plan *plan, const td_box *box)
         return false;
     for (size_t i = 0; i < box->selectors; i++) {
         const td_node *n = &plan->node[box->first_node + i];
-        if (n->select && n->extent > 1 && n->tensor && magnitude(n->tensor) * bytes < LINE)
+        if (n->select && n->extent > 1 && n->tensor && magnitude(n->tensor) * bytes < LINE / 2)
             return true;
     }
     return false;
