@@ -1,5 +1,5 @@
-/* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells side by
- * side. Everything else stays with BMI2. */
+/* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells. Other
+ * widths are in pack_vbmi.c; without VBMI they stay with BMI2. */
 #include "kernels/pack.h"
 #include "kernels/pack_stream.h"
 
@@ -90,38 +90,129 @@ TARGET TD_UNPACK_KERNEL(8, avx512)
         unpack(elems + i, memory + i * bits / 8, at, n - i, bits, sign, 1);
 }
 
-/* Cells side by side are containers with a mask. */
-static TARGET void put_cells(unsigned char *memory, const unsigned char *elems, size_t bytes, __m512i mask)
+/* -- cells: side by side, or as far apart as a longer integer is wide -- */
+
+#define VECTOR 64
+
+INLINE __mmask64 first_bytes(size_t bytes)
 {
-    size_t i = 0;
-    for (; i + 64 <= bytes; i += 64)
-        _mm512_storeu_si512(memory + i, _mm512_and_si512(_mm512_loadu_si512(elems + i), mask));
-    if (i < bytes) {
-        const __mmask64 part = ((__mmask64)1 << (bytes - i)) - 1;
-        _mm512_mask_storeu_epi8(memory + i, part, _mm512_and_si512(_mm512_maskz_loadu_epi8(part, elems + i), mask));
+    return _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
+}
+
+/* The low `size` of every `wide` bytes. */
+INLINE uint64_t cell_mask(const unsigned size, const unsigned wide)
+{
+    const uint64_t one = size == 8 ? 0xff : td_low_bits(size);
+    return wide == 1   ? ~(uint64_t)0
+           : wide == 2 ? one * 0x5555555555555555u
+           : wide == 4 ? one * 0x1111111111111111u
+                       : one * 0x0101010101010101u;
+}
+
+INLINE __m512i widen(__m512i z, const unsigned size, const unsigned wide)
+{
+    const __m256i y = _mm512_castsi512_si256(z);
+    const __m128i x = _mm512_castsi512_si128(z);
+    return size == wide ? z
+           : size == 1  ? wide == 2   ? _mm512_cvtepu8_epi16(y)
+                          : wide == 4 ? _mm512_cvtepu8_epi32(x)
+                                      : _mm512_cvtepu8_epi64(x)
+            : size == 2 ? wide == 4 ? _mm512_cvtepu16_epi32(y) : _mm512_cvtepu16_epi64(x)
+                        : _mm512_cvtepu32_epi64(y);
+}
+
+INLINE __m512i narrow(__m512i z, const unsigned size, const unsigned wide)
+{
+    return size == wide ? z
+           : size == 1  ? wide == 2   ? _mm512_castsi256_si512(_mm512_cvtepi16_epi8(z))
+                          : wide == 4 ? _mm512_castsi128_si512(_mm512_cvtepi32_epi8(z))
+                                      : _mm512_castsi128_si512(_mm512_cvtepi64_epi8(z))
+            : size == 2 ? wide == 4 ? _mm512_castsi256_si512(_mm512_cvtepi32_epi16(z))
+                                    : _mm512_castsi128_si512(_mm512_cvtepi64_epi16(z))
+                        : _mm512_castsi256_si512(_mm512_cvtepi64_epi32(z));
+}
+
+INLINE __m512i subtract(__m512i a, __m512i b, const unsigned size)
+{
+    return size == 1   ? _mm512_sub_epi8(a, b)
+           : size == 2 ? _mm512_sub_epi16(a, b)
+           : size == 4 ? _mm512_sub_epi32(a, b)
+                       : _mm512_sub_epi64(a, b);
+}
+
+INLINE void put_wide(unsigned char *memory, const unsigned char *elems, size_t n, unsigned bits, const unsigned size,
+                     const unsigned wide)
+{
+    const size_t lanes = VECTOR / wide;
+    const __m512i low = _mm512_set1_epi64((long long)every(td_low_bits(bits), size));
+    const uint64_t cells = cell_mask(size, wide);
+    const __mmask64 read = first_bytes(lanes * size);
+    for (; n >= lanes; n -= lanes, elems += lanes * size, memory += VECTOR)
+        _mm512_mask_storeu_epi8(memory, cells,
+                                widen(_mm512_and_si512(_mm512_maskz_loadu_epi8(read, elems), low), size, wide));
+    if (n)
+        _mm512_mask_storeu_epi8(
+            memory, cells & first_bytes(n * wide),
+            widen(_mm512_and_si512(_mm512_maskz_loadu_epi8(first_bytes(n * size), elems), low), size, wide));
+}
+
+INLINE void get_wide(unsigned char *elems, const unsigned char *memory, size_t n, unsigned bits, bool sign,
+                     const unsigned size, const unsigned wide)
+{
+    const size_t lanes = VECTOR / wide;
+    const __m512i low = _mm512_set1_epi64((long long)every(td_low_bits(bits), size));
+    const __m512i top = _mm512_set1_epi64(sign ? (long long)every((uint64_t)1 << (bits - 1), size) : 0);
+    const uint64_t cells = cell_mask(size, wide);
+    while (n) {
+        const size_t count = n < lanes ? n : lanes;
+        const __m512i z = narrow(_mm512_maskz_loadu_epi8(cells & first_bytes(count * wide), memory), size, wide);
+        _mm512_mask_storeu_epi8(elems, first_bytes(count * size),
+                                subtract(_mm512_ternarylogic_epi64(z, low, top, 0x6a), top, size));
+        n -= count;
+        elems += lanes * size;
+        memory += VECTOR;
     }
 }
 
-#define PUT(size, set)                                                                                                 \
+#define CELLS(size)                                                                                                    \
     TARGET TD_PUT_KERNEL(size, avx512)                                                                                 \
     {                                                                                                                  \
         if (stride == (size) / 8)                                                                                      \
-            put_cells(memory, elems, n *((size) / 8), set);                                                            \
+            put_wide(memory, elems, n, bits, (size) / 8, (size) / 8);                                                  \
+        else if ((size) <= 8 && stride == 2)                                                                           \
+            put_wide(memory, elems, n, bits, 1, 2);                                                                    \
+        else if ((size) <= 16 && stride == 4)                                                                          \
+            put_wide(memory, elems, n, bits, (size) < 32 ? (size) / 8 : 1, 4);                                         \
+        else if ((size) <= 32 && stride == 8)                                                                          \
+            put_wide(memory, elems, n, bits, (size) < 64 ? (size) / 8 : 1, 8);                                         \
         else                                                                                                           \
-            for (; n; n--, memory += stride, elems += (size) / 8)                                                      \
-                td_put_elem(memory, (size) / 8, td_get_elem(elems, (size) / 8) & td_low_bits(bits));                   \
+            td_put_x##size##_c(memory, stride, elems, n, bits);                                                        \
+    }                                                                                                                  \
+    TARGET TD_GET_KERNEL(size, avx512)                                                                                 \
+    {                                                                                                                  \
+        if (stride == (size) / 8)                                                                                      \
+            get_wide(elems, memory, n, bits, sign, (size) / 8, (size) / 8);                                            \
+        else if ((size) <= 8 && stride == 2)                                                                           \
+            get_wide(elems, memory, n, bits, sign, 1, 2);                                                              \
+        else if ((size) <= 16 && stride == 4)                                                                          \
+            get_wide(elems, memory, n, bits, sign, (size) < 32 ? (size) / 8 : 1, 4);                                   \
+        else if ((size) <= 32 && stride == 8)                                                                          \
+            get_wide(elems, memory, n, bits, sign, (size) < 64 ? (size) / 8 : 1, 8);                                   \
+        else                                                                                                           \
+            td_get_x##size##_c(elems, memory, stride, n, bits, sign);                                                  \
     }
-PUT(8, _mm512_set1_epi8((char)td_low_bits(bits)))
-PUT(16, _mm512_set1_epi16((short)td_low_bits(bits)))
-PUT(32, _mm512_set1_epi32((int)td_low_bits(bits)))
-PUT(64, _mm512_set1_epi64((long long)td_low_bits(bits)))
+CELLS(8)
+CELLS(16)
+CELLS(32)
+CELLS(64)
 
 void td_pack_init_avx512(td_pack_kernels *kernels)
 {
     kernels->pack_x8 = td_pack_x8_avx512;
     kernels->unpack_x8 = td_unpack_x8_avx512;
-    kernels->put_x8 = td_put_x8_avx512;
-    kernels->put_x16 = td_put_x16_avx512;
-    kernels->put_x32 = td_put_x32_avx512;
-    kernels->put_x64 = td_put_x64_avx512;
+#define X(size)                                                                                                        \
+    kernels->put_x##size = td_put_x##size##_avx512;                                                                    \
+    kernels->get_x##size = td_get_x##size##_avx512;
+    TD_PACK_KERNELS(X)
+#undef X
 }

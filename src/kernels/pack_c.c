@@ -46,12 +46,20 @@
     {                                                                                                                  \
         const uint##size##_t mask = (uint##size##_t)td_low_bits(bits),                                                 \
                              top = (uint##size##_t)(sign ? (uint64_t)1 << (bits - 1) : 0);                             \
-        for (size_t i = 0; i < n; i++, memory += stride) {                                                             \
-            uint##size##_t value = 0;                                                                                  \
-            memcpy(&value, memory, sizeof value);                                                                      \
-            value = (uint##size##_t)(((value & mask) ^ top) - top);                                                    \
-            memcpy(elems + i * sizeof value, &value, sizeof value);                                                    \
-        }                                                                                                              \
+        if (stride == (ptrdiff_t)sizeof mask)                                                                          \
+            for (size_t i = 0; i < n; i++) {                                                                           \
+                uint##size##_t value = 0;                                                                              \
+                memcpy(&value, memory + i * sizeof value, sizeof value);                                               \
+                value = (uint##size##_t)(((value & mask) ^ top) - top);                                                \
+                memcpy(elems + i * sizeof value, &value, sizeof value);                                                \
+            }                                                                                                          \
+        else                                                                                                           \
+            for (size_t i = 0; i < n; i++, memory += stride) {                                                         \
+                uint##size##_t value = 0;                                                                              \
+                memcpy(&value, memory, sizeof value);                                                                  \
+                value = (uint##size##_t)(((value & mask) ^ top) - top);                                                \
+                memcpy(elems + i * sizeof value, &value, sizeof value);                                                \
+            }                                                                                                          \
     }
 TD_PACK_KERNELS(X)
 #undef X

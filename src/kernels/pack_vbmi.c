@@ -81,7 +81,8 @@ INLINE void unpack_rows(unsigned char *elems, const unsigned char *memory, unsig
     }
     const size_t lanes = VECTOR / size, step = run; /* bytes of a vector's elements: eight runs */
     const __m512i start = starts(at, run);
-    const __m512i from = _mm512_add_epi8(repeat_low(_mm512_srli_epi64(start, 3)), _mm512_set1_epi64(0x0706050403020100));
+    const __m512i from =
+        _mm512_add_epi8(repeat_low(_mm512_srli_epi64(start, 3)), _mm512_set1_epi64(0x0706050403020100));
     const __m512i shift = _mm512_add_epi8(repeat_low(_mm512_and_si512(start, _mm512_set1_epi64(7))),
                                           _mm512_set1_epi64((long long)bits_of_bytes(bits, size)));
     const __m512i low = _mm512_set1_epi64((long long)every(td_low_bits(bits), size));
@@ -90,9 +91,9 @@ INLINE void unpack_rows(unsigned char *elems, const unsigned char *memory, unsig
     for (; n >= lanes; n -= lanes, elems += VECTOR, memory += step)
         _mm512_storeu_si512(elems, expand(_mm512_maskz_loadu_epi8(read, memory), from, shift, low, top, size));
     if (n)
-        _mm512_mask_storeu_epi8(elems, first_bytes(n * size),
-                                expand(_mm512_maskz_loadu_epi8(first_bytes((at + n * bits + 7) / 8), memory), from,
-                                       shift, low, top, size));
+        _mm512_mask_storeu_epi8(
+            elems, first_bytes(n * size),
+            expand(_mm512_maskz_loadu_epi8(first_bytes((at + n * bits + 7) / 8), memory), from, shift, low, top, size));
 }
 
 /* How the containers of eight bytes become a run: neighbours are added, the upper one times a power of two, as far as

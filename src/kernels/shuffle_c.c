@@ -333,14 +333,15 @@ bool td_shuffle_prepare(td_shuffle *s, unsigned cpu_flags)
 
 /* -- lists of places -- */
 
-#define AT_ONCE 32 /* units: what they touch stays in the first-level cache until the next element needs it */
+#define AT_ONCE 32     /* units: what they touch stays in the first-level cache until the next element needs it */
 #define SET_BYTES 4096 /* lines so far apart are in one set of that cache, */
 #define SET_LINES 6    /* which keeps so many of them beside others */
 
 /* So many units, or fewer where their lines would evict each other. */
 static size_t places_at_once(ptrdiff_t unit)
 {
-    const uint64_t step = unit < 0 ? -(uint64_t)unit : (uint64_t)unit, sets = SET_BYTES / common_factor(step, SET_BYTES);
+    const uint64_t step = unit < 0 ? -(uint64_t)unit : (uint64_t)unit,
+                   sets = SET_BYTES / common_factor(step, SET_BYTES);
     return step >= 64 && SET_LINES * sets < AT_ONCE ? SET_LINES * (size_t)sets : AT_ONCE;
 }
 
