@@ -132,6 +132,17 @@ static bool stays_inside(const td_move *m, const block *b, const td_move_fill *f
     return reach <= f->bytes && !(m->kind == TD_MOVE_RUNS && m->loops && m->loop[m->loops - 1].of == TD_LOOP_WIDE);
 }
 
+/* Neighbours in memory are the innermost loop, so that they are filled as one run. */
+static void sort_loops(td_move_fill *f)
+{
+    for (size_t i = 1; i < f->loops; i++)
+        for (size_t k = i; k > 0 && f->loop[k].dst > f->loop[k - 1].dst; k--) {
+            const td_loop swap = f->loop[k];
+            f->loop[k] = f->loop[k - 1];
+            f->loop[k - 1] = swap;
+        }
+}
+
 /* Fills inside the loops that go from vector to vector, as deep as they go; gives the bytes filled at once. */
 static uint64_t choose_level(const td_move *m, const block *b, td_move_fill *f)
 {
@@ -162,6 +173,7 @@ static uint64_t choose_level(const td_move *m, const block *b, td_move_fill *f)
         f->loop[f->loops++] = (td_loop){.extent = extent, .dst = a->dst, .of = a->of};
         at_once *= extent;
     }
+    sort_loops(f);
     return at_once;
 }
 
