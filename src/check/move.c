@@ -115,6 +115,12 @@ static void check_copies(const kernel *k)
 {
     for (size_t cols = 1; cols <= 300; cols++)
         check(k, (ptrdiff_t)(cols + cols % 5), (ptrdiff_t)(cols + cols % 3), 1 + cols % 4, cols, cols % 7, false);
+    for (size_t cols = 1; cols <= 4; cols *= 2) /* cells on either side */
+        for (size_t stride = cols; stride <= 12; stride += cols)
+            for (size_t rows = 1; rows <= 130; rows += rows < 20 ? 1 : rows % 7 + 5) {
+                check(k, (ptrdiff_t)cols, (ptrdiff_t)stride, rows, cols, rows % 7, false);
+                check(k, (ptrdiff_t)stride, (ptrdiff_t)cols, rows, cols, rows % 7, false);
+            }
     for (size_t cols = 1; cols <= 700; cols += 9)
         check(k, (ptrdiff_t)(cols + 64 - cols % 64), (ptrdiff_t)cols, 3, cols, cols % 7, true);
 }

@@ -1,5 +1,6 @@
 /* The moving kernels for AVX-512 F, BW, DQ and VL; interleaving of bytes is in move_vbmi.c. */
 #include "kernels/move.h"
+#include "kernels/pack.h"
 
 #include "kernels/vector_avx512.inc"
 
@@ -77,6 +78,23 @@ INLINE void copy_lines(unsigned char *dst, const unsigned char *src, const size_
             memcpy(dst, src, size);                                                                                    \
         break;
 
+/* Short runs that follow one another on one side are cells on the other (kernels/pack.h). */
+#define ELEMS(size, bits)                                                                                              \
+    case size:                                                                                                         \
+        if (dst_stride == (size) && is_cells(src_stride, rows))                                                        \
+            td_get_x##bits##_avx512(dst, src, src_stride, rows, bits, false);                                          \
+        else if (src_stride == (size) && is_cells(dst_stride, rows))                                                   \
+            td_put_x##bits##_avx512(dst, dst_stride, src, rows, bits);                                                 \
+        else                                                                                                           \
+            for (; rows; rows--, dst += dst_stride, src += src_stride)                                                 \
+                memcpy(dst, src, size);                                                                                \
+        break;
+
+static bool is_cells(ptrdiff_t stride, size_t rows)
+{
+    return rows >= 16 && (stride == 2 || stride == 4 || stride == 8);
+}
+
 /* Lines that are written a few runs later are prefetched: the processor sees reads coming, not writes. */
 #define RUNS_AHEAD 4
 
@@ -97,9 +115,9 @@ KERNEL(copy)
         return;
     }
     switch (cols) {
-        RUNS(1)
-        RUNS(2)
-        RUNS(4)
+        ELEMS(1, 8)
+        ELEMS(2, 16)
+        ELEMS(4, 32)
         RUNS(8)
         RUNS(16)
         RUNS(32)
