@@ -218,7 +218,8 @@ static bool holds(void *context, uint64_t number, size_t count, const int64_t *a
     return differs == 0;
 }
 
-static td_status keep(const search *s, const td_places_part *all, td_words *words)
+/* Words past the tensor's end that no load writes may lie anywhere, as in the short last block of tail=clip. */
+static td_status keep(const search *s, const td_places_part *all, bool inside, td_words *words)
 {
     words->piece = calloc(s->count, sizeof *words->piece);
     if (!words->piece)
@@ -226,7 +227,7 @@ static td_status keep(const search *s, const td_places_part *all, td_words *word
     for (size_t i = 0; i < s->count; i++)
         words->piece[i] = s->piece[i];
     words->piece_count = s->count;
-    words->inside = true;
+    words->inside = inside;
     words->low = all->low;
     words->high = all->high;
     words->high_bank = all->high_bank;
@@ -277,8 +278,8 @@ td_status td_places_pieces(const td_places *places, const td_bound *bound, td_wo
     td_status status = TD_OK;
     if (!s->failed) {
         status = td_places_all(places, holds, s, &all);
-        if (!status && !all.stopped && td_places_inside(&all, plan))
-            status = keep(s, &all, words);
+        if (!status && !all.stopped)
+            status = keep(s, &all, td_places_inside(&all, plan), words);
     }
     free(s);
     return status;

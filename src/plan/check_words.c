@@ -331,6 +331,20 @@ static verdict apart_by_pieces(const td_bound *bound, const td_words *words, con
     return APART;
 }
 
+static td_status range_by_pieces(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                 const td_regions *written)
+{
+    td_status status = TD_OK;
+    for (size_t r = 0; r < written->count && !words->inside; r++)
+        for (size_t i = 0; i < words->piece_count && !status; i++) {
+            const td_words own = td_words_of_piece(words, &words->piece[i]);
+            td_region part = written->region[r];
+            if (td_region_cut(bound, &words->piece[i].at, &part))
+                status = range_by_strides(bound, &own, plan, &part);
+        }
+    return status;
+}
+
 /* Where the search by strides gives up, the addresses are listed in a table. */
 static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
                                   const td_regions *written)
@@ -402,8 +416,12 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
                        apart_by_digits(bound, words, plan) == APART
                    ? TD_OK
                    : apart_by_listing(bound, words, plan, written);
-    if (words->piece)
+    if (words->piece) {
+        status = range_by_pieces(bound, words, plan, written);
+        if (status || bound->layout->alias_last)
+            return status;
         return apart_by_pieces(bound, words, plan) == APART ? TD_OK : apart_by_listing(bound, words, plan, written);
+    }
     if (!words->by_strides) {
         status = td_table_check_range(bound, words, plan, written);
         if (!status && !bound->layout->alias_last)

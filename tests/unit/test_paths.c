@@ -112,30 +112,35 @@ static const path_case cases[] = {
     {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 2, 9), "i16", "", 512, 1,
      "{places of 2 bytes|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 2 bytes"},
     /* packed bits */
-    {"a b -> a b", "", "", SHAPE(64, 128), "u1", "", 128, 1, "packed 1-bit pack_x8_*", "packed 1-bit unpack_x8_*"},
-    {"a b -> a b", "", "", SHAPE(64, 64), "i2", "", 128, 1, "packed 2-bit pack_x8_*", "packed 2-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 128), "u1", "", 128, 1, "packed 1-bit pack_x8_{*|*|*|vbmi}",
+     "packed 1-bit unpack_x8_{*|*|*|vbmi}"},
+    {"a b -> a b", "", "", SHAPE(64, 64), "i2", "", 128, 1, "packed 2-bit pack_x8_{*|*|*|vbmi}",
+     "packed 2-bit unpack_x8_{*|*|*|vbmi}"},
     {"a b -> a b", "", "", SHAPE(64, 43), "u3", "", 129, 1, "staged 3-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 3-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
-    {"a b -> a b", "", "", SHAPE(64, 32), "i4", "", 128, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
-    {"a b -> a b", "", "", SHAPE(64, 32), "e2m1", "", 128, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
-    {"a b -> a b", "", "", SHAPE(64, 32), "e3m2", "", 192, 1, "packed 6-bit pack_x8_*", "packed 6-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "i4", "", 128, 1, "packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "packed 4-bit unpack_x8_{*|*|*|vbmi}"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "e2m1", "", 128, 1, "packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "packed 4-bit unpack_x8_{*|*|*|vbmi}"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "e3m2", "", 192, 1, "packed 6-bit pack_x8_{*|*|*|vbmi}",
+     "packed 6-bit unpack_x8_{*|*|*|vbmi}"},
     {"a b -> a b", "", "", SHAPE(64, 10), "u12", "", 120, 1, "staged 12-bit pack_words_x16_{c|avx2|avx2|vbmi}",
      "staged 12-bit unpack_words_x16_{c|avx2|avx2|vbmi}"},
     {"a b -> a b", "", "", SHAPE(64, 10), "i24", "", 240, 1, "staged 24-bit pack_words_x32_{c|avx2|avx2|vbmi}",
      "staged 24-bit unpack_words_x32_{c|avx2|avx2|vbmi}"},
-    {"a b -> a b", "", "", SHAPE(64, 10), "u48", "", 480, 1, "packed 48-bit pack_x64_{*|*|avx2|avx2}",
-     "packed 48-bit unpack_x64_{*|*|avx2|avx2}"},
-    {"a b -> b a", "", "", SHAPE(64, 32), "i4", "", 256, 1, "transposed packed 4-bit pack_x8_*",
-     "transposed packed 4-bit unpack_x8_*"},
-    {"a b c -> (b a) c", "", "", SHAPE(16, 8, 32), "u1", "", 32, 1, "staged 1-bit pack_x8_*",
-     "staged 1-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 10), "u48", "", 480, 1, "packed 48-bit pack_x64_{*|*|avx2|vbmi}",
+     "packed 48-bit unpack_x64_{*|*|avx2|vbmi}"},
+    {"a b -> b a", "", "", SHAPE(64, 32), "i4", "", 256, 1, "transposed packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "transposed packed 4-bit unpack_x8_{*|*|*|vbmi}"},
+    {"a b c -> (b a) c", "", "", SHAPE(16, 8, 32), "u1", "", 32, 1, "staged 1-bit pack_x8_{*|*|*|vbmi}",
+     "staged 1-bit unpack_x8_{*|*|*|vbmi}"},
     {"a b -> a b", "", "", SHAPE(64, 21), "i6", "", 128, 1, "staged 6-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 6-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
     /* slots, bits from the top, beats */
     {"a b -> a b", "slot=8", "", SHAPE(64, 16), "i4", "", 128, 1, "cells 4-bit put_x8_{*|c|*|*}",
-     "cells 4-bit get_x8_{*|c|c|c}"},
+     "cells 4-bit get_x8_{*|c|*|*}"},
     {"a b -> a b", "slot=16", "", SHAPE(64, 8), "u12", "", 128, 1, "cells 12-bit put_x16_{*|c|*|*}",
-     "cells 12-bit get_x16_{*|c|c|c}"},
+     "cells 12-bit get_x16_{*|c|*|*}"},
     {"a b -> a b", "slot=16", "", SHAPE(64, 8), "i8", "", 128, 1, SHUFFLED_WIDE("contiguous copy_* of 1 byte"),
      SHUFFLED("contiguous copy_* of 1 byte")},
     {"a b -> a b", "slot=9", "", SHAPE(64, 8), "i8", "", 72, 1, "staged 8-bit pack_words_x8_{c|avx2|avx2|vbmi}",
@@ -178,8 +183,8 @@ static const path_case cases[] = {
     {"(h g) (c k) -> g (h c) k", "g=4 k=16 pad=0", "", SHAPE(64, 50), "i8", "", 128, 4,
      "contiguous copy_* of 48 bytes by bank + staged 8-bit copied by bank", SAME},
     {"a (b c) -> (a b) c", "c=32 pad=0", "", SHAPE(64, 50), "i4", "", 128, 1,
-     "staged 4-bit pack_x8_* + staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}",
-     "staged 4-bit unpack_x8_* + staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
+     "staged 4-bit pack_x8_{*|*|*|vbmi} + staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}",
+     "staged 4-bit unpack_x8_{*|*|*|vbmi} + staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
     /* banks and tables */
     {"c (h k) -> c h k", "k=16", "", SHAPE(4, 256), "i8", "", 128, 4, "gather of 256 bytes by bank", SAME},
     {"(h b) w -> b h w", "b=4", "", SHAPE(64, 16), "i8", "", 128, 4, "contiguous copy_* of 16 bytes by bank", SAME},
@@ -193,9 +198,9 @@ static const path_case cases[] = {
     {"c h w -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "i8", "", 128, 1,
      "staged 8-bit copied by table", SAME},
     {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 32), "i4", "", 128, 1,
-     "staged 4-bit pack_x8_* by table", "staged 4-bit unpack_x8_* by table"},
+     "staged 4-bit pack_x8_{*|*|*|vbmi} by table", "staged 4-bit unpack_x8_{*|*|*|vbmi} by table"},
     {"h w c -> (h w) c", "alias=last", "h + w", SHAPE(16, 16, 16), "i8", "", 128, 1, "walk by table",
-     "cells 8-bit get_x8_{*|c|c|c} by table"},
+     "cells 8-bit get_x8_{*|c|*|*} by table"},
     /* repeats and sliding windows */
     {"a b -> (a r) b", "r=3", "", SHAPE(64, 16), "i8", "", 128, 1, "transpose_x128_*",
      SHUFFLED_WIDE("contiguous copy_* of 16 bytes")},
@@ -215,8 +220,8 @@ static const path_case cases[] = {
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "i8 scale=0.05", 128, 1, "converted contiguous of 1024 bytes", SAME},
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "bf16", 256, 1, "converted contiguous of 2048 bytes", SAME},
     {"a b -> a b", "", "", SHAPE(64, 16), "i8", "f32", 512, 1, "converted contiguous of 1024 bytes", SAME},
-    {"a b -> a b", "", "", SHAPE(64, 32), "f32", "i4 scale=0.5", 128, 1, "converted packed 4-bit pack_x8_*",
-     "converted packed 4-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "f32", "i4 scale=0.5", 128, 1, "converted packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "converted packed 4-bit unpack_x8_{*|*|*|vbmi}"},
     {"r c -> c r", "", "", SHAPE(64, 96), "f32", "i8 scale=0.05", 512, 1, "converted transpose_x8_*", SAME},
     {"r c -> c r", "", "", SHAPE(64, 96), "i8", "f32", 2048, 1, "converted transpose_x8_*", SAME},
     {"r c -> c r", "", "", SHAPE(64, 96), "f16", "bf16", 1024, 1, "converted transpose_x16_*", SAME},
@@ -227,8 +232,9 @@ static const path_case cases[] = {
      "converted interleave_x16_*"},
     {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 4, 9), "f32", "i8 scale=0.05", 512, 1,
      "converted {staged 8-bit copied|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "converted staged 8-bit copied"},
-    {"r c -> c r", "", "", SHAPE(64, 96), "f32", "i4 scale=0.5", 256, 1, "converted transposed packed 4-bit pack_x8_*",
-     "converted transposed packed 4-bit unpack_x8_*"},
+    {"r c -> c r", "", "", SHAPE(64, 96), "f32", "i4 scale=0.5", 256, 1,
+     "converted transposed packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "converted transposed packed 4-bit unpack_x8_{*|*|*|vbmi}"},
     {"h w c -> (h w) c", "", "16*h + (w ^ (h & 15))", SHAPE(16, 16, 16), "f32", "i8 scale=0.05", 128, 1,
      "converted staged 8-bit copied by table", SAME},
     /* few values side by side are converted in a scratch; a dump leaves alone what a load has to clear */
@@ -243,8 +249,8 @@ static const path_case cases[] = {
      "staged 12-bit unpack_words_x16_{c|avx2|avx2|vbmi}"},
     {"a b -> (b a) ()", "", "", SHAPE(7, 600), "u14", "", 17, 1, "staged 14-bit pack_words_x16_{c|avx2|avx2|vbmi}",
      "staged 14-bit unpack_words_x16_{c|avx2|avx2|vbmi}"},
-    {"a b -> a b", "", "", SHAPE(64, 32), "f32", "e2m1", 128, 1, "converted packed 4-bit pack_x8_*",
-     "converted packed 4-bit unpack_x8_*"},
+    {"a b -> a b", "", "", SHAPE(64, 32), "f32", "e2m1", 128, 1, "converted packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "converted packed 4-bit unpack_x8_{*|*|*|vbmi}"},
     /* presets */
     {"preset:row_major cs=16", "", "", SHAPE(8, 64), "i8", "", 128, 1, "contiguous copy_* of 512 bytes", SAME},
     {"preset:nvdla_feature", "", "", SHAPE(1, 64, 14, 14), "i8", "", 256, 1, "interleave_x8_{*|*|avx2|vbmi}",
@@ -268,7 +274,8 @@ static const path_case cases[] = {
     {"preset:hexagon", "", "", SHAPE(1, 64, 64, 64), "i8", "", 1024, 1,
      "{padded places of 1 byte|padded shuffle_x128_*|padded shuffle_x128_avx2|padded shuffle_x512_vbmi}",
      SHUFFLED("places of 1 byte")},
-    {"preset:int4_onnx", "", "", SHAPE(64, 64), "i4", "", 8, 1, "packed 4-bit pack_x8_*", "packed 4-bit unpack_x8_*"},
+    {"preset:int4_onnx", "", "", SHAPE(64, 64), "i4", "", 8, 1, "packed 4-bit pack_x8_{*|*|*|vbmi}",
+     "packed 4-bit unpack_x8_{*|*|*|vbmi}"},
     {"preset:int4_ggml", "", "", SHAPE(64, 64), "u4", "", 128, 1, "staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}",
      "staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
     {"preset:mx_scale", "", "", SHAPE(64, 4), "e8m0", "", 8, 1,
@@ -280,12 +287,14 @@ static const path_case cases[] = {
     {"preset:scale_128x4", "", "", SHAPE(256, 16), "e8m0", "", 128, 1,
      "{places of 4 bytes|places of 4 bytes|places of 4 bytes|shuffle_x512_vbmi}", SAME},
     {"preset:sparse24_values", "", "", SHAPE(64, 32), "f16", "", 32, 1, "contiguous copy_* of 4096 bytes", SAME},
-    {"preset:sparse24_index", "", "", SHAPE(64, 32), "u2", "", 16, 1, "packed 2-bit pack_x8_*",
-     "packed 2-bit unpack_x8_*"},
+    {"preset:sparse24_index", "", "", SHAPE(64, 32), "u2", "", 16, 1, "packed 2-bit pack_x8_{*|*|*|vbmi}",
+     "packed 2-bit unpack_x8_{*|*|*|vbmi}"},
     {"preset:xor_swizzle b=3 m=3 s=3", "", "", SHAPE(64, 64), "f16", "", 128, 1, "gather of 2 bytes by table", SAME},
     /* addresses that are understood: strides of digits, and small tables */
     {"n c -> n c", "", "bank = index % 8; addr = index / 8", SHAPE(4096, 4), "f32", "", 128, 8,
-     "contiguous copy_* of 16 bytes by bank", SAME},
+     "staged 32-bit copied by bank", SAME},
+    {"n c -> n c", "", "bank = index % 8; addr = index / 8", SHAPE(4096, 8), "f32", "", 256, 8,
+     "contiguous copy_* of 32 bytes by bank", SAME},
     {"n c -> n c", "", "index % 4 * 1024 + index / 4", SHAPE(4096, 4), "i8", "", 32, 1, "transpose_x32_*",
      "interleave_x32_*"},
     /* rings: few rectangles that have strides of their own, whatever word they begin with */
@@ -453,9 +462,44 @@ static void the_line_says_everything(void **state)
     td_cpu_mask(TD_CPU_ALL);
 }
 
+/* Words past the tensor's end, which no load writes, may lie past the memory: they cost no layout its strides. */
+static void a_memory_may_end_with_the_tensor(void **state)
+{
+    static const char too_small[] = "address 228113 of word k0=25 kg=1 c0=52 c1=6 h=2 w=2 of \"(kg k0) (c1 c0) h w -> "
+                                    "(kg c1 h w k0 c0) 1\" is past "
+                                    "the memory of 228113 words; use smaller addresses, or a depth of at least 228114";
+    const td_shape shape = SHAPE(58, 437, 3, 3);
+    (void)state;
+    td_cpu_mask(TD_CPU_C);
+    for (uint64_t depth = 228113; depth <= 228114; depth++) {
+        td_layout *layout = NULL;
+        td_plan *plan = NULL;
+        char *paths = NULL;
+        td_plan_request request = {.shape = &shape,
+                                   .geometry = {.width_bits = 8, .depth_words = depth, .banks = 1, .word_bytes = 1}};
+        ASSERT_OK(td_layout_create("preset:nvdla_weight", "dtype=i8", "", &layout));
+        ASSERT_OK(td_dtype_parse("i8", &request.tensor_dtype));
+        request.memory_dtype = request.tensor_dtype;
+        request.layout = layout;
+        if (depth == 228113) {
+            assert_int_equal(td_plan_create(&request, &plan), TD_RANGE);
+            assert_memory_equal(td_last_error(), too_small, sizeof too_small - 1);
+        } else {
+            ASSERT_OK(td_plan_create(&request, &plan));
+            ASSERT_OK(td_plan_paths(plan, false, &paths));
+            assert_string_equal(paths, "4 x transpose_x8_c");
+        }
+        td_free(paths);
+        td_plan_release(&plan);
+        td_layout_destroy(&layout);
+    }
+    td_cpu_mask(TD_CPU_ALL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_layout_gets_its_kernel),
-                                       cmocka_unit_test(the_line_says_everything)};
+                                       cmocka_unit_test(the_line_says_everything),
+                                       cmocka_unit_test(a_memory_may_end_with_the_tensor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
