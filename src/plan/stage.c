@@ -340,7 +340,7 @@ static bool scatters(const td_plan *plan, const td_words_move *g)
     return parts || (near && magnitude(g->row.tensor) * bytes >= LINE);
 }
 
-/* Banks that take turns within half a line of the tensor: bank by bank, each line is read as often as banks share it. */
+/* Banks that take turns within half a line of the tensor: bank by bank, it would be read as often as they share it. */
 static bool shares_lines(const td_plan *plan, const td_box *box)
 {
     const uint64_t bytes = plan->tensor_dtype.bytes;
