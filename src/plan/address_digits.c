@@ -336,11 +336,16 @@ static bool fill_table(search *s, int64_t below, td_table *table)
         if (!td_places_points(s->places, number, count, address, bank))
             return false;
         for (size_t i = 0; i < count; i++) {
-            if (address[i] < below)
+            if (address[i] < below || bank[i] < 0)
                 return false;
             address[i] -= below;
         }
         td_table_put(table, first, count, address, bank);
+        for (size_t i = 0; i < count; i++) { /* words past the memory, which no load may write, can be too far */
+            const uint64_t entry = td_table_get(table, first + i);
+            if (td_table_word(table, entry) != (uint64_t)address[i] || entry >> table->bank_shift != (uint64_t)bank[i])
+                return false;
+        }
     }
     return true;
 }
@@ -411,10 +416,10 @@ static bool holds(void *context, uint64_t number, size_t count, const int64_t *a
     return differs == 0;
 }
 
-static void keep(const search *s, const proof *p, td_words *words)
+static void keep(const search *s, const proof *p, bool inside, td_words *words)
 {
     words->by_digits = true;
-    words->inside = true;
+    words->inside = inside;
     words->address = p->base.address;
     words->bank = p->base.bank;
     for (int i = 0; i < s->count; i++) {
@@ -485,7 +490,7 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
         status = is_proved(&s, &p, &all) ? TD_OK : td_places_all(places, holds, &p, &all);
     else
         all.stopped = true;
-    if (status || all.stopped || !td_places_inside(&all, plan)) {
+    if (status || all.stopped) {
         free(table.entry); /* strides that only a few words break, which no probe met, may still be those of pieces */
         return status || entries > 1 ? status : td_places_pieces(places, bound, words, plan);
     }
@@ -493,6 +498,6 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
     words->low = all.low;
     words->high = all.high;
     words->high_bank = all.high_bank;
-    keep(&s, &p, words);
+    keep(&s, &p, td_places_inside(&all, plan), words);
     return TD_OK;
 }

@@ -411,11 +411,13 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     td_status status = TD_OK;
     if (bound->layout->flat)
         return check_flat(bound, words, plan, written);
-    if (words->by_digits)
-        return bound->layout->alias_last || apart_by_bits(bound, words, plan) ||
-                       apart_by_digits(bound, words, plan) == APART
-                   ? TD_OK
-                   : apart_by_listing(bound, words, plan, written);
+    if (words->by_digits) {
+        status = td_table_check_range(bound, words, plan, written);
+        if (status || bound->layout->alias_last || (words->inside && apart_by_bits(bound, words, plan)) ||
+            apart_by_digits(bound, words, plan) == APART)
+            return status;
+        return apart_by_listing(bound, words, plan, written);
+    }
     if (words->piece) {
         status = range_by_pieces(bound, words, plan, written);
         if (status || bound->layout->alias_last)
