@@ -46,7 +46,9 @@
  * A memory may lie over copies (td_memory_over). Then step 1 and step 3 are calls with the memory on top, and steps 2
  * and 4 are made for each of the copies at the bottom, in any order: step 1 has found the words of each. Words of a
  * copy may hold bits of several words of the memory on top. td_transfer_shared tells after step 1 when some do; then
- * they have to be copied in even for an operation that writes whole words (`partial` says so too).
+ * they have to be copied in even for an operation that writes whole words (`partial` says so too). After
+ * td_transfer_tensor the chunks may be filled from the memory on top, or from the tensor (*borrowed), and emptied into
+ * it: the copies are then left as they were.
  *
  * A map (td_map_open) that was given copies is such a memory, too: its calls have steps 1 of their own, and then all
  * copies that it was given take steps 2 and 4. The memories that it has made, by name, are memories over copies.

@@ -471,6 +471,9 @@ virtual class td_backdoor;
   pure virtual function bit lies_elsewhere();
   pure virtual function td_status_e do_bring_in(output string message);
   pure virtual function td_status_e do_take_out(output string message);
+  // Names the tensor whose storage is transferred directly until it is named 0.
+  virtual function void do_borrow(input longint unsigned tensor);
+  endfunction
   // Copies every word from the array of the design.
   pure virtual function td_status_e do_bring_in_all(output string message);
 

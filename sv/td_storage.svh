@@ -106,12 +106,12 @@ virtual class td_storage extends td_backdoor;
       return td_status_e'(td_dpi_pkg::td_dpi_backdoor_load_tensor(m_handle, tensor, layout, as, message));
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(m_handle, tensor, layout, as, int'(td_dpi_pkg::ForLoad),
                                                              partial, borrowed, message));
-    m_borrowed = borrowed != 0 ? tensor : 0;
+    if (borrowed != 0) do_borrow(tensor);
     if (status == TD_OK && partial != 0) status = do_bring_in(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_transfer_load(m_handle, tensor, layout, as, message));
     if (status == TD_OK) status = do_take_out(message);
-    m_borrowed = 0;
+    if (borrowed != 0) do_borrow(m_none);
     return status;
   endfunction
 
@@ -133,11 +133,11 @@ virtual class td_storage extends td_backdoor;
       return td_status_e'(td_dpi_pkg::td_dpi_backdoor_dump_tensor(m_handle, tensor, layout, as, message));
     status = td_status_e'(td_dpi_pkg::td_dpi_transfer_tensor(m_handle, tensor, layout, as, dump_use(), partial,
                                                              borrowed, message));
-    m_borrowed = borrowed != 0 ? tensor : 0;
+    if (borrowed != 0) do_borrow(tensor);
     if (status == TD_OK) status = do_bring_in(message);
     if (status == TD_OK)
       status = td_status_e'(td_dpi_pkg::td_dpi_transfer_dump(m_handle, tensor, layout, as, message));
-    m_borrowed = 0;
+    if (borrowed != 0) do_borrow(m_none);
     return status;
   endfunction
 
@@ -331,6 +331,12 @@ virtual class td_storage extends td_backdoor;
 
   virtual function bit lies_elsewhere();
     return m_elsewhere;
+  endfunction
+
+  // The tensor whose storage is transferred directly, for this memory and the arrays that it lies in.
+  virtual function void do_borrow(input longint unsigned tensor);
+    m_borrowed = tensor;
+    for (int i = 0; i < m_leaves.size(); i++) m_leaves[i].do_borrow(tensor);
   endfunction
 
   virtual function td_status_e do_bring_in(output string message);

@@ -103,6 +103,9 @@ void td_code_encode_words(const td_code *code, void *dst, const void *src, uint6
 /* Coded words back to data as they stand, whatever their check bits say. */
 void td_code_decode_words(const td_code *code, void *dst, const void *src, size_t count);
 
+/* Coded words back to data, up to one with an error, or some words before it: how many. */
+size_t td_code_right_words(const td_code *code, void *dst, const void *src, uint64_t first, size_t count);
+
 /* Coded words back to data, single errors corrected where the code can. Adds to *result, which the caller begins with
  * zeros; `each` (may be NULL) is called for every error in order. `dst` may be NULL. Words that cannot be corrected
  * come out as they stand. */

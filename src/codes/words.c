@@ -24,6 +24,11 @@ void td_code_decode_words(const td_code *code, void *dst, const void *src, size_
     (void)best_map()(&map, dst, src, 0, count); /* data bits do not depend on the address */
 }
 
+size_t td_code_right_words(const td_code *code, void *dst, const void *src, uint64_t first, size_t count)
+{
+    return best_map()(&code->check, dst, src, first, count);
+}
+
 static uint32_t bit_of(const unsigned char *word, uint64_t bit)
 {
     return (unsigned)word[bit / 8] >> bit % 8 & 1u;

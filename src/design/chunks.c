@@ -140,11 +140,26 @@ static uint64_t cross_list(const struct td_transfer *t, storage from, td_crossin
     return count;
 }
 
-static uint64_t cross_run(const struct td_transfer *t, storage from, td_crossing *place, uint32_t *chunk, uint64_t most,
-                          size_t bytes, action what, bool *found)
+/* Words that pass by the copy. */
+static bool pass(const td_memory *memory, const td_word_run *run, uint64_t done, uint64_t count, uint32_t *chunk,
+                 action what)
 {
+    if (what == HAND_WORDS)
+        td_passing_hand(memory, run, done, count, chunk);
+    return what == HAND_WORDS || (what == TAKE_WORDS && td_passing_take(memory, run, done, count, chunk));
+}
+
+static uint64_t cross_run(const td_memory *memory, storage from, td_crossing *place, uint32_t *chunk, uint64_t most,
+                          action what, bool *found)
+{
+    const struct td_transfer *t = memory->transfer;
+    const size_t bytes = memory->word_bytes;
     const td_word_run *run = &t->run[place->run];
     const uint64_t left = run->count - place->done, count = left < most ? left : most;
+    if (t->passing.top && !from.masks && pass(memory, run, place->done, count, chunk, what)) {
+        advance(t, place, count);
+        return count;
+    }
     const uint64_t address = run->first + place->done * (uint64_t)run->step;
     const bool own = run->data && !from.masks;
     const int64_t step_bytes = from.ordered || own ? (int64_t)bytes : run->step * (int64_t)bytes;
@@ -175,7 +190,7 @@ static size_t cross(const td_memory *memory, storage from, td_crossing *place, u
             head[2] = list ? 0 : (uint32_t)run->step;
         }
         const uint64_t count = list ? cross_list(t, from, place, head + HEAD, room / (1 + per), bytes, what, &found)
-                                    : cross_run(t, from, place, head + HEAD, room / per, bytes, what, &found);
+                                    : cross_run(memory, from, place, head + HEAD, room / per, what, &found);
         if (heads)
             head[1] = (uint32_t)count;
         used += HEAD + count * (list ? 1 + per : per);
@@ -260,8 +275,10 @@ td_status td_transfer_unknown_in(td_memory *memory, const uint32_t *chunk, size_
                        "transfer_unknown_in: no words are expected; call it between two of td_transfer_in");
     if (!memory->unknown) {
         td_status status = td_memory_create(memory->name, memory->width_bits, memory->depth_words, &memory->unknown);
-        if (status)
+        if (status) {
+            td_passing_refuse(memory);
             return status;
+        }
     }
     td_crossing place = memory->transfer->crossing;
     cross(memory, plane_of(memory), &place, (uint32_t *)(uintptr_t)chunk, chunk_words, TAKE_WORDS);

@@ -32,10 +32,16 @@ static bool is_contiguous(const td_plan *plan, const td_tensor *tensor, uint64_t
            tensor->elems * tensor->dtype.bytes == words * plan->geometry.word_bytes;
 }
 
-/* True when the operation would only copy bytes: nothing to convert, to check or to refuse. */
+/* True when the operation would only copy bytes: nothing to convert or to check. */
+static bool only_copies(const td_layout *layout, const char *as)
+{
+    return !*as && !layout->dtype_text && (layout->flat || !layout->keep) && !layout->clip;
+}
+
+/* And nothing to refuse. */
 static bool may_borrow(const td_tensor *tensor, const td_layout *layout, const char *as, td_transfer_use use)
 {
-    return !*as && !layout->dtype_text && (layout->flat || !layout->keep) && !layout->clip &&
+    return only_copies(layout, as) &&
            (use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && !tensor->read_only));
 }
 
@@ -161,6 +167,30 @@ static void list_whole(struct td_transfer *t)
     start_over(t);
 }
 
+/* Of a memory that lies over others: its words do without the copies below where they can, and without its own where
+ * they are those of the tensor. */
+static td_status pass_words(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
+                            td_transfer_use use, int partial, int *borrowed)
+{
+    struct td_transfer *t = memory->transfer;
+    td_plan *plan = NULL;
+    const td_status status = td_passing_begin(memory);
+    if (status || !td_passing_is_on(memory) || partial || t->count != 1)
+        return status;
+    as = td_layout_choose_as(layout, as);
+    if (!only_copies(layout, as) || (use != TD_TRANSFER_LOAD && tensor->read_only) ||
+        !td_transfer_plan(&memory, 1, tensor, layout, as, false, &plan))
+        return TD_OK;
+    if (is_contiguous(plan, tensor, t->run[0].first, t->words)) {
+        const bool known = use == TD_TRANSFER_LOAD || (use == TD_TRANSFER_DUMP_KNOWN && td_memory_passes(memory, true));
+        td_passing_lend(memory, tensor->data, !known);
+        t->borrowed = true;
+    }
+    td_plan_release(&plan);
+    *borrowed = t->borrowed;
+    return TD_OK;
+}
+
 td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const td_layout *layout, const char *as,
                              td_transfer_use use, int *partial, int *borrowed)
 {
@@ -168,8 +198,10 @@ td_status td_transfer_tensor(td_memory *memory, const td_tensor *tensor, const t
         return td_fail(TD_ARGUMENT, "transfer_tensor: no %s; pass one", memory ? "place for an output" : "memory");
     *partial = layout && (layout->keep || layout->clip);
     *borrowed = 0;
-    if (memory->backing) /* its words go through its copy */
-        return td_transfer_layout(&memory, 1, tensor, layout, as, partial);
+    if (memory->backing) {
+        const td_status listed = td_transfer_layout(&memory, 1, tensor, layout, as, partial);
+        return listed ? listed : pass_words(memory, tensor, layout, as, use, *partial, borrowed);
+    }
     td_plan *plan = NULL;
     td_status status = td_transfer_begin(memory);
     if (status || !tensor || !layout)
@@ -226,8 +258,13 @@ static td_status run_call(td_memory *memory, const td_call *given)
     struct td_transfer *t = memory ? memory->transfer : NULL;
     const td_memory *bank = memory;
     td_memory view;
+    bool passes = false;
     if (t && t->lent.data && (memory->unknown_any || (!call.writes_tensor && !list_lent(t, memory->word_bytes))))
         take_back(memory, call.writes_tensor);
+    if (t && td_passing_is_on(memory)) {
+        passes = td_passing_end(memory);
+        t->borrowed = t->borrowed && passes;
+    }
     if (t && (t->borrowed || t->lent.data)) {
         const td_tensor *tensor = call.tensor;
         const td_status status = tensor && tensor->origin ? td_file_check(tensor->origin) : TD_OK;
@@ -242,6 +279,10 @@ static td_status run_call(td_memory *memory, const td_call *given)
         view.data = t->staged;
         bank = &view;
         call.staged_words = t->words;
+    } else if (passes) {
+        view = *memory;
+        view.backing = NULL;
+        bank = &view;
     }
     call.bank = &bank;
     call.banks = 1;

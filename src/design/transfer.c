@@ -22,6 +22,8 @@
 static void free_transfer(struct td_transfer *t)
 {
     td_plan_release(&t->listed);
+    td_passing_stop(t);
+    free(t->passing.run);
     td_pages_unmap(t->buffer, t->buffer_bytes);
     free(t->run);
     free(t);
@@ -50,6 +52,7 @@ static td_status begin(td_memory *memory)
     t->staged = NULL;
     t->borrowed = false;
     t->shared = false;
+    td_passing_stop(t);
     return TD_OK;
 }
 
@@ -131,6 +134,14 @@ void td_transfer_add_span(struct td_transfer *t, uint64_t first, uint64_t count)
         append(t, first, count, 1);
     else if (first + count > last->first + last->count)
         last->count = first + count - last->first;
+}
+
+void td_transfer_add_passing(struct td_transfer *t, const td_passing_run *run)
+{
+    append(t, run->first, run->count, 1);
+    if (!t->failed)
+        t->run[t->count - 1].above = run->above;
+    t->words += run->count;
 }
 
 td_status td_transfer_end_list(struct td_transfer *t)

@@ -50,6 +50,16 @@ typedef struct td_backing {
      * then. NULL: the first lies otherwise; the member is NULL where all do. */
     unsigned char *(*find_words)(const td_memory *memory, uint64_t first, uint64_t *count);
 
+    /* Where words lie in the memory below as they stand there: some of them, on their way between the two a chunk at a
+     * time (design/passing.c); `stored` in the form of the one below, `words` in that of `data`. take_words is false
+     * where some have errors, which whoever asked finds by bring_in; count_words tells of those that had none. NULL:
+     * words are the same in both. */
+    bool (*take_words)(const td_memory *memory, uint64_t first, uint64_t count, const void *stored,
+                       unsigned char *words);
+    void (*hand_words)(const td_memory *memory, uint64_t first, uint64_t count, void *stored,
+                       const unsigned char *words);
+    void (*count_words)(const td_memory *memory, uint64_t count);
+
     /* A tensor that goes to the memories at the bottom, or comes from there, by one plan (over/joined.h), where
      * `passes` says so too; `plan` is that of the tensor. NULL: never; join gives NULL where these two do not. */
     struct td_joined *(*join)(const td_memory *memory, const struct td_plan *plan, bool reads);

@@ -154,6 +154,28 @@ static void read_words(const td_memory *memory, uint64_t first, uint64_t count, 
     }
 }
 
+static bool take_words(const td_memory *memory, uint64_t first, uint64_t count, const void *stored,
+                       unsigned char *words)
+{
+    const coded *c = (const coded *)memory->backing;
+    if (c->check)
+        return td_code_right_words(c->code, words, stored, first, (size_t)count) == count;
+    td_code_decode_words(c->code, words, stored, (size_t)count);
+    return true;
+}
+
+static void hand_words(const td_memory *memory, uint64_t first, uint64_t count, void *stored,
+                       const unsigned char *words)
+{
+    td_code_encode_words(memory->backing->code, stored, words, first, (size_t)count);
+}
+
+static void count_words(const td_memory *memory, uint64_t count)
+{
+    coded *c = (coded *)memory->backing;
+    c->result.words += c->check ? count : 0;
+}
+
 /* A read with a check may be refused at any word: it decodes all of them before it goes on. */
 static bool passes(const td_memory *memory, bool reads)
 {
@@ -422,6 +444,9 @@ td_status td_memory_coded(const char *name, const td_code *code, td_memory *raw,
                               .passes = passes,
                               .read_words = read_words,
                               .write_words = write_words,
+                              .take_words = take_words,
+                              .hand_words = hand_words,
+                              .count_words = count_words,
                               .destroy = destroy,
                               .below = below,
                               .reach = reach,

@@ -12,12 +12,23 @@ endmodule
 
 `TD_BANKS_MODULE(layers_macro, tb_layers.u_sram.gen_macro[bank].mem, 26)
 
+// 192 coded words in two tiles: long enough runs for words to be coded and checked chunk by chunk.
+module layers_tiles;
+  for (genvar t = 0; t < 2; t++) begin : gen_tile
+    logic [143:0] mem[0:95];
+  end
+endmodule
+
+`TD_BANKS_MODULE(layers_tile, tb_layers.u_long.gen_tile[bank].mem, 144)
+
 module tb_layers;
   import td_pkg::*;
   import tap_pkg::*;
 
   layers_sram u_sram ();
   layers_macro #(6) u_macros ();
+  layers_tiles u_long ();
+  layers_tile #(2) u_tiles ();
 
   recorder seen = new;
   string message;
@@ -302,6 +313,74 @@ module tb_layers;
     same(seen.take(), "", "none of this is reported");
   endtask
 
+  // Loads and dumps whose words never are in the library's copies of the arrays.
+  task automatic long_tiles();
+    td_layout   tiles, rows;
+    td_code     wide;
+    td_bank_set arrays;
+    td_memory   coded, data, plain, plain_coded;
+    td_tensor   in, out;
+    int         wrong;
+    arrays = u_tiles.create();
+    tiles = td_layout::create("(t r) k -> t r k", "t=2");
+    rows = td_layout::create("r c -> r c");
+    wide = td_code::create("72_64", 128);
+    coded = td_memory::over("coded", 144, 192, tiles, arrays);
+    data = td_memory::coded("data", wide, coded);
+    plain = td_memory::create("plain", 128, 192);
+    plain_coded = td_memory::create("plain_coded", 144, 192);
+    in = td_tensor::create("u32", "192 4");
+    out = td_tensor::create("u32", "192 4");
+    for (int round = 0; round < 3; round++) begin
+      in.fill_random(64'(round) + 5);
+      plain.backdoor_load_tensor(in, rows);
+      wide.encode(plain, plain_coded);
+      data.backdoor_load_tensor(in, rows);
+      wrong = 0;
+      for (int w = 0; w < 192; w++)
+        if ((w < 96 ? u_long.gen_tile[0].mem[w] : u_long.gen_tile[1].mem[w-96]) !== coded_word(plain_coded, w)) wrong++;
+      equal(64'(wrong), 0, "coded words in the tiles");
+      data.backdoor_dump_tensor(out, rows);
+      ok(same_tensors(in, out), "and back");
+    end
+    u_long.gen_tile[1].mem[50][70] = !u_long.gen_tile[1].mem[50][70];
+    out.fill_random(1);
+    data.backdoor_dump_tensor(out, rows);
+    ok(same_tensors(in, out), "one wrong bit is corrected");
+    u_long.gen_tile[1].mem[50][7] = !u_long.gen_tile[1].mem[50][7];
+    out.fill_random(1);
+    in.fill_random(1);
+    same(seen.take(), "", "none of this is reported");
+    ok(data.try_backdoor_dump_tensor(out, rows, "", message) == TD_UNCORRECTABLE, "two wrong bits are refused");
+    ok(same_tensors(in, out), "and the tensor is as it was");
+    data.destroy();
+    coded.destroy();
+    plain.destroy();
+    plain_coded.destroy();
+    arrays.destroy();
+    in.destroy();
+    out.destroy();
+    rows.destroy();
+    tiles.destroy();
+    wide.destroy();
+  endtask
+
+  function automatic bit same_tensors(input td_tensor expected, input td_tensor actual);
+    td_report report;
+    same_tensors = 1'b0;
+    status = expected.try_compare(actual, "", report, message);
+    if (status != TD_OK) return 1'b0;
+    same_tensors = report.passed();
+    report.destroy();
+  endfunction
+
+  function automatic logic [143:0] coded_word(input td_memory from, input int w);
+    td_words_t words;
+    from.read_word(64'(w), words);
+    for (int k = 0; k < 4; k++) coded_word[32*k+:32] = words[k];
+    coded_word[128+:16] = words[4][15:0];
+  endfunction
+
   initial begin
     td_layout organisation;
     seen.install();
@@ -321,6 +400,7 @@ module tb_layers;
     codecs();
     raw.destroy();
     rows_between();
+    long_tiles();
     macros.destroy();
     same(seen.take(), "", "from the top down all can be destroyed");
     finish();
