@@ -22,10 +22,10 @@ typedef struct layers {
     const td_tensor *tensor;
     bool dump;
     td_layers cut;
-    uint64_t row_values; /* elements of the tensor in a row of the first dimension */
-    uint64_t row_elems;  /* those of the part: as many, or of a sparse tensor fewer */
-    uint64_t row_scales; /* of a row of blocks; of sparse tensors words of meta */
-    uint32_t amax;
+    uint64_t row_values;     /* elements of the tensor in a row of the first dimension */
+    uint64_t row_elems;      /* those of the part: as many, or of a sparse tensor fewer */
+    uint64_t row_scales;     /* of a row of blocks; of sparse tensors words of meta */
+    td_block_common *common; /* block-scaled */
     unsigned pieces;
     unsigned scratches;
     unsigned taken; /* scratches, a bit each */
@@ -50,7 +50,7 @@ static void make_layer(const layers *l, uint64_t number, uint64_t rows, td_tenso
     const td_parts *p = l->placed->parts;
     const uint64_t first = number * l->cut.rows, block = p->block.dim[0];
     td_tensor values = rows_of(l->tensor, first, rows, l->row_values), scales, zeros;
-    td_block_parts parts = {.elems = codes, .amax = &l->amax};
+    td_block_parts parts = {.elems = codes};
     scales = rows_of(p->tensor[TD_PART_SCALES], first / block, (rows - 1) / block + 1, l->row_scales);
     parts.scales = &scales;
     if (p->tensor[TD_PART_ZEROS]) {
@@ -62,9 +62,9 @@ static void make_layer(const layers *l, uint64_t number, uint64_t rows, td_tenso
     td_shape layer_block = p->block;
     layer_block.dim[0] = block < rows ? block : rows;
     if (l->dump)
-        td_blocks_unpack(&p->packing, &layer_block, &parts, &values);
+        td_blocks_unpack_piece(l->common, &layer_block, &parts, &values);
     else
-        td_blocks_pack(&p->packing, &layer_block, &values, &parts);
+        td_blocks_pack_piece(l->common, &layer_block, &values, &parts);
 }
 
 /* The same of a sparse tensor, whose values td_sparse_check has seen. */
@@ -194,6 +194,22 @@ static void load_others(const td_placed *p)
             td_placed_load(p, kind, p->parts->tensor[kind]);
 }
 
+/* What layers of blocks have in common, once the parts that they need are there. */
+static td_status make_common(const td_placed *p, layers *l)
+{
+    const td_packing *packing = &p->parts->packing;
+    const td_block_parts parts = {.global = p->parts->tensor[TD_PART_GLOBAL]};
+    if (p->parts->is_sparse)
+        return TD_OK;
+    const bool finds = !l->dump && packing->global == TD_GLOBAL_AMAX;
+    const td_status status =
+        l->dump ? td_blocks_make_unpack(packing, l->tensor, &parts, &l->common)
+                : td_blocks_make_pack(packing, l->tensor, finds ? td_blocks_amax(l->tensor) : 0, &l->common);
+    if (status)
+        td_fail_prefix("%s: ", p->operation);
+    return status;
+}
+
 static td_status run_all(td_placed *p, layers *l)
 {
     td_status status = p->parts->is_sparse ? td_sparse_check(&p->parts->sparse, l->tensor, 0) : TD_OK;
@@ -203,15 +219,16 @@ static td_status run_all(td_placed *p, layers *l)
         td_fail_prefix("%s: ", p->operation);
     if (!status && l->dump)
         status = dump_others(p);
+    if (!status)
+        status = make_common(p, l);
     if (!status) {
         const td_run whole = {.plan = p->part[TD_PART_ELEMS].plan};
-        if (!l->dump && !p->parts->is_sparse && p->parts->packing.global == TD_GLOBAL_AMAX)
-            l->amax = td_blocks_amax(l->tensor);
         td_pool_run(l->pieces, run_layers, l);
         td_paths_count(&whole, l->dump);
         if (!l->dump)
             load_others(p);
     }
+    free(l->common);
     free(l->scratch);
     free(l->bank[0]);
     td_layers_free(&l->cut);

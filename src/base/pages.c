@@ -74,8 +74,8 @@ void td_pages_unmap(void *pages, size_t bytes)
 
 /* -- pages that are kept between calls -- */
 
-#define KEPT_MOST 4                                       /* mappings */
-#define KEPT_BYTES ((size_t)128 << 20)                    /* all of them */
+#define KEPT_MOST 8                    /* mappings: a tensor of several parts, and what is made of them */
+#define KEPT_BYTES ((size_t)128 << 20) /* all of them */
 #define KEPT_UNUSED(bytes) (HUGE_BYTES / 2 + (bytes) / 8) /* of a kept mapping: as map_huge rounds, and a little more */
 
 static struct {

@@ -12,12 +12,12 @@
 
 #define INF_BITS 0x7f800000U
 
-/* `n` values of the tensor from element `elem` on, as f32. */
-static const float *fetch(const td_block_work *w, uint64_t elem, size_t n, float *scratch)
+/* `n` values of a tensor from element `elem` on, as f32. */
+static const float *fetch_of(const td_block_common *c, const td_tensor *t, uint64_t elem, size_t n, float *scratch)
 {
-    const unsigned char *src = w->tensor->data + elem * w->tensor->dtype.bytes;
-    if (w->convert_source)
-        td_convert_run(&w->source, scratch, src, n, elem, 1);
+    const unsigned char *src = t->data + elem * t->dtype.bytes;
+    if (c->convert_source)
+        td_convert_run(&c->source, scratch, src, n, elem, 1);
     else if ((uintptr_t)src % sizeof(float))
         memcpy(scratch, src, n * sizeof(float)); /* mapped files begin anywhere */
     else
@@ -25,9 +25,15 @@ static const float *fetch(const td_block_work *w, uint64_t elem, size_t n, float
     return scratch;
 }
 
+static const float *fetch(const td_block_work *w, uint64_t elem, size_t n, float *scratch)
+{
+    return fetch_of(w->common, w->tensor, elem, n, scratch);
+}
+
 /* Strips of a tensor in pieces, and the largest magnitude of all. */
 typedef struct amax_work {
-    const td_block_work *w;
+    const td_block_common *common;
+    const td_tensor *tensor;
     uint64_t strips;
     unsigned pieces;
     uint32_t amax;
@@ -37,17 +43,17 @@ typedef struct amax_work {
 static void find_amax(void *context, unsigned begin, unsigned end)
 {
     amax_work *a = context;
-    const td_block_work *w = a->w;
+    const td_tensor *t = a->tensor;
     const uint64_t first = a->strips * begin / a->pieces * STRIP, last = a->strips * end / a->pieces * STRIP,
-                   past = last < w->tensor->elems ? last : w->tensor->elems;
-    const uint64_t most = w->convert_source || (uintptr_t)w->tensor->data % sizeof(float) ? STRIP : past - first;
+                   past = last < t->elems ? last : t->elems;
+    const uint64_t most = a->common->convert_source || (uintptr_t)t->data % sizeof(float) ? STRIP : past - first;
     float scratch[STRIP];
     uint32_t amax = 0, known = __atomic_load_n(&a->amax, __ATOMIC_RELAXED);
     const unsigned mode = td_mode_enter();
     for (uint64_t left = past - first; left;) {
         const size_t n = (size_t)(left % most ? left % most : most);
         left -= n;
-        w->scaler.kernels.most(&amax, fetch(w, first + left, n, scratch), n);
+        a->common->scaler.kernels.most(&amax, fetch_of(a->common, t, first + left, n, scratch), n);
     }
     td_mode_leave(mode);
     while (amax > known &&
@@ -55,10 +61,10 @@ static void find_amax(void *context, unsigned begin, unsigned end)
     }
 }
 
-uint32_t td_strips_amax(const td_block_work *w)
+uint32_t td_strips_amax(const td_block_common *common, const td_tensor *tensor)
 {
-    amax_work a = {.w = w, .strips = (w->tensor->elems - 1) / STRIP + 1};
-    a.pieces = td_pool_parts(w->tensor->elems * w->tensor->dtype.bytes, a.strips);
+    amax_work a = {.common = common, .tensor = tensor, .strips = (tensor->elems - 1) / STRIP + 1};
+    a.pieces = td_pool_parts(tensor->elems * tensor->dtype.bytes, a.strips);
     td_pool_run(a.pieces, find_amax, &a);
     return a.amax;
 }
@@ -111,7 +117,7 @@ static void scale_blocks(const td_block_work *w, td_strip *s, const float *row, 
                          size_t size)
 {
     const td_packing *k = w->packing;
-    const td_block_kernels *kernels = &w->scaler.kernels;
+    const td_block_kernels *kernels = &w->common->scaler.kernels;
     float *scaled = s->scaled + at;
     if (k->rule == TD_RULE_SHARED) {
         kernels->share(s->codes + at, row + at, s->scales.code + first, k->elem.bits, blocks, size);
@@ -129,17 +135,17 @@ static void encode_blocks(const td_block_work *w, const td_strip *s, const float
     const td_packing *k = w->packing;
     unsigned char *dst = w->parts.elems->data + elem;
     if (k->elem.kind == TD_KIND_FLOAT)
-        w->kernels.floats(dst, row, s->scales.by + first, blocks, size, &w->quant, s->bounded);
+        w->common->kernels.floats(dst, row, s->scales.by + first, blocks, size, &w->common->quant, s->bounded);
     else
-        w->kernels.ints(dst, row, s->scales.by + first, k->zeros ? s->scales.zero + first : NULL, blocks, size,
-                        &w->quant, s->bounded);
+        w->common->kernels.ints(dst, row, s->scales.by + first, k->zeros ? s->scales.zero + first : NULL, blocks, size,
+                                &w->common->quant, s->bounded);
 }
 
 static void encode_row(const td_block_work *w, td_strip *s, const float *row, uint64_t elem, size_t n, size_t block)
 {
     const td_packing *k = w->packing;
     const size_t whole = n / block, rest = n % block;
-    if (w->by_kernel && !s->any_inf) {
+    if (w->common->by_kernel && !s->any_inf) {
         encode_blocks(w, s, row, elem, 0, whole, block);
         if (rest)
             encode_blocks(w, s, row + whole * block, elem + whole * block, whole, 1, rest);
@@ -155,8 +161,9 @@ static void encode_row(const td_block_work *w, td_strip *s, const float *row, ui
     if (k->rule <= TD_RULE_NEAREST && k->round >= TD_ROUND_ZERO)
         keep_small(s->scaled, row, n);
     for (size_t i = 0; i < n && k->symmetric; i++)
-        s->scaled[i] = s->scaled[i] < -w->scaler.largest ? -w->scaler.largest : s->scaled[i];
-    td_convert_run(&w->elems, w->parts.elems->data + elem * k->elem.bytes, k->zeros ? s->in : s->scaled, n, elem, 1);
+        s->scaled[i] = s->scaled[i] < -w->common->scaler.largest ? -w->common->scaler.largest : s->scaled[i];
+    td_convert_run(&w->common->elems, w->parts.elems->data + elem * k->elem.bytes, k->zeros ? s->in : s->scaled, n,
+                   elem, 1);
     if (s->any_nan)
         void_blocks(w, s, elem, n, block);
 }
@@ -166,7 +173,7 @@ static void encode_row(const td_block_work *w, td_strip *s, const float *row, ui
 /* What the blocks of a piece hold, added to what is known of them. */
 static void scan_row(const td_block_work *w, td_strip *s, const float *row, size_t n, size_t block)
 {
-    const td_block_kernels *k = &w->scaler.kernels;
+    const td_block_kernels *k = &w->common->scaler.kernels;
     td_block_scales *b = &s->scales;
     const size_t whole = n / block, rest = n % block;
     if (w->packing->zeros) {
@@ -188,7 +195,7 @@ static void encode_supers(const td_block_work *w, td_strip *s, const float *in, 
     const size_t size = (size_t)k->super_block, blocks = size / (size_t)k->block[0], numbers = k->mins ? 2 : 1;
     for (size_t at = 0, j = 0; at < n; at += size, j += blocks) {
         td_k_codes codes = {s->codes + at, s->scales.code + j, s->scales.amax + j, {0, 0}};
-        td_ggml_k_encode(&w->scaler, in + at, &codes);
+        td_ggml_k_encode(&w->common->scaler, in + at, &codes);
         put_codes(w->parts.global, (first + j) / blocks * numbers, codes.numbers, numbers);
     }
 }
@@ -202,7 +209,7 @@ static void pack_ggml(const td_block_work *w, td_strip *s, const td_band *b, con
     if (w->packing->supers)
         encode_supers(w, s, in, n, first);
     else
-        td_ggml_encode(w->packing, &w->scaler.encode, in, n, &s->scales, s->codes);
+        td_ggml_encode(w->packing, &w->common->scaler.encode, in, n, &s->scales, s->codes);
     put_codes(w->parts.scales, first, s->scales.code, blocks);
     if (w->packing->mins)
         put_codes(w->parts.zeros, first, s->scales.amax, blocks);
@@ -213,15 +220,15 @@ static void pack_ggml(const td_block_work *w, td_strip *s, const td_band *b, con
  * of two leave no product that is not bounded. */
 static void look_at_scales(const td_block_work *w, td_strip *s, size_t blocks)
 {
-    const bool divides = w->quant.divides;
+    const bool divides = w->common->quant.divides;
     s->any_nan = s->any_inf = s->bounded = false;
     if (w->packing->rule == TD_RULE_SHARED)
         return;
-    const td_block_look look =
-        w->scaler.kernels.look(s->scales.amax, s->scales.by, blocks, divides ? 60 : 2 * w->scaler.largest, divides);
+    const td_block_look look = w->common->scaler.kernels.look(s->scales.amax, s->scales.by, blocks,
+                                                              divides ? 60 : 2 * w->common->scaler.largest, divides);
     s->any_nan = look.by > INF_BITS;
     s->any_inf = look.amax >= INF_BITS || s->any_nan;
-    s->bounded = w->quant.powers || look.bounded;
+    s->bounded = w->common->quant.powers || look.bounded;
 }
 
 static void put_scales(const td_block_work *w, const td_strip *s, uint64_t first, size_t blocks)
@@ -239,7 +246,7 @@ static void choose_maps(const td_block_work *w, td_strip *s, const td_band *b, c
 {
     td_over_six o;
     const bool tree = b->rows > 1 && b->block > 1;
-    td_over_six_begin(&o, &w->scaler, &w->elems, &s->scales, blocks);
+    td_over_six_begin(&o, &w->common->scaler, &w->common->elems, &s->scales, blocks);
     for (unsigned n = 0; n < (tree ? TD_OVER_SIX_ROWS : b->rows); n++) {
         const uint64_t r = tree ? td_over_six_row(n) : n;
         for (uint64_t done = 0; done < c->count && r < b->rows; done += c->piece) {
@@ -273,7 +280,7 @@ void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const 
     if (w->packing->map)
         choose_maps(w, s, b, c, blocks);
     else
-        td_scaler_find(&w->scaler, &s->scales, blocks);
+        td_scaler_find(&w->common->scaler, &s->scales, blocks);
     look_at_scales(w, s, blocks);
     put_scales(w, s, first, blocks);
     for (size_t j = 0; j < blocks && w->packing->zeros; j++) {

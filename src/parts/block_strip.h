@@ -11,19 +11,25 @@
 
 #define STRIP TD_STRIP /* elements, and blocks, of a strip */
 
-/* A tensor on its way into parts, or back. */
-typedef struct td_block_work {
+/* What all pieces of a tensor have in common. Not to be copied. */
+struct td_block_common {
     const td_packing *packing;
-    td_shape shape, block, count;
-    const td_tensor *tensor; /* what is packed */
-    td_tensor *unpacked;
-    td_block_parts parts;
     td_scaler scaler;
     td_convert source, elems; /* of the tensor to f32; of elements from f32, or to it */
     bool convert_source;      /* the tensor is no f32 */
     bool by_kernel;           /* elements go by the kernels of kernels/quant.h, in one step */
     td_quant quant;
     td_quant_kernels kernels;
+};
+
+/* A tensor, or a piece of one, on its way into parts, or back. */
+typedef struct td_block_work {
+    const td_block_common *common;
+    const td_packing *packing; /* of common */
+    td_shape shape, block, count;
+    const td_tensor *tensor; /* what is packed */
+    td_tensor *unpacked;
+    td_block_parts parts;
     uint64_t bands;
     unsigned pieces;
 } td_block_work;
@@ -74,6 +80,6 @@ void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const 
 void td_strip_unpack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c);
 
 /* The largest magnitude of the whole tensor, as bits. */
-uint32_t td_strips_amax(const td_block_work *w);
+uint32_t td_strips_amax(const td_block_common *common, const td_tensor *tensor);
 
 #endif

@@ -34,7 +34,8 @@ static void read_scales(const td_block_work *w, td_strip *s, uint64_t first, siz
     const td_tensor *scales = w->parts.scales;
     get_codes(scales, first, s->scales.code, blocks);
     if (w->packing->rule != TD_RULE_SHARED)
-        td_convert_run(&w->scaler.decode, s->scales.by, scales->data + first * scales->dtype.bytes, blocks, 0, 1);
+        td_convert_run(&w->common->scaler.decode, s->scales.by, scales->data + first * scales->dtype.bytes, blocks, 0,
+                       1);
     /* The leading 1 of a magnitude is worth 2^(exponent - 127). 2^128 is no f32, and a magnitude of 0 has to stay 0. */
     for (size_t j = 0; j < blocks && w->packing->rule == TD_RULE_SHARED; j++)
         s->scales.by[j] = fminf(ldexpf(1, (int)s->scales.code[j] - 125 - w->packing->elem.bits), FLT_MAX);
@@ -61,13 +62,13 @@ static void decode_row(const td_block_work *w, td_strip *s, uint64_t elem, size_
 {
     const td_packing *k = w->packing;
     const size_t whole = n / block, rest = n % block;
-    if (w->by_kernel) {
+    if (w->common->by_kernel) {
         const uint8_t *codes = w->parts.elems->data + elem;
         const float *zero = k->zeros ? s->scales.zero : NULL;
-        w->kernels.values(out, codes, s->scales.by, zero, whole, block, &w->quant);
+        w->common->kernels.values(out, codes, s->scales.by, zero, whole, block, &w->common->quant);
         if (rest)
-            w->kernels.values(out + whole * block, codes + whole * block, s->scales.by + whole,
-                              zero ? zero + whole : NULL, 1, rest, &w->quant);
+            w->common->kernels.values(out + whole * block, codes + whole * block, s->scales.by + whole,
+                                      zero ? zero + whole : NULL, 1, rest, &w->common->quant);
         if (k->mins)
             td_ggml_add_mins(out, s->scales.min, n, block);
         return;
@@ -76,16 +77,16 @@ static void decode_row(const td_block_work *w, td_strip *s, uint64_t elem, size_
         get_codes(w->parts.elems, elem, s->codes, n);
         shared_values(s->in, s->codes, n, k->elem.bits);
     } else {
-        td_convert_run(&w->elems, s->in, w->parts.elems->data + elem * k->elem.bytes, n, elem, 1);
+        td_convert_run(&w->common->elems, s->in, w->parts.elems->data + elem * k->elem.bytes, n, elem, 1);
         for (size_t i = 0; i < n && k->zeros; i += block)
             for (size_t e = i; e < n && e < i + block; e++)
                 s->in[e] -= s->scales.zero[i / block];
     }
-    w->scaler.kernels.mul(out, s->in, s->scales.by, whole, block);
+    w->common->scaler.kernels.mul(out, s->in, s->scales.by, whole, block);
     if (rest)
-        w->scaler.kernels.mul(out + whole * block, s->in + whole * block, s->scales.by + whole, 1, rest);
+        w->common->scaler.kernels.mul(out + whole * block, s->in + whole * block, s->scales.by + whole, 1, rest);
     for (size_t i = 0; i < n && k->global != TD_GLOBAL_NONE; i++)
-        out[i] *= w->scaler.tensor_scale;
+        out[i] *= w->common->scaler.tensor_scale;
     if (k->mins)
         td_ggml_add_mins(out, s->scales.min, n, block);
 }
@@ -99,8 +100,8 @@ void td_strip_unpack(const td_block_work *w, td_strip *s, const td_band *b, cons
             const uint64_t elem = td_row_at(w, b, r) + c->at + done;
             const size_t n = td_piece_at(c, done);
             unsigned char *dst = w->unpacked->data + elem * t.bytes;
-            decode_row(w, s, elem, n, c->block, w->convert_source ? s->scaled : (float *)(void *)dst);
-            if (w->convert_source)
-                td_convert_run(&w->source, dst, s->scaled, n, elem, 1);
+            decode_row(w, s, elem, n, c->block, w->common->convert_source ? s->scaled : (float *)(void *)dst);
+            if (w->common->convert_source)
+                td_convert_run(&w->common->source, dst, s->scaled, n, elem, 1);
         }
 }

@@ -11,6 +11,7 @@
 #include "parts/block_strip.h"
 #include "parts/elem_codes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
@@ -67,7 +68,7 @@ static void run_bands(void *context, unsigned begin, unsigned end)
             at += c.count;
         }
     }
-    if (w->quant.stream)
+    if (w->common->quant.stream)
         td_move_fence();
     td_mode_leave(mode);
 }
@@ -98,14 +99,13 @@ static void join_rows(td_block_work *w)
     w->block = (td_shape){.rank = 2, .dim = {1, size}};
 }
 
-static void run(td_block_work *w, const td_packing *packing, const td_shape *block, const td_tensor *whole)
+static void run(td_block_work *w, const td_shape *block, const td_tensor *whole)
 {
-    w->packing = packing;
+    w->packing = w->common->packing;
     w->shape = whole->shape;
     w->block = *block;
     join_rows(w);
     w->count = td_blocks_count(&w->shape, &w->block);
-    w->convert_source = !td_dtype_equal(whole->dtype, dtype_f32);
     w->bands = 1;
     for (size_t d = 0; d + 1 < w->shape.rank; d++)
         w->bands *= w->count.dim[d];
@@ -113,63 +113,119 @@ static void run(td_block_work *w, const td_packing *packing, const td_shape *blo
     td_pool_run(w->pieces, run_bands, w);
 }
 
-static void read_f32(td_block_work *w, const td_tensor *tensor)
+static void read_f32(td_block_common *c, const td_tensor *tensor)
 {
-    const uint64_t bytes = tensor->elems * sizeof(float);
-    w->tensor = tensor;
-    w->convert_source = !td_dtype_equal(tensor->dtype, dtype_f32);
-    if (!w->convert_source && bytes >= LARGE)
-        w->quant.end = (const float *)(const void *)(tensor->data + bytes);
-    bind(dtype_f32, tensor->dtype, TD_ROUND_EVEN, TD_TO_MEMORY, &w->source);
+    c->convert_source = !td_dtype_equal(tensor->dtype, dtype_f32);
+    bind(dtype_f32, tensor->dtype, TD_ROUND_EVEN, TD_TO_MEMORY, &c->source);
 }
 
 uint32_t td_blocks_amax(const td_tensor *tensor)
 {
-    td_block_work w = {0};
+    td_block_common c = {0};
     const unsigned mode = td_mode_enter();
-    read_f32(&w, tensor);
-    td_block_init(&w.scaler.kernels, td_cpu_flags());
-    const uint32_t amax = td_strips_amax(&w);
+    read_f32(&c, tensor);
+    td_block_init(&c.scaler.kernels, td_cpu_flags());
+    const uint32_t amax = td_strips_amax(&c, tensor);
     td_mode_leave(mode);
     return amax;
+}
+
+/* -- what pieces have in common -- */
+
+/* To pack `whole`, into codes that are stored past the caches with `stream`. */
+static void make_pack(td_block_common *c, const td_packing *packing, const td_tensor *whole, uint32_t amax, bool stream)
+{
+    const uint64_t bytes = whole->elems * sizeof(float);
+    c->packing = packing;
+    read_f32(c, whole);
+    bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &c->elems);
+    c->by_kernel = td_codes_find(packing, false, &c->quant);
+    if (c->by_kernel)
+        td_quant_init(&c->kernels, td_cpu_flags());
+    c->quant.stream = c->by_kernel && stream;
+    if (!c->convert_source && bytes >= LARGE)
+        c->quant.end = (const float *)(const void *)(whole->data + bytes);
+    td_scaler_make(packing, amax, &c->scaler);
+}
+
+/* Back into `whole`, of which no more than the dtype and the size count. */
+static void make_unpack(td_block_common *c, const td_packing *packing, const td_tensor *whole,
+                        const td_block_parts *parts)
+{
+    c->packing = packing;
+    c->convert_source = !td_dtype_equal(whole->dtype, dtype_f32);
+    bind(packing->elem, dtype_f32, TD_ROUND_EVEN, TD_TO_TENSOR, &c->elems);
+    bind(whole->dtype, dtype_f32, TD_ROUND_EVEN, TD_TO_MEMORY, &c->source);
+    td_scaler_make_back(packing, &c->scaler);
+    if (packing->global != TD_GLOBAL_NONE)
+        memcpy(&c->scaler.tensor_scale, parts->global->data, sizeof c->scaler.tensor_scale);
+    c->by_kernel = td_codes_find(packing, true, &c->quant);
+    if (c->by_kernel) {
+        td_quant_init(&c->kernels, td_cpu_flags());
+        td_codes_values(&c->elems, &c->quant);
+        c->quant.extra = packing->global != TD_GLOBAL_NONE ? c->scaler.tensor_scale : 1;
+        c->quant.stream =
+            !c->convert_source && td_stream_pays(TD_STREAM_CONVERT, 0, whole->elems * (sizeof(float) + 1) / 2);
+    }
+}
+
+td_status td_blocks_make_pack(const td_packing *packing, const td_tensor *whole, uint32_t amax, td_block_common **out)
+{
+    td_block_common *c = calloc(1, sizeof *c);
+    if (!c)
+        return td_fail_alloc(sizeof *c);
+    const unsigned mode = td_mode_enter();
+    make_pack(c, packing, whole, amax, false); /* who packs piece by piece has something to do with the codes */
+    td_mode_leave(mode);
+    *out = c;
+    return TD_OK;
+}
+
+td_status td_blocks_make_unpack(const td_packing *packing, const td_tensor *whole, const td_block_parts *parts,
+                                td_block_common **out)
+{
+    td_block_common *c = calloc(1, sizeof *c);
+    if (!c)
+        return td_fail_alloc(sizeof *c);
+    make_unpack(c, packing, whole, parts);
+    *out = c;
+    return TD_OK;
+}
+
+/* -- packing and back -- */
+
+void td_blocks_pack_piece(const td_block_common *common, const td_shape *block, const td_tensor *piece,
+                          const td_block_parts *out)
+{
+    td_block_work w = {.common = common, .tensor = piece, .parts = *out};
+    if (out->global && common->packing->global != TD_GLOBAL_NONE)
+        memcpy(out->global->data, &common->scaler.tensor_scale, sizeof common->scaler.tensor_scale);
+    run(&w, block, piece);
+}
+
+void td_blocks_unpack_piece(const td_block_common *common, const td_shape *block, const td_block_parts *parts,
+                            td_tensor *out)
+{
+    td_block_work w = {.common = common, .unpacked = out, .parts = *parts};
+    run(&w, block, out);
 }
 
 void td_blocks_pack(const td_packing *packing, const td_shape *block, const td_tensor *tensor,
                     const td_block_parts *out)
 {
-    td_block_work w = {.parts = *out};
+    td_block_common c = {0};
     const unsigned mode = td_mode_enter();
-    read_f32(&w, tensor);
-    bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &w.elems);
-    w.by_kernel = td_codes_find(packing, false, &w.quant);
-    if (w.by_kernel) {
-        w.quant.stream = td_stream_pays(TD_STREAM_CONVERT, 0, tensor->elems); /* fewer stay in the caches */
-        td_quant_init(&w.kernels, td_cpu_flags());
-    }
-    td_block_init(&w.scaler.kernels, td_cpu_flags());
     const bool finds = packing->global == TD_GLOBAL_AMAX && !out->amax;
-    td_scaler_make(packing, out->amax ? *out->amax : finds ? td_strips_amax(&w) : 0, &w.scaler);
-    if (out->global && packing->global != TD_GLOBAL_NONE)
-        memcpy(out->global->data, &w.scaler.tensor_scale, sizeof w.scaler.tensor_scale);
-    run(&w, packing, block, tensor);
+    const uint32_t amax = out->amax ? *out->amax : finds ? td_blocks_amax(tensor) : 0;
+    /* Codes that are not more than a cache holds stay there. */
+    make_pack(&c, packing, tensor, amax, td_stream_pays(TD_STREAM_CONVERT, 0, tensor->elems));
+    td_blocks_pack_piece(&c, block, tensor, out);
     td_mode_leave(mode);
 }
 
 void td_blocks_unpack(const td_packing *packing, const td_shape *block, const td_block_parts *parts, td_tensor *out)
 {
-    td_block_work w = {.unpacked = out, .parts = *parts};
-    bind(packing->elem, dtype_f32, TD_ROUND_EVEN, TD_TO_TENSOR, &w.elems);
-    bind(out->dtype, dtype_f32, TD_ROUND_EVEN, TD_TO_MEMORY, &w.source);
-    td_scaler_make_back(packing, &w.scaler);
-    if (packing->global != TD_GLOBAL_NONE)
-        memcpy(&w.scaler.tensor_scale, parts->global->data, sizeof w.scaler.tensor_scale);
-    w.by_kernel = td_codes_find(packing, true, &w.quant);
-    if (w.by_kernel) {
-        td_quant_init(&w.kernels, td_cpu_flags());
-        td_codes_values(&w.elems, &w.quant);
-        w.quant.extra = packing->global != TD_GLOBAL_NONE ? w.scaler.tensor_scale : 1;
-        w.quant.stream =
-            !w.convert_source && td_stream_pays(TD_STREAM_CONVERT, 0, out->elems * (sizeof(float) + 1) / 2);
-    }
-    run(&w, packing, block, out);
+    td_block_common c = {0};
+    make_unpack(&c, packing, out, parts);
+    td_blocks_unpack_piece(&c, block, parts, out);
 }
