@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define ROUNDS 20                       /* at most: others may be busy in the same caches */
+#define LEAST_ROUNDS 6                  /* in two of them alone a neighbour may slow only the one kind */
 #define LEAST_BYTES ((uint64_t)1 << 20) /* a second level smaller than this does not bring the bound down */
 #define MOST_BYTES ((uint64_t)4 << 20)  /* nor a larger one the buffers up */
 #define WIDE_ELEM 8                     /* of a transpose: a row of them fills a line before it is evicted */
@@ -42,7 +43,7 @@ static answer ask_machine(td_move_fn copy, uint64_t bytes)
     if (!pages)
         return INTO_CACHES;
     memset(pages, 1, (size_t)(2 * bytes));
-    for (int i = 0; i < ROUNDS && (i < 2 || past < into + into / 8); i++) {
+    for (int i = 0; i < ROUNDS && (i < LEAST_ROUNDS || past < into + into / 8); i++) {
         uint64_t ordinary = 0, streamed = 0;
         for (int turn = 0; turn < 2; turn++)
             ordinary = time_copy(copy, pages, pages + bytes, (size_t)bytes, false);

@@ -20,13 +20,14 @@ import time
 KEPT = "?"
 
 
-def keep_busy():
-    """Bursts of arithmetic and of copies over 64 MiB, on the last core, until it is ended."""
+def keep_busy(core):
+    """Bursts of arithmetic and of copies over 64 MiB, on that core, until it is ended."""
     child = os.fork()
     if child:
         return child
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    os.sched_setaffinity(0, {core})
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # builds that want the core keep it as busy
     block = bytearray(64 << 20)
     while True:
         until = time.monotonic() + 0.7
@@ -43,7 +44,7 @@ def bench(arguments, folder, *flags):
     worst, rows = 0, []
     for number, text in enumerate(arguments.text or [""]):
         command = shlex.split(arguments.through) + [arguments.command, "bench", *([text] if text else [])]
-        command += ["--no-peers", "--csv"]
+        command += ["--no-peers", "--csv", *shlex.split(arguments.settings)]
         command += [os.path.join(folder, "%d.json" % number) if flag == KEPT else flag for flag in flags]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode not in (0, 1):
@@ -71,11 +72,13 @@ def main():
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--quiet", action="store_true", help="no load beside the runs")
     parser.add_argument("--through", default="", help="a command that runs every bench, as a lock")
+    parser.add_argument("--settings", default="", help="flags of every bench, as '--sample-size 15'")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="of the load; default: the last")
     parser.add_argument("--plant", type=float, default=0, help="percent")
     arguments = parser.parse_args()
     count = {"equal": 0, "new": 0, "faster": 0, "undecided": 0, "spreads": 0, "slower": 0, "fails": 0}
     other, undecided, missed, failed, loud = {}, {}, [], 0, 0
-    child = 0 if arguments.quiet else keep_busy()
+    child = 0 if arguments.quiet else keep_busy(arguments.core)
     try:
         with tempfile.TemporaryDirectory() as folder:
             bench(arguments, folder, "--save-baseline", KEPT)

@@ -177,7 +177,7 @@ def refusals():
            "measure it anew", "bench", CASE, "--baseline", "cut.json")
     write("other.json", '{"format": "tensordoor-bench", "version": 9}')
     refuse("tensordoor bench: the baseline other.json has version 9 of the format, and this tensordoor reads version "
-           "2; measure it anew", "bench", CASE, "--baseline", "other.json")
+           "3; measure it anew", "bench", CASE, "--baseline", "other.json")
     write("cut.jsonl", '{"format"')
     refuse("tensordoor bench: the history cut.jsonl ends in the middle of line 1: it was half written; remove that "
            "line", "bench", CASE, "--history", "cut.jsonl")

@@ -9,7 +9,7 @@ FIGURE = {"group": str, "case": str, "series": str, "elems": int, "bytes": int, 
 SKIPPED = {"group": str, "case": str, "skipped": str}
 RUN = {"format": str, "version": int, "tensordoor": str, "commit": str, "time": str,
        "machine": {"processor": str, "system": str, "isa": str, "cores": int},
-       "fitness": {"fit": bool, "load": float, "steal": float, "calibration": float, "calm": float, "probe_ns": float,
+       "fitness": {"fit": bool, "load": float, "steal": float, "calibration": float, "calm": float, "probe_clocks": float,
                    "governor": str, "why": str},
        "method": {"samples": int, "measurement_ns": int, "warm_up_ns": int},
        "figures": [None]}
@@ -38,7 +38,7 @@ def hold(value, schema, path):
 def check(run):
     head = {name: schema for name, schema in RUN.items() if name != "figures"}
     hold({name: value for name, value in run.items() if name != "figures"}, head, "run")
-    assert run["format"] == "tensordoor-bench" and run["version"] == 2
+    assert run["format"] == "tensordoor-bench" and run["version"] == 3
     assert isinstance(run["figures"], list) and run["figures"]
     for i, figure in enumerate(run["figures"]):
         hold(figure, SKIPPED if "skipped" in figure else FIGURE, "figures[%d]" % i)

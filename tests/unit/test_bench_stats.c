@@ -234,8 +234,8 @@ static void other_files_are_refused(void **state)
     refused("{\"format\": \"else\"}", "is no run of tensordoor bench: it has no \"format\": \"tensordoor-bench\"");
     refused("[1, 2]", "is no run of tensordoor bench: it has no \"format\": \"tensordoor-bench\"");
     refused("{\"format\": \"tensordoor-bench\", \"version\": 7}",
-            "has version 7 of the format, and this tensordoor reads version 2; measure it anew");
-    refused("{\"format\": \"tensordoor-bench\", \"version\": 2}",
+            "has version 7 of the format, and this tensordoor reads version 3; measure it anew");
+    refused("{\"format\": \"tensordoor-bench\", \"version\": 3}",
             "lacks a member that every run has (machine, fitness, method); measure it anew");
     refused("{\"format\": oops}", "is no JSON at byte 11");
     refused("", "ends early, after 0 bytes: it was half written; remove it, or measure it anew");
@@ -273,7 +273,7 @@ static void histories_are_whole_lines(void **state)
     assert_false(bench_history_add(path, &r, message, sizeof message));
     snprintf(
         want, sizeof want,
-        "line 1 of the history %s has version 1 of the format, and this tensordoor reads version 2; measure it anew",
+        "line 1 of the history %s has version 1 of the format, and this tensordoor reads version 3; measure it anew",
         path);
     assert_string_equal(message, want);
     unlink(path);
@@ -350,13 +350,35 @@ static void passes_are_merged(void **state)
     pass[2].calm = true;
     bench_figure_merge(pass, 3, &out);
     assert_true(near(out.ns.median, 20) && out.ns.low > 18 && out.ns.high < 22);
+    /* A pass whose reference was slow leaves the ratio as it is. */
+    bench_figure five[5] = {0};
+    for (int i = 0; i < 5; i++) {
+        five[i].ns = around(10 + i, 0.05);
+        five[i].ratio = around(i == 0 ? 2 : 1, 0.01);
+    }
+    bench_figure_merge(five, 5, &out);
+    assert_true(out.ratio.low > 0.9 && out.ratio.high < 1.1 && out.ns.low < 10 && out.ns.high < 16);
+    /* What passed for calm before the least probe was known. */
+    five[1] = (bench_figure){.calm = true, .calm_clocks = 14000};
+    five[2] = (bench_figure){.calm = true, .calm_clocks = 12000};
+    bench_figures_recall(five, 3, 12000);
+    assert_true(!five[1].calm && five[2].calm);
 }
 
 /* A core that is shared until the hundredth probe. */
-static double shared_core(void *state)
+static bench_probed shared_core(void *state)
 {
     unsigned *looks = state;
-    return ++*looks < 100 ? 6000 : 4000;
+    const double clocks = ++*looks < 100 ? 6000 : 4000;
+    return (bench_probed){clocks, clocks};
+}
+
+/* Two probes of three thousand are far too short. */
+static bench_probed slipping_clock(void *state)
+{
+    unsigned *looks = state;
+    const double clocks = ++*looks % 1500 == 7 ? 900 : 4000;
+    return (bench_probed){clocks, clocks};
 }
 
 static double count_rounds(void *state, uint64_t repetitions)
@@ -369,9 +391,9 @@ static void rounds_wait_for_a_calm_core(void **state)
 {
     (void)state;
     unsigned looks = 0, calls = 0;
-    bench_calm calm = {shared_core, &looks, 4000, 1e9};
+    bench_calm calm = {.probe = shared_core, .state = &looks, .known = 4000, .patience_ns = 1e9};
     double patience = 30000; /* five probes */
-    assert_true(near(bench_calm_wait(&calm, &patience), 1.5));
+    assert_true(near(bench_calm_wait(&calm, &patience), 6000));
     assert_int_equal(looks, 6);
     const bench_runner runner[] = {{"ours", count_rounds, &calls}, {"memcpy", count_rounds, &calls}};
     const bench_method method = {9, 9e3, 1};
@@ -385,13 +407,29 @@ static void rounds_wait_for_a_calm_core(void **state)
     assert_true(out.calm && out.disturbed == 10 && out.ns[0].samples == 17 && out.ratio.samples == 17);
     /* Never calm: the figures are there, and say it. */
     looks = 70;
-    calm.floor_ns = 3000;
+    bench_calm_know(&calm, 3000);
     assert_true(bench_sample(runner, 2, &method, &calm, &out));
     assert_true(!out.calm && out.disturbed == 10 && out.ns[0].samples == 26);
     looks = 100;
-    calm.floor_ns = 0;
-    assert_true(near(bench_calm_share(&calm, 1e5), 1) && near(calm.floor_ns, 4000));
-    assert_true(bench_calm_probe(NULL) > 0);
+    calm = (bench_calm){.probe = shared_core, .state = &looks};
+    assert_true(near(bench_calm_share(&calm, 1e5), 1) && near(calm.floor, 4000));
+    /* The first may take more than its part, and what it does not need is there for the others. */
+    calm = (bench_calm){.patience_ns = 100, .share_ns = 10};
+    assert_true(near(bench_calm_borrow(&calm), 60) && near(calm.patience_ns, 40));
+    bench_calm_return(&calm, 50);
+    assert_true(near(calm.patience_ns, 90));
+    bench_calm_return(&calm, -3);
+    assert_true(near(calm.patience_ns, 90));
+    calm.share_ns = 1000;
+    assert_true(near(bench_calm_borrow(&calm), 90) && near(calm.patience_ns, 0));
+    /* Probes that interrupts made short are no floor while they are few. */
+    looks = 0;
+    calm = (bench_calm){.probe = slipping_clock, .state = &looks};
+    for (int i = 0; i < 3000; i++)
+        (void)bench_calm_look(&calm);
+    assert_true(near(calm.floor, 4000) && near(bench_calm_limit(&calm), 4240));
+    const bench_probed real = bench_calm_probe(NULL);
+    assert_true(real.clocks > 0 && real.took_ns > 0);
 }
 
 static void json_reads_what_json_is(void **state)

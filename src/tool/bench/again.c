@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALM "TD_BENCH_CALM" /* between the two processes: the least time of the probe, and the patience */
+#define CALM "TD_BENCH_CALM" /* between the two processes: the least clocks of the probe, and the wait of a case */
 
 static bool is_command; /* `tensordoor bench`, not td-bench */
 
@@ -20,12 +20,11 @@ void bench_again_from(char *const *argv)
 void bench_again_inherit(bench_calm *calm)
 {
     const char *text = getenv(CALM);
-    double floor_ns = 0, patience_ns = 0;
-    if (!text || sscanf(text, "%lf %lf", &floor_ns, &patience_ns) != 2)
+    double floor = 0, share_ns = 0;
+    if (!text || sscanf(text, "%lf %lf", &floor, &share_ns) != 2)
         return;
-    if (floor_ns > 0 && (calm->floor_ns <= 0 || floor_ns < calm->floor_ns))
-        calm->floor_ns = floor_ns;
-    calm->patience_ns = patience_ns;
+    bench_calm_know(calm, floor);
+    calm->share_ns = share_ns;
 }
 
 /* "words/read_10$,plan/plan_cached$": a `$` ends the name. */
@@ -57,7 +56,7 @@ static void become_bench(const bench_settings *s, char *names)
     snprintf(measurement, sizeof measurement, "%.9g", s->method.measurement_ns / 1e9);
     snprintf(warm_up, sizeof warm_up, "%.9g", s->method.warm_up_ns / 1e9);
     if (s->calm) {
-        snprintf(calm, sizeof calm, "%.6g %.6g", s->calm->floor_ns, s->calm->patience_ns);
+        snprintf(calm, sizeof calm, "%.6g %.6g", s->calm->floor, s->calm->share_ns);
         setenv(CALM, calm, 1);
     }
     if (is_command)

@@ -157,7 +157,7 @@ static void let_library_ask(bench_calm *calm, double patience_ns)
     td_tensor *tensor = NULL;
     td_layout *layout = NULL;
     for (int in_a_row = 0; in_a_row < 50 && patience_ns > 0; in_a_row++)
-        if (bench_calm_wait(calm, &patience_ns) > BENCH_CALM_LIMIT || patience_ns < 0)
+        if (bench_calm_wait(calm, &patience_ns) > bench_calm_limit(calm) || patience_ns < 0)
             in_a_row = 0;
     td_speed_threads(0);
     if (!td_memory_create("m", 64, 1 << 20, &memory) && !td_tensor_create("u64", TD_SHAPE(1 << 20), &tensor) &&
@@ -192,9 +192,8 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
         bench_commit(commit, sizeof commit);
     bench_record_describe(&now, commit);
     bench_fitness_look(&calm, &now.fitness);
-    if (then && strcmp(then->processor, now.processor) == 0 && then->fitness.probe_ns > 0 &&
-        then->fitness.probe_ns < calm.floor_ns)
-        calm.floor_ns = then->fitness.probe_ns; /* it may never be calm today */
+    if (then && strcmp(then->processor, now.processor) == 0)
+        bench_calm_know(&calm, then->fitness.probe_clocks); /* it may never be calm today */
     bench_again_inherit(&calm);
     bench_out_machine(table ? stdout : stderr, &now);
     if (table)
@@ -203,7 +202,7 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     let_library_ask(&calm, 100 * method->measurement_ns);
     const size_t broken = bench_run_cases(&request, &now, &judgements);
     look_again(&now, total, stolen);
-    now.fitness.probe_ns = calm.floor_ns;
+    now.fitness.probe_clocks = calm.floor;
     bench_numpy_stop();
     const bench_out what = {&now, then, judgements, flags[BASELINE].value};
     print_run(flags, &what);

@@ -91,7 +91,7 @@ void bench_fitness_look(bench_calm *calm, bench_fitness *out)
         out->load = -1;
     out->calibration = loop_spread();
     out->calm = bench_calm_share(calm, PROBED_NS);
-    out->probe_ns = calm->floor_ns;
+    out->probe_clocks = calm->floor;
     read_governor(out->governor, (int)sizeof out->governor);
     if (ticks && bench_fitness_ticks(&total_after, &stolen_after) && total_after > total)
         out->steal = (stolen_after - stolen) / (total_after - total);

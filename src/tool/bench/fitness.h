@@ -7,13 +7,13 @@
 
 typedef struct bench_fitness {
     bool fit;
-    double load;        /* of the last minute, all processors together; negative: unknown */
-    double steal;       /* share of the processors' time that the host gave to others; negative: unknown */
-    double calibration; /* spread of a loop that always does the same */
-    double calm;        /* share of the time in which the core was ours alone (calm.h) */
-    double probe_ns;    /* what the probe of that takes at least */
-    char governor[24];  /* "": the system does not say */
-    char why[200];      /* what makes it unfit; "" when fit */
+    double load;         /* of the last minute, all processors together; negative: unknown */
+    double steal;        /* share of the processors' time that the host gave to others; negative: unknown */
+    double calibration;  /* spread of a loop that always does the same */
+    double calm;         /* share of the time in which the core was ours alone (calm.h) */
+    double probe_clocks; /* what the probe of that takes at least */
+    char governor[24];   /* "": the system does not say */
+    char why[200];       /* what makes it unfit; "" when fit */
 } bench_fitness;
 
 /* Takes about 100 ms, 40 of them with the probe, whose least time is in `calm` then. */

@@ -61,6 +61,7 @@ static void take_sampled(const bench_subject *s, const bench_sampled *sampled, b
     out->ns = sampled->ns[0];
     out->ratio = sampled->ratio;
     out->calm = sampled->calm;
+    out->calm_clocks = sampled->limit;
     out->disturbed = sampled->disturbed;
     out->peer_count = 0;
     for (size_t i = 1; i < s->count; i++) {

@@ -3,6 +3,7 @@
 
 #include "tensordoor.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -61,24 +62,24 @@ static void merge_stat(const bench_stat *const *part, size_t count, double ns, b
     out->spread_high = spread_high;
 }
 
-static void merge_all(const bench_figure *passes, size_t count, bench_figure *out)
+size_t bench_middle_ratios(const bench_figure *const *all, size_t count, size_t most, const bench_stat **out)
 {
-    const bench_stat *part[BENCH_MOST_PASSES] = {NULL};
-    size_t middle = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t below = 0;
-        for (size_t k = 0; k < count; k++)
-            below += passes[k].ns.median < passes[i].ns.median || (k < i && passes[k].ns.median == passes[i].ns.median);
-        if (below == count / 2)
-            middle = i;
+    double ratio[BENCH_MOST_FIGURES] = {0}, sorted[BENCH_MOST_FIGURES] = {0};
+    bool taken[BENCH_MOST_FIGURES] = {false};
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        ratio[i] = all[i]->ratio.median;
+    bench_sort(ratio, count, sorted);
+    const double middle = bench_quantile(sorted, count, 0.5);
+    for (; kept < most && kept < count; kept++) {
+        size_t nearest = count;
+        for (size_t i = 0; i < count; i++)
+            if (!taken[i] && (nearest == count || fabs(ratio[i] - middle) < fabs(ratio[nearest] - middle)))
+                nearest = i;
+        taken[nearest] = true;
+        out[kept] = &all[nearest]->ratio;
     }
-    *out = passes[middle];
-    for (size_t i = 0; i < count; i++)
-        part[i] = &passes[i].ns;
-    merge_stat(part, count, passes[middle].ns.median, &out->ns);
-    for (size_t i = 0; i < count; i++)
-        part[i] = &passes[i].ratio;
-    merge_stat(part, count, passes[middle].ns.median, &out->ratio);
+    return kept;
 }
 
 size_t bench_least_disturbed(const bench_figure *all, size_t count, size_t most, const bench_figure **out)
@@ -102,13 +103,26 @@ size_t bench_least_disturbed(const bench_figure *all, size_t count, size_t most,
 
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out)
 {
-    const bench_figure *fast[BENCH_MOST_PASSES] = {passes};
-    bench_figure kept[BENCH_MOST_PASSES] = {*passes};
+    const bench_figure *all[BENCH_MOST_FIGURES] = {passes};
+    const bench_stat *ns[BENCH_MOST_FIGURES] = {&passes->ns}, *ratio[BENCH_MOST_FIGURES] = {&passes->ratio};
     count = count < BENCH_MOST_PASSES ? count : BENCH_MOST_PASSES;
-    const size_t most = bench_least_disturbed(passes, count, count / 2 + 1, fast);
-    for (size_t i = 0; i < most; i++)
-        kept[i] = *fast[i];
-    merge_all(kept, most, out);
+    const size_t half = count / 2 + 1, fit = bench_least_disturbed(passes, count, count, all);
+    const size_t kept = fit < half ? fit : half;
+    const size_t ratios = bench_middle_ratios(all, fit, half, ratio);
+    bench_figure joined = *all[kept / 2];
+    for (size_t i = 0; i < kept; i++)
+        ns[i] = &all[i]->ns;
+    joined.ratio = *ratio[0];
+    merge_stat(ns, kept, joined.ns.median, &joined.ns);
+    merge_stat(ratio, ratios, joined.ns.median, &joined.ratio);
+    *out = joined;
+}
+
+void bench_figures_recall(bench_figure *figure, size_t count, double limit)
+{
+    for (size_t i = 0; i < count; i++)
+        if (figure[i].calm_clocks > limit * (1 + 1e-4)) /* limits of other processes have been through text */
+            figure[i].calm = false;
 }
 
 void bench_record_clear(bench_record *record)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define BENCH_FORMAT "tensordoor-bench"
-#define BENCH_FORMAT_VERSION 2
+#define BENCH_FORMAT_VERSION 3
 #define BENCH_MAX_EXTRAS 8
 
 typedef struct bench_extra { /* a figure that only this case has: an error, a count, a part of the time */
@@ -27,6 +27,7 @@ typedef struct bench_figure {
     char reference[16]; /* the runner that `ratio` is against; "": there is none */
     bench_stat ratio;   /* its time by ours: more is faster */
     bool calm;          /* measured while the core was ours alone (calm.h) */
+    double calm_clocks; /* what a probe took at most then; in no file */
     unsigned disturbed; /* rounds that were left out, as it was not */
     size_t peer_count;  /* the reference is the first */
     struct {
@@ -58,11 +59,17 @@ void bench_figure_extra(bench_figure *figure, const char *name, double value);
 /* Several measurements of one case as one figure: the one with the middle median, whose intervals are those that one
  * more measurement would lie in. So a baseline knows how far apart two runs of the same build may lie. It is made of
  * the least disturbed: calm ones where there are any, and of those the faster half, as what else runs on a machine only
- * ever slows. */
+ * ever slows; for the ratio, the half in the middle. */
 #define BENCH_MOST_PASSES 8
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out);
 /* The `most` fastest of the calm ones, or of all where none was calm, the fastest first. Returns how many. */
 size_t bench_least_disturbed(const bench_figure *all, size_t count, size_t most, const bench_figure **out);
+/* Of figures, up to BENCH_MOST_FIGURES of them, the `most` whose ratios lie nearest to the middle: the reference is a
+ * small call too, and now and then a process has it in places where it is slow. Returns how many. */
+#define BENCH_MOST_FIGURES 16
+size_t bench_middle_ratios(const bench_figure *const *all, size_t count, size_t most, const bench_stat **out);
+/* Figures that passed for calm while the least probe was not known yet: from `limit` clocks on they are not. */
+void bench_figures_recall(bench_figure *figure, size_t count, double limit);
 void bench_record_clear(bench_record *record);
 
 /* Version, commit, time, machine. */

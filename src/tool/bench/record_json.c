@@ -85,8 +85,8 @@ void bench_record_write(FILE *out, const bench_record *r)
     write_text(out, "isa", r->isa);
     fprintf(out,
             ", \"cores\": %u}, \"fitness\": {\"fit\": %s, \"load\": %.3g, \"steal\": %.4g, \"calibration\": %.4g, "
-            "\"calm\": %.4g, \"probe_ns\": %.6g, ",
-            r->cores, f->fit ? "true" : "false", f->load, f->steal, f->calibration, f->calm, f->probe_ns);
+            "\"calm\": %.4g, \"probe_clocks\": %.6g, ",
+            r->cores, f->fit ? "true" : "false", f->load, f->steal, f->calibration, f->calm, f->probe_clocks);
     write_text(out, "governor", f->governor);
     fputs(", ", out);
     write_text(out, "why", f->why);
@@ -200,7 +200,7 @@ static bool get_head(const bench_json *doc, bench_record *r)
            get_text(machine, "isa", r->isa, sizeof r->isa) && get_count(machine, "cores", &r->cores) &&
            get_number(fitness, "load", &f->load) && get_number(fitness, "steal", &f->steal) &&
            get_number(fitness, "calibration", &f->calibration) && get_number(fitness, "calm", &f->calm) &&
-           get_number(fitness, "probe_ns", &f->probe_ns) &&
+           get_number(fitness, "probe_clocks", &f->probe_clocks) &&
            get_text(fitness, "governor", f->governor, sizeof f->governor) &&
            get_text(fitness, "why", f->why, sizeof f->why) && get_count(method, "samples", &r->method.samples) &&
            get_number(method, "measurement_ns", &r->method.measurement_ns) &&

@@ -126,6 +126,8 @@ static void measure_more(const bench_run_request *r, progress *p, const bench_re
     }
     p->all += all;
     *out = (bench_record){0};
+    if (r->settings.calm)
+        r->settings.calm->patience_ns += (double)(all - away) * r->settings.calm->share_ns;
     if (away) {
         char name[48];
         snprintf(name, sizeof name, "%zu cases in a new process", away);
@@ -149,6 +151,19 @@ static void measure_more(const bench_run_request *r, progress *p, const bench_re
     free(there);
 }
 
+/* What another process found out about the least probe, and what its figures were calm by. */
+static void learn_floor(const bench_run_request *r, bench_record *more)
+{
+    bench_calm *calm = r->settings.calm;
+    const double floor = more->fitness.probe_clocks;
+    if (!calm || floor <= 0)
+        return;
+    bench_calm_know(calm, floor);
+    for (size_t i = 0; i < more->count; i++)
+        if (more->figure[i].calm_clocks <= 0)
+            more->figure[i].calm_clocks = BENCH_CALM_LIMIT * floor;
+}
+
 /* What one more measurement of every open case says. Returns how many are still open. */
 static size_t decide_round(const bench_run_request *r, const bench_record *more, bench_record *now,
                            bench_judgement *judgements, bench_trials *trials, bool *open)
@@ -161,14 +176,22 @@ static size_t decide_round(const bench_run_request *r, const bench_record *more,
         const bench_figure *next = bench_record_find(more, now->figure[i].group, now->figure[i].name);
         if (next)
             trials[i].figure[trials[i].count++] = *next;
+        bench_figures_recall(trials[i].figure, trials[i].count, bench_calm_limit(r->settings.calm));
         open[i] = !bench_decide(&trials[i], then, &now->figure[i], &judgements[i]);
         left += open[i];
     }
     return left;
 }
 
-/* Those that are open once more, all of them before any is measured a third time; and not at once, as a neighbour that
- * disturbed them may still be there. The time for it is bounded: what is still open then is undecided. */
+/* A neighbour that disturbed the last measurement may still be there, and some stay for long: .3 s, .6 s, up to 2.4. */
+static void wait_for_others(int round)
+{
+    const uint64_t ns = 300000000 * ((uint64_t)1 << (round < 4 ? round - 1 : 3));
+    const struct timespec wait = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    nanosleep(&wait, NULL);
+}
+
+/* Those that are open once more, all of them before any is measured a third time; and not at once. The time for it is bounded: what is still open then is undecided. */
 static void decide_all(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
                        again *sources)
 {
@@ -183,10 +206,10 @@ static void decide_all(const bench_run_request *r, progress *p, bench_record *no
     }
     size_t left = trials && open ? decide_round(r, NULL, now, judgements, trials, open) : 0;
     for (int round = 1; left && round < BENCH_TRIALS && td_now_ns() < until_ns; round++) {
-        const struct timespec wait = {0, 300000000};
         bench_record more;
-        nanosleep(&wait, NULL);
+        wait_for_others(round);
         measure_more(r, p, now, sources, open, &more);
+        learn_floor(r, &more);
         left = decide_round(r, &more, now, judgements, trials, open);
         bench_record_clear(&more);
     }
@@ -201,7 +224,7 @@ static void decide_all(const bench_run_request *r, progress *p, bench_record *no
 static void merge_passes(bench_record *pass, unsigned passes, bench_record *now)
 {
     for (size_t i = 0; i < now->count; i++) {
-        bench_figure same[BENCH_BASELINE_PASSES];
+        bench_figure same[BENCH_MOST_PASSES];
         size_t count = 0;
         for (unsigned p = 0; p < passes; p++) {
             const bench_figure *f = bench_record_find(&pass[p], now->figure[i].group, now->figure[i].name);
@@ -213,28 +236,59 @@ static void merge_passes(bench_record *pass, unsigned passes, bench_record *now)
     }
 }
 
+/* The other passes of a baseline. Returns how many there are. */
+static unsigned pass_again(const bench_run_request *r, progress *p, bench_record *now, again *sources,
+                           bench_record *before)
+{
+    bool *wanted = calloc(now->count + 1, sizeof *wanted);
+    unsigned passes = 0;
+    for (; wanted && passes + 1 < BENCH_MOST_PASSES; passes++) {
+        bool any = false;
+        for (size_t i = 0; i < now->count; i++) {
+            unsigned calm = now->figure[i].calm;
+            for (unsigned k = 0; k < passes; k++) {
+                const bench_figure *f = bench_record_find(&before[k], now->figure[i].group, now->figure[i].name);
+                calm += f && f->calm;
+            }
+            wanted[i] = passes + 1 < BENCH_BASELINE_PASSES || calm < BENCH_CALM_PASSES;
+            any = any || wanted[i];
+        }
+        if (!any)
+            break;
+        measure_more(r, p, now, sources, wanted, &before[passes]);
+        learn_floor(r, &before[passes]);
+        for (unsigned k = 0; k <= passes; k++)
+            bench_figures_recall(before[k].figure, before[k].count, bench_calm_limit(r->settings.calm));
+        bench_figures_recall(now->figure, now->count, bench_calm_limit(r->settings.calm));
+    }
+    free(wanted);
+    return passes;
+}
+
 size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judgement **judgements)
 {
-    bench_record before[BENCH_BASELINE_PASSES - 1] = {0};
-    const unsigned passes = r->passes > 1 ? BENCH_BASELINE_PASSES : 1;
+    bench_record before[BENCH_MOST_PASSES - 1] = {0};
+    unsigned passes = 0;
     *judgements = NULL;
     progress p = {.shown = isatty(2) != 0, .all = bench_run_count(r), .start_ns = td_now_ns()};
     again *sources = calloc(bench_run_count(r) + 1, sizeof *sources);
-    if (r->settings.calm && r->settings.calm->patience_ns <= 0)
-        r->settings.calm->patience_ns =
-            r->settings.method.measurement_ns * (r->then || passes > 1 ? BENCH_JUDGED_PATIENCE : BENCH_PATIENCE);
+    if (r->settings.calm) {
+        bench_calm *calm = r->settings.calm;
+        if (calm->share_ns <= 0)
+            calm->share_ns = r->settings.method.measurement_ns *
+                             (r->then || r->passes > 1 || r->wanted ? BENCH_JUDGED_PATIENCE : BENCH_PATIENCE);
+        calm->patience_ns = calm->share_ns * (double)p.all;
+    }
     const size_t broken = run_pass(r, &p, r->table, now, judgements, sources);
-    bool *every = calloc(now->count + 1, sizeof *every);
-    for (size_t i = 0; every && i < now->count; i++)
-        every[i] = true;
-    for (unsigned pass = 0; every && sources && pass + 1 < passes; pass++)
-        measure_more(r, &p, now, sources, every, &before[pass]);
+    bench_figures_recall(now->figure, now->count, bench_calm_limit(r->settings.calm));
+    if (r->passes > 1 && sources)
+        passes = pass_again(r, &p, now, sources, before);
     if (now->count && sources)
         decide_all(r, &p, now, *judgements, sources);
-    free(every);
     free(sources);
-    merge_passes(before, passes - 1, now);
-    for (unsigned pass = 0; pass + 1 < passes; pass++)
+    if (passes)
+        merge_passes(before, passes, now);
+    for (unsigned pass = 0; pass < passes; pass++)
         bench_record_clear(&before[pass]);
     return broken;
 }

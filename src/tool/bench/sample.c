@@ -58,7 +58,7 @@ typedef struct sampling {
     double one_ns[BENCH_MAX_RUNNERS];
     unsigned left[BENCH_MAX_RUNNERS], taken[BENCH_MAX_RUNNERS]; /* rounds */
     double sample[BENCH_MAX_RUNNERS][BENCH_MAX_SAMPLES];
-    double longer[BENCH_MAX_SAMPLES]; /* the slowest probe of a round, by the least there is */
+    double clocks[BENCH_MAX_SAMPLES]; /* of the slowest probe of a round */
 } sampling;
 
 /* One round of every runner that still takes part: a moment that is calm, if one comes in time, ours and the reference
@@ -66,7 +66,7 @@ typedef struct sampling {
 static void take_round(const bench_runner *runner, bench_calm *calm, double *patience_ns, sampling *s)
 {
     const unsigned round = s->taken[0];
-    double longer = calm ? bench_calm_wait(calm, patience_ns) : 1;
+    double longest = calm ? bench_calm_wait(calm, patience_ns) : 0;
     for (size_t i = 0; i < s->count; i++) {
         if (!s->left[i])
             continue;
@@ -76,28 +76,29 @@ static void take_round(const bench_runner *runner, bench_calm *calm, double *pat
             s->left[i] = s->taken[i] = 0;
         else
             s->sample[i][s->taken[i]++] = ns;
-        const double after = calm && i < 2 ? bench_calm_look(calm) : 1;
-        longer = after > longer ? after : longer;
+        const double after = calm && i < 2 ? bench_calm_look(calm) : 0;
+        longest = after > longest ? after : longest;
     }
-    s->longer[round] = longer;
+    s->clocks[round] = longest;
 }
 
-/* Which rounds make the figures: the calm ones, or the calmest quarter where they are too few. Returns how many. */
-static size_t choose_rounds(const sampling *s, unsigned least, bool *keep, bool *calm)
+/* Which rounds make the figures: those with probes up to `limit`, or the calmest quarter where they are too few. Returns
+ * how many. */
+static size_t choose_rounds(const sampling *s, unsigned least, double limit, bool *keep, bool *calm)
 {
     const unsigned rounds = s->taken[0];
-    double limit = BENCH_CALM_LIMIT, sorted[BENCH_MAX_SAMPLES];
+    double sorted[BENCH_MAX_SAMPLES];
     size_t still = 0, kept = 0;
     for (unsigned i = 0; i < rounds; i++)
-        still += s->longer[i] <= limit;
+        still += s->clocks[i] <= limit;
     *calm = still >= least || still == rounds;
     if (!*calm) {
         const unsigned quarter = rounds / 4 > least ? rounds / 4 : least;
-        bench_sort(s->longer, rounds, sorted);
+        bench_sort(s->clocks, rounds, sorted);
         limit = quarter < rounds ? sorted[quarter - 1] : sorted[rounds - 1];
     }
     for (unsigned i = 0; i < rounds; i++)
-        kept += keep[i] = s->longer[i] <= limit;
+        kept += keep[i] = s->clocks[i] <= limit;
     return kept;
 }
 
@@ -144,11 +145,11 @@ static double prepare(const bench_runner *runner, const bench_method *method, sa
 }
 
 /* Enough calm rounds, and the intervals that they give are narrow. */
-static bool is_enough(const sampling *s, unsigned least)
+static bool is_enough(const sampling *s, unsigned least, double limit)
 {
     bool keep[BENCH_MAX_SAMPLES], calm = false;
     double number[BENCH_MAX_SAMPLES];
-    (void)choose_rounds(s, least, keep, &calm);
+    (void)choose_rounds(s, least, limit, keep, &calm);
     return calm && !is_wide(number, kept_samples(s, 0, keep, number)) && !is_wide(number, kept_ratios(s, keep, number));
 }
 
@@ -157,7 +158,7 @@ bool bench_sample(const bench_runner *runner, size_t count, const bench_method *
 {
     static sampling s;
     bool keep[BENCH_MAX_SAMPLES] = {0};
-    double number[BENCH_MAX_SAMPLES], patience_ns = calm ? calm->patience_ns : 0;
+    double number[BENCH_MAX_SAMPLES], patience_ns = calm ? bench_calm_borrow(calm) : 0;
     s = (sampling){.count = count};
     *out = (bench_sampled){0};
     const unsigned allowed = rounds_allowed(method, prepare(runner, method, &s));
@@ -166,12 +167,16 @@ bool bench_sample(const bench_runner *runner, size_t count, const bench_method *
     for (unsigned part = 0; part < BENCH_MOST_PARTS; part++) {
         for (unsigned round = 0; s.left[0] && round < in_part; round++)
             take_round(runner, calm, &patience_ns, &s);
-        if (s.taken[0] + in_part > BENCH_MAX_SAMPLES || (part + 2) * in_part > allowed || is_enough(&s, least))
+        if (s.taken[0] + in_part > BENCH_MAX_SAMPLES || (part + 2) * in_part > allowed ||
+            is_enough(&s, least, bench_calm_limit(calm)))
             break;
         for (size_t i = 0; i < count; i++)
             s.left[i] = s.taken[i] && !s.slow[i] ? method->samples : 0;
     }
-    out->disturbed = s.taken[0] - (unsigned)choose_rounds(&s, least, keep, &out->calm);
+    if (calm)
+        bench_calm_return(calm, patience_ns);
+    out->limit = bench_calm_limit(calm); /* of the least probe of now, which may be less than when the case began */
+    out->disturbed = s.taken[0] - (unsigned)choose_rounds(&s, least, out->limit, keep, &out->calm);
     for (size_t i = 0; i < count; i++)
         bench_stat_of(number, kept_samples(&s, i, keep, number), &out->ns[i]);
     bench_stat_of(number, kept_ratios(&s, keep, number), &out->ratio);

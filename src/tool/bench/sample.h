@@ -36,6 +36,7 @@ typedef struct bench_sampled {
     bench_stat ratio;                 /* of runner 1, the reference, by runner 0: round by round, then the median */
     unsigned disturbed;               /* rounds that were left out */
     bool calm;                        /* the others were calm; else they are only the calmest quarter of all */
+    double limit;                     /* the clocks up to which a probe was calm */
 } bench_sampled;
 
 /* Runner 0 is ours, runner 1 the reference where there is one. False where ours cannot run. A runner over

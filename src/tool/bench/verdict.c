@@ -11,6 +11,7 @@
 #define MORE_BYTES 4096    /* less than a page more is no finding */
 #define LITTLE_SPREAD 0.05 /* under it a spread is not worth a word */
 #define HITS 0.95
+#define LITTLE_NS 0.3 /* of a call that takes a few, by less than that no processor tells two runs apart */
 
 static void print_ns(double ns, char *text, size_t size)
 {
@@ -28,6 +29,7 @@ typedef struct change {
     double middle, clock;
     double low, high; /* as slower */
     double fastest;   /* the upper bound of the one that moved less, as faster */
+    double more_ns;   /* by the clock */
     bool contrary;    /* against the reference it is slower, apart and beyond what fails; by the clock it is not */
 } change;
 
@@ -44,8 +46,9 @@ static change change_of(const bench_figure *now, const bench_figure *then)
     if (!timed)
         return (change){0};
     const double clock = now->ns.median / then->ns.median - 1;
-    change c = {clock, clock, now->ns.low / then->ns.high - 1, now->ns.high / then->ns.low - 1, 0, false};
-    c.fastest = c.high;
+    change c = {.middle = clock, .clock = clock, .more_ns = now->ns.median - then->ns.median};
+    c.low = now->ns.low / then->ns.high - 1;
+    c.fastest = c.high = now->ns.high / then->ns.low - 1;
     if (referred) {
         const double high = then->ratio.high / now->ratio.low - 1;
         c.middle = then->ratio.median / now->ratio.median - 1;
@@ -92,7 +95,7 @@ static bench_verdict verdict_of(const change *c)
         return beyond(c->middle, c->clock, FAILED) ? BENCH_FAILS : BENCH_SLOWER;
     if (c->fastest < 0 && beyond(-c->middle, -c->clock, REPORTED))
         return BENCH_FASTER;
-    return c->high <= FAILED && !c->contrary ? BENCH_EQUAL : BENCH_UNDECIDED;
+    return (c->high <= FAILED || c->more_ns < LITTLE_NS) && !c->contrary ? BENCH_EQUAL : BENCH_UNDECIDED;
 }
 
 static void say_undecided(const change *c, const bench_figure *now, bench_judgement *out)
@@ -189,15 +192,17 @@ static void count_trial(const bench_figure *f, const bench_figure *then, tally *
 /* The least disturbed become one figure. */
 static tally join_trials(const bench_trials *t, const bench_figure *then, bench_figure *now)
 {
-    const bench_figure *kept[BENCH_LEAST_TRIALS] = {t->figure};
-    const bench_stat *ns[BENCH_LEAST_TRIALS], *ratio[BENCH_LEAST_TRIALS];
-    const size_t count = bench_least_disturbed(t->figure, t->count, BENCH_LEAST_TRIALS, kept);
+    const bench_figure *kept[BENCH_TRIALS] = {t->figure};
+    const bench_stat *ns[BENCH_LEAST_TRIALS] = {NULL}, *ratio[BENCH_LEAST_TRIALS] = {&t->figure->ratio};
+    const size_t fit = bench_least_disturbed(t->figure, t->count, BENCH_TRIALS, kept);
+    const size_t count = fit < BENCH_LEAST_TRIALS ? fit : BENCH_LEAST_TRIALS;
     bool good = true;
     tally out = {.calm = kept[0]->calm};
     *now = *kept[0];
+    (void)bench_middle_ratios(kept, fit, BENCH_LEAST_TRIALS, ratio);
+    now->ratio = *ratio[0];
     for (size_t i = 0; i < count; i++) {
         ns[i] = &kept[i]->ns;
-        ratio[i] = &kept[i]->ratio;
         good = good && ns[i]->median > 0 && (!now->reference[0] || ratio[i]->median > 0);
     }
     for (size_t i = 0; i < t->count; i++)
@@ -227,7 +232,7 @@ static bool may_stand(const tally *t, const bench_figure *then, const bench_judg
     if (j->change > CERTAIN)
         return true;
     if (t->calm || t->used < BENCH_LEAST_TRIALS)
-        return t->used >= BENCH_LEAST_TRIALS;
+        return t->used >= (then->bytes > BENCH_FAR_BYTES && slower ? BENCH_FAR_TRIALS : BENCH_LEAST_TRIALS);
     return size > NEIGHBOUR || (!then->calm && size > 2 * FAILED && t->used >= BENCH_DISTURBED_TRIALS);
 }
 

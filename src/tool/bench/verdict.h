@@ -41,9 +41,12 @@ const char *bench_verdict_name(bench_verdict verdict);
  * (calm.h) only those count. One that is as fast as a baseline that was no less calm settles that a case is equal.
  * Disturbed ones alone fail against a calm baseline only where they take twice as long, and against a disturbed one
  * only from twice the limit on, and when there are BENCH_DISTURBED_TRIALS of them. */
-#define BENCH_TRIALS 8
+#define BENCH_TRIALS 12
 #define BENCH_LEAST_TRIALS 4
 #define BENCH_DISTURBED_TRIALS 7
+/* Of cases on more bytes than the caches of a core hold, as no probe sees who else uses the memory. */
+#define BENCH_FAR_TRIALS 7
+#define BENCH_FAR_BYTES 2e6
 
 typedef struct bench_trials {
     size_t count;
