@@ -123,6 +123,11 @@ static void check_copies(const kernel *k)
             }
     for (size_t cols = 1; cols <= 700; cols += 9)
         check(k, (ptrdiff_t)(cols + 64 - cols % 64), (ptrdiff_t)cols, 3, cols, cols % 7, true);
+    /* Runs of several pages are streamed four at a time: a byte less, lines and bytes behind them, heads before. */
+    static const size_t large[] = {16383, 16384, 16385, 16447, 16448, 17000, 32767, 32768, 33061};
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++)
+        for (size_t shift = 0; shift < 64; shift += 21)
+            check(k, (ptrdiff_t)large[i] + 64, (ptrdiff_t)large[i], 2, large[i], shift, true);
 }
 
 static void check_kernel(const kernel *k)
