@@ -1,7 +1,7 @@
 /* The probe. Six chains that do not wait for each other keep every unit for whole numbers busy in every cycle, so that
- * a neighbour on the other half of the core is seen at once. How fast the clock is at the moment, a single chain says: it
- * waits for its own results, leaves room for both, and takes the same number of clocks whether somebody else is there or
- * not. The one by the other is what sharing costs, at any clock. */
+ * a neighbour on the other half of the core is seen at once. How fast the clock is at the moment, a single chain says:
+ * it waits for its own results, leaves room for both, and takes the same number of clocks whether somebody else is
+ * there or not. The one by the other is what sharing costs, at any clock. */
 #include "tool/bench/calm.h"
 
 #include "base/clock.h"
@@ -41,8 +41,8 @@ static double time_units(void)
     return (double)(td_now_ns() - start_ns);
 }
 
-/* An interrupt inside a chain would make the clock look slow and the core calm: of one before and one behind, the faster
- * counts. */
+/* An interrupt inside a chain would make the clock look slow and the core calm: of one before and one behind, the
+ * faster counts. */
 bench_probed bench_calm_probe(void *unused)
 {
     (void)unused;

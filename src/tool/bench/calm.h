@@ -1,8 +1,8 @@
 /* Is this core ours alone at the moment? The two halves of a core share its units, and a virtual machine does not say
  * which of its processors are halves of one: whatever runs on the other half makes ours slower by up to the half, a
  * kernel of vectors more than a copy, so that not even their ratio stays. A probe finds it out: a few microseconds of
- * fixed work that fills the units takes more clocks when somebody shares them. A clock that speeds up or slows down is no
- * neighbour: it hits our work and the reference alike. Rounds that lie between slow probes are disturbed, and the
+ * fixed work that fills the units takes more clocks when somebody shares them. A clock that speeds up or slows down is
+ * no neighbour: it hits our work and the reference alike. Rounds that lie between slow probes are disturbed, and the
  * figures are made of the others. */
 #ifndef TD_BENCH_CALM_H
 #define TD_BENCH_CALM_H
@@ -40,8 +40,8 @@ bench_probed bench_calm_probe(void *unused);
 /* Another run of this machine found that floor. */
 void bench_calm_know(bench_calm *calm, double floor);
 
-/* Probes once, and counts it. The floor is the least that came up in a thousandth of all probes: a single one is shorter
- * when an interrupt hits both of its chains. Returns the clocks that it took. */
+/* Probes once, and counts it. The floor is the least that came up in a thousandth of all probes: a single one is too
+ * short when an interrupt hits both of its chains. Returns the clocks that it took. */
 double bench_calm_look(bench_calm *calm);
 
 /* The clocks up to which a probe is calm: BENCH_CALM_LIMIT of the least. 0 without `calm`, where everything is. */

@@ -191,7 +191,8 @@ static void wait_for_others(int round)
     nanosleep(&wait, NULL);
 }
 
-/* Those that are open once more, all of them before any is measured a third time; and not at once. The time for it is bounded: what is still open then is undecided. */
+/* Those that are open once more, all of them before any is measured a third time; and not at once. The time for it is
+ * bounded: what is still open then is undecided. */
 static void decide_all(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
                        again *sources)
 {

@@ -5,8 +5,8 @@
 #include "tool/bench/bench.h"
 #include "tool/bench/out.h"
 
-/* Each in a process of its own (again.h). A case that was calm in fewer of them than BENCH_CALM_PASSES is measured again,
- * up to BENCH_MOST_PASSES times in all. */
+/* Each in a process of its own (again.h). A case that was calm in fewer of them than BENCH_CALM_PASSES is measured
+ * again, up to BENCH_MOST_PASSES times in all. */
 #define BENCH_BASELINE_PASSES 5
 #define BENCH_CALM_PASSES 3
 
@@ -23,8 +23,9 @@ typedef struct bench_run_request {
 size_t bench_run_count(const bench_run_request *request);
 
 /* How long a case may wait until the core is ours (calm.h), in measurement times: in an ordinary run, and in one that a
- * baseline is kept of, that is held against one, or that looks at targets. All cases share it. So a run on a machine that is never calm ends: measuring again takes
- * BENCH_AGAIN_PARTS times as long as all before it, and BENCH_AGAIN_TIMES measurement times. */
+ * baseline is kept of, that is held against one, or that looks at targets. All cases share it. So a run on a machine
+ * that is never calm ends: measuring again takes BENCH_AGAIN_PARTS times as long as all before it, and
+ * BENCH_AGAIN_TIMES measurement times. */
 #define BENCH_PATIENCE 2
 #define BENCH_JUDGED_PATIENCE 20
 #define BENCH_AGAIN_PARTS 5

@@ -82,8 +82,8 @@ static void take_round(const bench_runner *runner, bench_calm *calm, double *pat
     s->clocks[round] = longest;
 }
 
-/* Which rounds make the figures: those with probes up to `limit`, or the calmest quarter where they are too few. Returns
- * how many. */
+/* Which rounds make the figures: those with probes up to `limit`, or the calmest quarter where they are too few.
+ * Returns how many. */
 static size_t choose_rounds(const sampling *s, unsigned least, double limit, bool *keep, bool *calm)
 {
     const unsigned rounds = s->taken[0];
