@@ -26,8 +26,8 @@ typedef struct bench_figure {
     bench_stat ns;
     char reference[16]; /* the runner that `ratio` is against; "": there is none */
     bench_stat ratio;   /* its time by ours: more is faster */
+    double calm_clocks; /* what a probe took at most while it was measured; in no file */
     bool calm;          /* measured while the core was ours alone (calm.h) */
-    double calm_clocks; /* what a probe took at most then; in no file */
     unsigned disturbed; /* rounds that were left out, as it was not */
     size_t peer_count;  /* the reference is the first */
     struct {
