@@ -230,14 +230,16 @@ static td_status accept_first(td_judging *c, const td_run *run, bool *accepted)
     *accepted = false;
     if (c->unknown || c->what->mask)
         return TD_OK;
-    if (plan->copies && td_exec_copies_same(run)) {
+    const bool same = plan->copies && td_exec_copies_same(run);
+    const bool by_bits = c->report->judge.bits_decide && !c->accept.only_finite;
+    if (same)
         once.plan = &plan->copies->once;
-        c->all = true;
-        const td_status status = td_slabs_walk(&once, &c->accept.wish, accept_all, c);
+    if (!by_bits || !td_whole_equal(&once, c->what->golden)) {
+        c->all = same;
+        const td_status status = same ? td_slabs_walk(&once, &c->accept.wish, accept_all, c) : TD_OK;
         if (status || !c->all || c->report->failed)
             return status;
-    } else if (!c->report->judge.bits_decide || c->accept.only_finite || !td_whole_equal(run, c->what->golden))
-        return TD_OK;
+    }
     *accepted = true;
     c->done = td_plan_count(plan);
     if (c->what->progress)

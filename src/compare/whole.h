@@ -1,6 +1,7 @@
 /* A first look at a whole plan, for layouts whose slabs are slow to take out: staged boxes, words that banks or a table
- * scatter, many small boxes. There one dump into a buffer and one comparison of its bytes take less time than slab
- * after slab. judging.c asks before it walks slabs; where the answer is no, they say which elements differ. */
+ * scatter, many small boxes, and tensors so small that the plans of their slabs would take longest. There one dump into
+ * a buffer and one comparison of its bytes take less time than slab after slab. judging.c asks before it walks slabs;
+ * where the answer is no, they say which elements differ. */
 #ifndef TD_WHOLE_H
 #define TD_WHOLE_H
 

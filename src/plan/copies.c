@@ -237,6 +237,7 @@ static void begin_once(const td_plan *plan, td_plan *once)
                       .beats = plan->beats,
                       .skewed = plan->skewed,
                       .tune = plan->tune,
+                      .windows = plan->windows,
                       .truncates = plan->truncates,
                       .cell_bits = plan->cell_bits,
                       .piece = plan->piece,

@@ -361,6 +361,10 @@ static void whole_dumps_say_the_same(void **state)
     check_whole("u16", TD_SHAPE(64, 2), "a b -> a b", NULL, "a ^ (a >> 1 & 3)", 32, 64, 128); /* by table */
     check_whole("f32", TD_SHAPE(402), "(4*h + k) -> h k", "k=2", NULL, 64, 101, 202);         /* left out */
     check_whole("u12", TD_SHAPE(1500000, 3), "a b -> a b", NULL, NULL, 40, 1500000, 4500000); /* over 8 MiB */
+    check_whole("u8", TD_SHAPE(48, 40), "a b -> b a", NULL, NULL, 384, 40, 1920);             /* small and transposed */
+    check_whole("f32", TD_SHAPE(6, 9, 5), "a b c -> c (a k b)", "k=2", NULL, 3456, 5, 540);   /* copies */
+    check_whole("u8", TD_SHAPE(9, 30), "(1*h + i) (4*w + k) -> (h w) (i k)", "i=2 k=2", NULL, 32, 64,
+                256); /* copies, and left out */
 }
 
 static void the_first_are_the_first_in_the_tensor(void **state)
