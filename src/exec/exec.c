@@ -226,12 +226,20 @@ static void fill_box(const td_run *run, const td_box *box)
                       plan->fill_value, plan->fill_keep, bytes);
 }
 
-/* The words that no move fills on its way. */
+/* The box that writes into these words writes what else they hold, too. */
+static bool fills_itself(const td_run *run, const td_fill *fill)
+{
+    const td_plan *plan = run->plan;
+    if (fill->staged)
+        return !run->loose && td_stage_of(plan, fill->data, false);
+    return fill->moved && takes_move(run, &plan->move[2 * fill->data]);
+}
+
 static void fill_all(const td_run *run)
 {
     const td_plan *plan = run->plan;
     for (size_t i = 0; i < plan->fill_count; i++)
-        if (!plan->fill[i].moved || !takes_move(run, &plan->move[2 * plan->fill[i].data]))
+        if (!fills_itself(run, &plan->fill[i]))
             fill_box(run, &plan->fill[i].box);
 }
 

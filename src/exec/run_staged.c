@@ -38,6 +38,7 @@ typedef struct job {
     td_at at;
     uint64_t steps[TD_WALK_NODES], batches;
     unsigned parts;
+    bool only; /* one batch has all steps of every node */
 } job;
 
 /* One batch: so many steps of every node, from a place on. */
@@ -480,11 +481,23 @@ static void join_runs(batch *b)
     }
 }
 
+static void move_batch(const job *j, const batch *b, scratch *x)
+{
+    if (j->dump)
+        dump_batch(j, b, x);
+    else
+        load_batch(j, b, x);
+}
+
 /* Batch `step` of every node. */
 static void run_batch(const job *j, const uint64_t *step, scratch *x)
 {
     const td_stage *s = j->stage;
-    batch b = {.at = j->at, .count = s->unit_count ? s->run : 0, .units = 1};
+    batch b; /* its nodes are not cleared: that takes as long as a small batch */
+    b.at = j->at;
+    b.count = s->unit_count ? s->run : 0;
+    b.units = 1;
+    b.variant = 0;
     b.unit[0] = (td_node){.extent = 1};
     for (size_t i = 0; i < s->unit_count; i++) {
         const uint64_t done = step[i] * s->chunk[i], left = s->unit[i].extent - done;
@@ -498,19 +511,42 @@ static void run_batch(const job *j, const uint64_t *step, scratch *x)
     join_runs(&b);
     for (size_t c = 0; c < s->cuts && c < TD_STAGE_CUTS; c++) /* the bound for the compiler */
         b.variant |= (size_t)(step[s->cut[c]] + 1 == j->steps[s->cut[c]]) << c;
-    if (j->dump)
-        dump_batch(j, &b, x);
-    else
-        load_batch(j, &b, x);
+    move_batch(j, &b, x);
+}
+
+/* The only batch: small tensors spend more on steps and parts than on their elements. */
+static void run_only(const job *j, scratch *x)
+{
+    const td_stage *s = j->stage;
+    batch b;
+    b.at = j->at;
+    b.count = s->unit_count ? s->unit_count - 1 : 0;
+    b.units = 1;
+    b.variant = 0;
+    b.unit[0] = (td_node){.extent = 1};
+    for (size_t i = 0; i < s->unit_count; i++) {
+        b.unit[i] = s->unit[i];
+        b.units *= s->unit[i].extent;
+    }
+    join_runs(&b);
+    move_batch(j, &b, x);
 }
 
 static void run_parts(void *context, unsigned begin, unsigned end)
 {
     const job *j = context;
-    const uint64_t first = j->batches * begin / j->parts, last = j->batches * end / j->parts;
+    uint64_t first = 0, last = j->batches;
     uint64_t step[TD_WALK_NODES];
     scratch x;
     x.list.count = 0;
+    if (j->only) {
+        run_only(j, &x);
+        return;
+    }
+    if (j->parts > 1) {
+        first = j->batches * begin / j->parts;
+        last = j->batches * end / j->parts;
+    }
     uint64_t rest = first;
     for (size_t i = j->stage->unit_count; i-- > 0; rest /= j->steps[i])
         step[i] = rest % j->steps[i];
@@ -527,20 +563,29 @@ static void run_parts(void *context, unsigned begin, unsigned end)
 void td_stage_run(const td_stage *s, const td_run *run, const td_box *box, bool dump)
 {
     const td_plan *plan = run->plan;
-    job j = {.stage = s, .run = run, .dump = dump, .at = td_box_at(box), .batches = 1, .parts = 1};
+    job j;
+    j.stage = s;
+    j.run = run;
+    j.dump = dump;
+    j.at = td_box_at(box);
+    j.batches = 1;
+    j.parts = 1;
+    j.only = true;
     uint64_t bytes = plan->tensor_dtype.bytes * (uint64_t)s->code.lanes;
     uint64_t units = 1;
     td_grounds grounds;
     j.at.memory -= (int64_t)s->phase;
     for (size_t i = 0; i < s->unit_count; i++) {
         /* A dump reads one copy of each element. */
-        j.steps[i] = dump && s->unit[i].tensor == 0 ? 1 : (s->unit[i].extent + s->chunk[i] - 1) / s->chunk[i];
+        const bool whole = s->unit[i].extent == s->chunk[i], copies = dump && s->unit[i].tensor == 0;
+        j.steps[i] = whole || copies ? 1 : (s->unit[i].extent + s->chunk[i] - 1) / s->chunk[i];
+        j.only &= whole;
         j.batches *= j.steps[i];
         bytes *= s->unit[i].extent;
         units *= s->unit[i].extent;
     }
     j.grounds = td_grounds_find(&grounds, run, units);
-    if (!plan->slides && !plan->skewed && !s->overlaps)
+    if (!j.only && !plan->slides && !plan->skewed && !s->overlaps)
         j.parts = td_pool_parts(bytes, j.batches);
     if (j.parts > 1)
         td_pool_run(j.parts, run_parts, &j);

@@ -10,12 +10,12 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi2")))
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-/* Fewer units are sooner done by themselves. */
-#define FROM_VECTORS 2
+/* Elements: fewer are sooner done unit by unit. The last vector may be short. */
+#define FROM_ELEMS 32
 
 static bool in_vectors(const td_word_code *code, ptrdiff_t stride, size_t units)
 {
-    return code->vectors && stride == (ptrdiff_t)code->bytes && units >= FROM_VECTORS * (size_t)code->vectors->units;
+    return code->vectors && stride == (ptrdiff_t)code->bytes && units * code->lanes >= FROM_ELEMS;
 }
 
 /* The low `bytes` of a vector. */

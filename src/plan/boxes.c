@@ -376,6 +376,7 @@ static td_status add_fill(builder *b, const td_region *region, bool pad)
     }
     td_fill *fill = &plan->fill[at];
     fill->pads |= pad;
+    fill->alone = !pad ? fill->data == TD_NO_BOX : fill->alone;
     if (!pad && fill->data == TD_NO_BOX)
         fill->data = plan->data_count - 1;
     return TD_OK;

@@ -224,8 +224,8 @@ td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 14. stage.c: batches, for what bit rows and converting moves are slow at -- */
 
-/* Gives plan->stage and plan->covered, and takes td_fill.moved back where a box is staged. Fails only with
- * TD_NO_MEMORY. */
+/* Gives plan->stage, td_fill.staged and plan->covered, and takes td_fill.moved back where a box is staged. Fails only
+ * with TD_NO_MEMORY. */
 td_status td_stages_choose(td_plan *plan, const td_kernels *kernels);
 
 /* -- 15. path.c: which way that is, for the counters -- */

@@ -55,7 +55,9 @@ typedef struct td_fill {
     size_t data; /* the first data box that writes into these words, or TD_NO_BOX: all of them are padding */
     bool pads;   /* some lanes of theirs are padding */
     bool apart;  /* data boxes that begin in other words write into none of these */
+    bool alone;  /* one data box writes into them, and no other */
     bool moved;
+    bool staged; /* the stage of that box writes whole words, zero where no data is */
 } td_fill;
 #define TD_NO_BOX SIZE_MAX
 

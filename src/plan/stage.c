@@ -248,7 +248,7 @@ static td_status make_code(td_stage_draft *d)
     td_stage *s = d->stage;
     unsigned char *full = NULL;
     size_t full_bytes = g->word_bytes * d->plan->beats;
-    if (!d->plan->lane_mask) {
+    if (!d->plan->lane_mask && !d->clears) {
         full_bytes = g->word_bytes;
         full = calloc(1, full_bytes);
         if (!full)
@@ -257,8 +257,8 @@ static td_status make_code(td_stage_draft *d)
             full[bit / 8] =
                 (unsigned char)(g->width_bits - bit < 8 ? td_low_bits((unsigned)(g->width_bits - bit)) : 255);
     }
-    const td_status status =
-        td_word_code_make(d->place, d->place_count, full ? full : d->plan->lane_mask, full_bytes, &s->code);
+    const unsigned char *may = d->clears ? NULL : full ? full : d->plan->lane_mask;
+    const td_status status = td_word_code_make(d->place, d->place_count, may, full_bytes, &s->code);
     s->whole = !s->code.keep;
     free(full);
     return status || box_elems(d->plan, d->box) < td_listed_elems ? status : td_word_lists_make(&s->code);
@@ -274,10 +274,11 @@ static bool units_overlap(const td_stage *s)
 }
 
 /* *out is NULL where the box has no units. */
-static td_status make_stage(const td_plan *plan, const td_box *box, const td_kernels *k, bool tight, td_stage **out)
+static td_status make_stage(const td_plan *plan, const td_box *box, const td_kernels *k, bool tight, bool clears,
+                            td_stage **out)
 {
     td_stage *s = calloc(1, sizeof *s);
-    td_stage_draft d = {.plan = plan, .box = box, .tight = tight, .stage = s};
+    td_stage_draft d = {.plan = plan, .box = box, .tight = tight, .clears = clears, .stage = s};
     td_status status = TD_OK;
     bool found = false;
     *out = NULL;
@@ -303,6 +304,7 @@ static td_status make_stage(const td_plan *plan, const td_box *box, const td_ker
     status = make_permute(&d);
     if (status || !is_moved(&s->permute))
         goto done;
+    s->memory = (uint64_t)box->memory;
     *out = s;
     s = NULL;
 done:
@@ -411,18 +413,51 @@ static bool has_edges(const td_stage *s)
     return s->code.bits == 8 * s->code.size && s->code.bytes > s->code.lanes * s->code.size;
 }
 
+/* The fill of words that this box alone writes into, where it is all zero; or NULL. */
+static td_fill *zero_fill(td_plan *plan, size_t b)
+{
+    td_fill *found = NULL;
+    const size_t bytes = plan->beats * plan->geometry.word_bytes;
+    for (size_t i = 0; plan->fills_pads && !plan->fill_keep && i < plan->fill_count && !found; i++)
+        if (plan->fill[i].data == b && plan->fill[i].apart && plan->fill[i].alone)
+            found = &plan->fill[i];
+    for (size_t i = 0; found && i < bytes; i++)
+        if (plan->fill_value[i])
+            found = NULL;
+    return found;
+}
+
+/* A stage that writes whole vectors leaves nothing to fill; *out is NULL where there is none. Elements of whole bytes
+ * are sooner copied beside a fill. */
+static td_status make_clearing(td_plan *plan, size_t b, const td_kernels *k, td_stage **out)
+{
+    td_fill *fill = plan->memory_dtype.bits != 8 * plan->memory_dtype.bytes ? zero_fill(plan, b) : NULL;
+    td_status status = fill ? make_stage(plan, &plan->data[b], k, false, true, out) : TD_OK;
+    if (!*out)
+        return status;
+    fill->staged = (*out)->code.bytes % (plan->beats * plan->geometry.word_bytes) == 0;
+    if (!fill->staged) {
+        free_stage(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 /* The stages of a box in both directions; often they are one. */
 static td_status choose_box(td_plan *plan, size_t b, const td_kernels *k)
 {
     td_stage **stage = &plan->stage[2 * b];
     const bool tight = !plan->lane_mask || !plan->covered, load = wants_stage(plan, b, false);
-    td_status status = load ? make_stage(plan, &plan->data[b], k, tight, &stage[0]) : TD_OK;
+    td_status status = load && tight ? make_clearing(plan, b, k, &stage[0]) : TD_OK;
+    const bool clears = stage[0] != NULL;
+    if (load && !clears && !status)
+        status = make_stage(plan, &plan->data[b], k, tight, false, &stage[0]);
     if (status || !wants_stage(plan, b, true))
         return status;
-    if (stage[0] && (tight || !has_edges(stage[0])))
+    if (stage[0] && ((tight && !clears) || !has_edges(stage[0])))
         stage[1] = stage[0];
     else
-        status = make_stage(plan, &plan->data[b], k, true, &stage[1]);
+        status = make_stage(plan, &plan->data[b], k, true, false, &stage[1]);
     return status;
 }
 
@@ -450,6 +485,10 @@ td_status td_stages_choose(td_plan *plan, const td_kernels *k)
             leave_fill(plan, b);
         plan->covered &= stage && stage->whole && covers_beats(plan, &plan->data[b], stage);
     }
+    bool staged = plan->fills_pads;
+    for (size_t i = 0; i < plan->fill_count; i++)
+        staged &= plan->fill[i].staged;
+    plan->covered |= staged;
     return TD_OK;
 }
 

@@ -40,6 +40,7 @@ typedef struct td_stage {
 
     uint64_t align_bits; /* units begin at multiples of this many bits above the ground */
     uint64_t phase;      /* the place of the box is this many bits above the first unit */
+    uint64_t memory;     /* that place, as the box was compiled for: spares a division */
     int64_t tensor;      /* elements from the box's place to the first container of its first unit */
 
     size_t unit_count, run; /* run: the innermost node of which a batch has more than one step */
@@ -62,7 +63,8 @@ typedef struct td_stage_draft {
     size_t lane_count;
     td_piece *place; /* of the elements of a unit, by their place in memory */
     size_t place_count, lanes;
-    bool tight; /* a unit may be the bytes of its elements alone: the rest of its word is not read, and is kept */
+    bool tight;  /* a unit may be the bytes of its elements alone: the rest of its word is not read, and is kept */
+    bool clears; /* what no element has of the words of a unit is zero */
     td_stage *stage;
 } td_stage_draft;
 
@@ -72,7 +74,7 @@ td_status td_stage_units(td_stage_draft *draft, bool *found);
 
 /* Compiles the places of one unit. `place` has `count` elements by their place in memory, in pieces that are each at
  * bit `memory` of the unit; one with elem_bit 0 begins the next lane. `full` has the bits that a word or a unit has at
- * all, `full_bytes` of them, over and over. Fails only with TD_NO_MEMORY. */
+ * all, `full_bytes` of them, over and over; NULL where those of no element are cleared. Fails only with TD_NO_MEMORY. */
 td_status td_word_code_make(const td_piece *place, size_t count, const unsigned char *full, size_t full_bytes,
                             td_word_code *code);
 void td_word_code_free(td_word_code *code);
@@ -93,7 +95,8 @@ void td_stages_free(td_plan *plan);
 static inline const td_stage *td_stage_of(const td_plan *plan, size_t b, bool dump)
 {
     const td_stage *s = plan->stage ? plan->stage[2 * b + dump] : NULL;
-    return s && (uint64_t)plan->data[b].memory % s->align_bits == s->phase ? s : NULL;
+    const uint64_t memory = s ? (uint64_t)plan->data[b].memory : 0;
+    return s && (memory == s->memory || memory % s->align_bits == s->phase) ? s : NULL;
 }
 
 #endif

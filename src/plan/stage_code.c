@@ -77,7 +77,9 @@ static void find_even(td_word_code *code)
 /* The bits that no lane has are kept, unless there are none but those that may be cleared. */
 static td_status find_kept(td_word_code *code, const unsigned char *full, size_t full_bytes)
 {
-    uint64_t *keep = calloc(code->chunks, sizeof *keep);
+    uint64_t *keep = full ? calloc(code->chunks, sizeof *keep) : NULL;
+    if (!full)
+        return TD_OK;
     if (!keep)
         return td_fail_alloc(code->chunks * sizeof *keep);
     for (uint32_t i = 0; i < code->step_count; i++)

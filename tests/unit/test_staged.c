@@ -54,6 +54,16 @@ static const staged_case cases[] = {
     {"(a c) b -> (a b) c", "c=6 pad=1 pad_at=begin", "", "27 3001", "u5", "", 32, 1},
     {"a (b c) -> (a b) c", "c=10 tail=clip", "", "3001 13", "u3", "", 32, 1},
     {"(a c) b -> (a b) c", "c=8 pad=1 beats=3", "", "11 3001", "i12", "", 32, 1},
+    /* padding that is zero is written with the words that have some data */
+    {"a (b c) -> (a b) c", "c=32 pad=0", "", "3001 50", "i4", "", 128, 1},
+    {"a (b c) -> (a b) c", "c=4 pad=0", "", "16 6", "i4", "", 16, 1},
+    {"(a c) b -> (a b) c", "c=6 pad=0 pad_at=begin", "", "27 3001", "u5", "", 32, 1},
+    {"a (b c) -> (a b) c", "c=10 pad=0 slot=6", "", "3001 13", "u3", "", 64, 1},
+    {"a (b c) -> (a b) c", "c=10 pad=0 fill=keep slot=6", "", "3001 13", "u3", "", 64, 1},
+    {"(a c) b -> (a b) c", "c=8 pad=0 beats=3", "", "11 3001", "i12", "", 32, 1},
+    {"a (b c) -> (a b) c", "c=10 pad=0", "", "3001 13", "f16", "i3 scale=0.1 sat", 32, 1},
+    {"(h c) (k d) -> (h k) (c d)", "c=2 d=6 pad=0", "", "201 403", "i4", "", 48, 1},
+    {"(a c) b -> (a b) c", "c=10 pad=0", "512*a + (b ^ 5*a)", "15 512", "u3", "", 32, 1},
     /* tables and banks */
     {"h w c -> (h w) c", "", "128*h + (w ^ (h & 127))", "64 128 16", "i4", "", 64, 1},
     {"h w c -> (h w) c", "", "128*h + (w ^ (h & 127))", "64 128 10", "u3", "", 32, 1},
@@ -261,10 +271,12 @@ static void stages_are_shared_by_threads(void **state)
 static void cases_have_batches_and_rests(void **state)
 {
     (void)state;
-    size_t many = 0, cut_once = 0, cut_twice = 0, kept = 0, reversed = 0, copied = 0, tight = 0;
+    size_t many = 0, cut_once = 0, cut_twice = 0, kept = 0, reversed = 0, copied = 0, tight = 0, cleared = 0;
     for (size_t i = 0; i < CASES; i++) {
         sides s;
         open_sides(&cases[i], &s);
+        for (size_t f = 0; f < s.plan->fill_count; f++)
+            cleared += s.plan->fill[f].staged;
         for (size_t b = 0; b < s.plan->data_count; b++) {
             const td_stage *stage = s.plan->stage ? s.plan->stage[2 * b] : NULL;
             uint64_t batches = 1;
@@ -287,6 +299,7 @@ static void cases_have_batches_and_rests(void **state)
     assert_true(reversed >= 3);
     assert_true(copied >= 8);
     assert_true(tight >= 1);
+    assert_true(cleared >= 8);
 }
 
 int main(void)
