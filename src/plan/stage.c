@@ -433,7 +433,7 @@ static td_status make_clearing(td_plan *plan, size_t b, const td_kernels *k, td_
 {
     td_fill *fill = plan->memory_dtype.bits != 8 * plan->memory_dtype.bytes ? zero_fill(plan, b) : NULL;
     td_status status = fill ? make_stage(plan, &plan->data[b], k, false, true, out) : TD_OK;
-    if (!*out)
+    if (!fill || !*out)
         return status;
     fill->staged = (*out)->code.bytes % (plan->beats * plan->geometry.word_bytes) == 0;
     if (!fill->staged) {
