@@ -129,20 +129,19 @@ static void find_source(const td_shuffle *s, size_t units, bytes *b)
     }
 }
 
-/* False where there are too many, or they are too far apart to count from the first. */
+/* False where there are too many. */
 static bool list_bytes(const td_shuffle *s, size_t units, bytes *b)
 {
     places all = {.room = TD_SHUFFLE_BYTES / s->size, .dst = b->dst, .src = b->src};
     if (!add_places(s, units, &all))
         return false;
-    find_source(s, units, b);
     b->count = all.count * s->size;
     for (size_t e = all.count; s->size != 1 && e-- > 0;) /* from the last on, so that none is overwritten unread */
         for (ptrdiff_t i = s->size; i-- > 0;) {
             b->dst[e * s->size + (size_t)i] = b->dst[e] + i;
             b->src[e * s->size + (size_t)i] = b->src[e] + i;
         }
-    return b->src_end - b->src_begin <= FAR_BYTES;
+    return true;
 }
 
 /* Bytes of one output in the order of the source: where each comes from, and below that its place in the output. */
@@ -220,15 +219,18 @@ static bool list_terms(td_shuffle *s, const bytes *b, size_t first, size_t end, 
     return true;
 }
 
-/* The units of a list, more of them where their bytes do not fill a window. */
+/* The units of a list, more of them where their bytes do not fill a window; none that are too far apart to count from
+ * the first. */
 static bool list_units(td_shuffle *s, bytes *b, unsigned vector)
 {
-    for (size_t units = units_at_once(s, vector); units && units <= s->loop[s->unit].extent; units *= 2) {
-        if (!list_bytes(s, units, b))
+    for (size_t units = units_at_once(s, vector);
+         units && units <= s->loop[s->unit].extent && units * s->elems * s->size <= TD_SHUFFLE_BYTES; units *= 2) {
+        find_source(s, units, b);
+        if (b->src_end - b->src_begin > FAR_BYTES)
             return false;
         s->at_once = (uint16_t)units;
         if (b->src_end - b->src_begin >= (ptrdiff_t)vector)
-            return true;
+            return list_bytes(s, units, b);
     }
     return false;
 }
@@ -400,14 +402,17 @@ bool td_shuffle_by_places(td_shuffle *s)
     s->lines = s->whole = false;
     const size_t dst = places_at_once(s->loop[s->unit].dst), src = places_at_once(s->loop[s->unit].src);
     s->at_once = (uint16_t)(dst < src ? dst : src);
+    s->outputs = s->terms = 0;
     return td_shuffle_list_unit(s);
 }
 
 td_shuffle *td_shuffle_copy(const td_shuffle *s)
 {
-    td_shuffle *copy = aligned_alloc(64, sizeof *copy);
+    /* As far as it is used: the terms are most of its bytes. */
+    const size_t used = offsetof(td_shuffle, pick) + s->terms * sizeof s->pick[0];
+    td_shuffle *copy = aligned_alloc(64, (used + 63) / 64 * 64);
     if (copy)
-        *copy = *s;
+        memcpy(copy, s, used);
     return copy;
 }
 

@@ -20,6 +20,9 @@ void td_expr_print(const td_expr *expr, const td_pattern *pattern, td_text *out)
 /* No axis and no `index` in it. */
 bool td_expr_is_constant(const td_expr *expr);
 
+/* Whether it names `index`; not where there is no expression. */
+bool td_expr_names_index(const td_expr *expr);
+
 /* The pattern axes that it names, a bit for each; none where there is no expression. */
 uint64_t td_expr_axes(const td_expr *expr);
 
@@ -28,6 +31,9 @@ uint64_t td_expr_axes(const td_expr *expr);
 typedef struct td_expr_scope {
     const uint64_t *size; /* per pattern axis */
     const td_shape *shape;
+    /* For td_expr_affine alone, of a rectangle of the axes: */
+    const uint64_t *start; /* where each begins; NULL: at 0 */
+    const uint64_t *index; /* the least and the greatest; NULL: not known */
 } td_expr_scope;
 
 /* constant + sum of factor[axis] * axis + index_factor * index */
@@ -37,7 +43,8 @@ typedef struct td_affine {
     int64_t factor[TD_MAX_AXES];
 } td_affine;
 
-/* True when the expression is affine over axes of more than one element; its strides are then in *out. */
+/* True when the expression is affine over axes of more than one element; its strides are then in *out. Minima, maxima,
+ * quotients and remainders are, where one side, or one quotient, holds for all elements. */
 bool td_expr_affine(const td_expr *expr, const td_expr_scope *scope, td_affine *out);
 
 /* True when it only moves and XORs bits of axes and of `index`, whose sizes are powers of two, and no value fails: the

@@ -142,6 +142,14 @@ uint64_t td_expr_axes(const td_expr *expr)
     return axes;
 }
 
+bool td_expr_names_index(const td_expr *expr)
+{
+    bool named = false;
+    for (int i = 0; expr && i < expr->count; i++)
+        named |= expr->node[i].op == INDEX;
+    return named;
+}
+
 bool td_expr_is_constant(const td_expr *expr)
 {
     for (int i = 0; i < expr->count; i++)
@@ -184,28 +192,47 @@ typedef struct range {
     int64_t low, high;
 } range;
 
-/* Adds what a factor gives over an axis. */
-static bool extend(range *r, int64_t factor, uint64_t size)
+/* Adds what a factor gives over an axis, whose steps are `first` to `last`. */
+static bool extend(range *r, int64_t factor, uint64_t first, uint64_t last)
 {
-    int64_t reach = 0;
-    if (size > INT64_MAX || __builtin_mul_overflow(factor, (int64_t)size - 1, &reach))
+    int64_t one = 0, other = 0;
+    if (last > INT64_MAX || __builtin_mul_overflow(factor, (int64_t)first, &one) ||
+        __builtin_mul_overflow(factor, (int64_t)last, &other))
         return false;
-    return !(factor < 0 ? __builtin_add_overflow(r->low, reach, &r->low)
-                        : __builtin_add_overflow(r->high, reach, &r->high));
+    return !__builtin_add_overflow(r->low, factor < 0 ? other : one, &r->low) &&
+           !__builtin_add_overflow(r->high, factor < 0 ? one : other, &r->high);
 }
 
-/* False where it is not known: of `index`, and of what does not fit. */
+/* False where it is not known, as it may be of `index`, and of what does not fit. */
 static bool find_range(const td_affine *a, const td_expr_scope *scope, range *out)
 {
     *out = (range){a->constant, a->constant};
-    bool known = !a->index_factor;
-    for (int i = 0; i < TD_MAX_AXES && known; i++)
-        known = !a->factor[i] || extend(out, a->factor[i], scope->size[i]);
+    bool known = !a->index_factor || (scope->index && extend(out, a->index_factor, scope->index[0], scope->index[1]));
+    for (int i = 0; i < TD_MAX_AXES && known; i++) {
+        const uint64_t first = a->factor[i] && scope->start ? scope->start[i] : 0;
+        known = !a->factor[i] || extend(out, a->factor[i], first, first + scope->size[i] - 1);
+    }
     return known;
 }
 
+/* A shift to the right, and a mask of low bits, of what is not negative, are a division and its remainder. */
+static op divide(op which, range *r)
+{
+    if (r->low != r->high)
+        return which;
+    if (which == SHR && r->low >= 0 && r->low <= 62) {
+        r->low = r->high = (int64_t)1 << r->low;
+        return DIV;
+    }
+    if (which == AND && r->low >= 0 && r->low < INT64_MAX && (r->low & (r->low + 1)) == 0) {
+        r->low = ++r->high;
+        return MOD;
+    }
+    return which;
+}
+
 /* Operators that do nothing, or always the same, over the ranges of their sides: min(32, dim(0) - 32*k) where
- * dim(0) is a multiple of 32. */
+ * dim(0) is a multiple of 32; (index + 100) % 4096 from index 3996 to the end. */
 static bool settle(op which, const td_affine *left, const td_affine *right, const td_expr_scope *scope, td_affine *out)
 {
     range l, r;
@@ -216,10 +243,14 @@ static bool settle(op which, const td_affine *left, const td_affine *right, cons
         *out = left_low == (which == MIN) ? *left : *right;
         return true;
     }
-    if ((which != DIV && which != MOD) || l.low < 0 || l.high >= r.low)
+    which = divide(which, &r);
+    if ((which != DIV && which != MOD) || l.low < 0 || r.low <= 0)
         return false;
-    *out = which == MOD ? *left : (td_affine){0};
-    return true;
+    const int64_t quotient = l.high < r.low ? 0 : l.low / r.low;
+    if (l.high >= r.low && (r.low != r.high || l.high / r.low != quotient))
+        return false;
+    *out = which == MOD ? *left : (td_affine){.constant = quotient};
+    return which == DIV || !__builtin_sub_overflow(left->constant, quotient * r.low, &out->constant);
 }
 
 static bool affine_node(const td_expr *expr, int at, const td_expr_scope *scope, td_affine *out)
@@ -233,6 +264,8 @@ static bool affine_node(const td_expr *expr, int at, const td_expr_scope *scope,
         return true;
     case AXIS:
         out->factor[n->value] = scope->size[n->value] > 1;
+        if (scope->size[n->value] == 1 && scope->start)
+            out->constant = (int64_t)scope->start[n->value];
         return true;
     case INDEX:
         out->index_factor = 1;

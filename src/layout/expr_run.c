@@ -280,6 +280,17 @@ static bool apply_constant(const step *s, const step *left, const step *right, s
     }
 }
 
+/* Values that a product of 32 bits by 32 has. */
+static bool is_short(const step *s)
+{
+    return s->low >= 0 && s->high <= UINT32_MAX;
+}
+
+static bool multiply_short(size_t count, int64_t *restrict out, const int64_t *restrict right)
+{
+    EACH((int64_t)((uint64_t)(uint32_t)a * (uint32_t)right[i]));
+}
+
 static bool apply_safe(op which, size_t count, int64_t *restrict out, const int64_t *restrict right)
 {
     switch (which) {
@@ -343,6 +354,8 @@ static bool run_step(const td_expr_code *code, int at, const td_expr_points *poi
     int64_t right[TD_EXPR_RUN];
     if (b && !run_step(code, s->b, points, right))
         return false;
+    if (s->safe && s->op == MUL && is_short(&code->step[s->a]) && is_short(b))
+        return multiply_short(points->count, out, right);
     for (size_t i = 0; !b && i < points->count; i++) /* of a sign, which has no right side */
         right[i] = 0;
     return s->safe ? apply_safe(s->op, points->count, out, right) : apply_checked(s->op, points->count, out, right);

@@ -1,11 +1,13 @@
 /* Finds the few rectangles of the axes in which words have strides, where they have none over all: a ring buffer, as
  * (index + n) % m, has two, and three or four where `index` runs over two axes. As in address_digits.c nothing is read
- * from the expression: lines along the axes show where a stride breaks, the rectangle is cut there, and in the end
- * every word is held against what was found. Called by address_digits.c, where digits alone would need a table. */
+ * from the expression: lines along the axes show where a stride breaks, and the rectangle is cut there. In the end the
+ * expressions prove to be affine in every rectangle, or else every word is held against what was found. Called by
+ * address_digits.c, where digits alone would need a table. */
 #include "base/random.h"
 #include "plan/places.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_PIECES 8 /* every one is a box or more, and all of them are tried for every row of words */
 #define LINES 4       /* along each axis of a rectangle */
@@ -174,6 +176,98 @@ static void cut(search *s, const td_region *region)
         s->piece[s->count++] = p;
 }
 
+/* -- by the expressions -- */
+
+/* The strides of an expression are those of the piece: what the piece has at its first word is right anyway. */
+static bool has_strides(const search *s, const td_words_piece *p, const td_affine *of, const int64_t *stride)
+{
+    bool same = true;
+    for (int a = 0; a < s->bound->axis_count && same; a++) {
+        const td_bound_axis *axis = &s->bound->axis[a];
+        if (!moves(s, &p->at, a))
+            continue;
+        const int64_t own = axis->pattern_axis >= 0 ? of->factor[axis->pattern_axis] : 0,
+                      by_index =
+                          axis->role == TD_ROLE_WORD ? td_wrap_mul(of->index_factor, (int64_t)axis->role_stride) : 0;
+        same = stride[a] == td_wrap_add(own, by_index);
+    }
+    return same;
+}
+
+/* Without an expression banks are numbered by their axes. */
+static bool has_bank_axes(const search *s, const td_words_piece *p)
+{
+    bool same = true;
+    for (int a = 0; a < s->bound->axis_count && same; a++) {
+        const td_bound_axis *axis = &s->bound->axis[a];
+        if (moves(s, &p->at, a))
+            same = p->bank_stride[a] == (axis->role == TD_ROLE_BANK ? (int64_t)axis->role_stride : 0);
+    }
+    return same;
+}
+
+/* Over the piece alone the expressions are affine, as each minimum has one side there and each quotient one value: no
+ * word of it has to be looked at. */
+static bool is_affine(const search *s, const td_words_piece *p)
+{
+    const td_layout *layout = s->bound->layout;
+    uint64_t size[TD_MAX_AXES], start[TD_MAX_AXES] = {0}, index[2] = {0, 0};
+    const td_expr_scope scope = {.size = size, .shape = &s->bound->shape, .start = start, .index = index};
+    td_affine address = {.index_factor = (int64_t)layout->beats}, bank;
+    if (s->words->unit != 1 || layout->flat)
+        return false;
+    memcpy(size, s->bound->size, sizeof size);
+    for (int a = 0; a < s->bound->axis_count; a++) {
+        const td_bound_axis *axis = &s->bound->axis[a];
+        if (!axis->placed)
+            continue;
+        if (axis->pattern_axis >= 0) {
+            size[axis->pattern_axis] = p->at.extent[a];
+            start[axis->pattern_axis] = p->at.start[a];
+        }
+        if (axis->role == TD_ROLE_WORD) {
+            index[0] += p->at.start[a] * axis->role_stride;
+            index[1] += (p->at.start[a] + p->at.extent[a] - 1) * axis->role_stride;
+        }
+    }
+    return (!layout->address || td_expr_affine(layout->address, &scope, &address)) &&
+           has_strides(s, p, &address, p->address_stride) &&
+           (layout->bank ? td_expr_affine(layout->bank, &scope, &bank) && has_strides(s, p, &bank, p->bank_stride)
+                         : has_bank_axes(s, p));
+}
+
+/* From the first step of each axis to the last; false where that does not fit. */
+static bool find_range(const search *s, const td_words_piece *p, int64_t first, const int64_t *stride, int64_t *low,
+                       int64_t *high)
+{
+    int64_t least = first, most = first;
+    bool bad = false;
+    for (int a = 0; a < s->bound->axis_count; a++) {
+        int64_t one = 0, other = 0;
+        if (!moves(s, &p->at, a))
+            continue;
+        bad |= __builtin_mul_overflow(stride[a], (int64_t)p->at.start[a], &one);
+        bad |= __builtin_mul_overflow(stride[a], (int64_t)(p->at.start[a] + p->at.extent[a] - 1), &other);
+        bad |= __builtin_add_overflow(least, one < other ? one : other, &least);
+        bad |= __builtin_add_overflow(most, one < other ? other : one, &most);
+    }
+    *low = least < *low ? least : *low;
+    *high = most > *high ? most : *high;
+    return !bad;
+}
+
+static bool is_proved(const search *s, td_places_part *all)
+{
+    bool proved = true;
+    *all = (td_places_part){.low = INT64_MAX, .high = INT64_MIN, .low_bank = INT64_MAX, .high_bank = INT64_MIN};
+    for (size_t i = 0; i < s->count && proved; i++) {
+        const td_words_piece *p = &s->piece[i];
+        proved = is_affine(s, p) && find_range(s, p, p->address, p->address_stride, &all->low, &all->high) &&
+                 find_range(s, p, p->bank, p->bank_stride, &all->low_bank, &all->high_bank);
+    }
+    return proved;
+}
+
 /* -- every word -- */
 
 static const td_words_piece *piece_of(const search *s, const uint64_t *at)
@@ -277,7 +371,7 @@ td_status td_places_pieces(const td_places *places, const td_bound *bound, td_wo
     cut(s, &whole);
     td_status status = TD_OK;
     if (!s->failed) {
-        status = td_places_all(places, holds, s, &all);
+        status = is_proved(s, &all) ? TD_OK : td_places_all(places, holds, s, &all);
         if (!status && !all.stopped)
             status = keep(s, &all, td_places_inside(&all, plan), words);
     }

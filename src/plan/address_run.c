@@ -20,6 +20,7 @@ struct td_places {
     const td_bound *bound;
     const td_words *words;
     td_expr_code *address, *bank; /* NULL: the default */
+    bool index;                   /* they name it */
     int leaves;
     size_t run; /* points that fit in the scratch of a run */
     leaf leaf[TD_MAX_AXES];
@@ -43,6 +44,7 @@ td_status td_places_create(const td_bound *bound, const td_words *words, td_plac
     if (!status && layout->bank)
         status = td_expr_prepare(layout->bank, &scope, indices, &p->bank);
     const uint64_t named = td_expr_axes(layout->address) | td_expr_axes(layout->bank);
+    p->index = !layout->address || td_expr_names_index(layout->address) || td_expr_names_index(layout->bank);
     for (int a = 0; a < bound->axis_count; a++) {
         const td_bound_axis *axis = &bound->axis[a];
         if (axis->placed && axis->pattern_axis >= 0 && named >> axis->pattern_axis & 1)
@@ -127,7 +129,8 @@ bool td_places_run(const td_places *p, uint64_t number, size_t count, int64_t *a
 {
     int64_t scratch[SCRATCH_POINTS];
     const uint64_t words = p->bound->count[TD_ROLE_WORD];
-    td_fill_digit(number, 1, words, count, scratch);
+    if (p->index)
+        td_fill_digit(number, 1, words, count, scratch);
     for (int i = 0; i < p->leaves; i++)
         td_fill_digit(number, p->leaf[i].stride, p->leaf[i].size, count, scratch + (size_t)(i + 1) * p->run);
     if (!p->bank)
@@ -159,31 +162,29 @@ typedef struct all_words {
     td_places_part part[TD_POOL_PARTS];
 } all_words;
 
-static void widen(td_places_part *part, const int64_t *address, const int64_t *bank, size_t count)
+static void widen(const int64_t *value, size_t count, int64_t *least, int64_t *greatest)
 {
-    int64_t low = address[0], high = address[0], low_bank = bank[0], high_bank = bank[0];
+    int64_t low = value[0], high = value[0];
     for (size_t i = 1; i < count; i++) {
-        low = address[i] < low ? address[i] : low;
-        high = address[i] > high ? address[i] : high;
-        low_bank = bank[i] < low_bank ? bank[i] : low_bank;
-        high_bank = bank[i] > high_bank ? bank[i] : high_bank;
+        low = value[i] < low ? value[i] : low;
+        high = value[i] > high ? value[i] : high;
     }
-    part->low = low < part->low ? low : part->low;
-    part->high = high > part->high ? high : part->high;
-    part->low_bank = low_bank < part->low_bank ? low_bank : part->low_bank;
-    part->high_bank = high_bank > part->high_bank ? high_bank : part->high_bank;
+    *least = low < *least ? low : *least;
+    *greatest = high > *greatest ? high : *greatest;
 }
 
 static void run_part(const all_words *all, td_places_part *part, uint64_t number, uint64_t end)
 {
     const size_t most = all->places->run;
+    const bool one_bank = !all->places->bank && all->places->bound->count[TD_ROLE_BANK] == 1;
     int64_t address[TD_EXPR_RUN], bank[TD_EXPR_RUN];
     *part = (td_places_part){.low = INT64_MAX, .high = INT64_MIN, .low_bank = INT64_MAX, .high_bank = INT64_MIN};
     for (; number < end && !part->stopped; number += most) {
         const size_t count = end - number < most ? (size_t)(end - number) : most;
         part->stopped = part->failed = !td_places_run(all->places, number, count, address, bank);
         if (!part->failed) {
-            widen(part, address, bank, count);
+            widen(address, count, &part->low, &part->high);
+            widen(bank, one_bank ? 1 : count, &part->low_bank, &part->high_bank);
             part->stopped = !all->sink(all->context, number, count, address, bank);
         }
         if (part->stopped)

@@ -106,8 +106,8 @@ td_status td_word_fail_alias(const td_bound *bound, const uint64_t *a, const uin
 /* -- by strides -- */
 
 /* The least or greatest value of start + sum of stride * step over a region, and where it is taken. */
-static bool extreme(const td_bound *bound, const td_region *region, int64_t start, const int64_t *stride, bool greatest,
-                    uint64_t *at, int64_t *out)
+bool td_words_extreme(const td_bound *bound, const td_region *region, int64_t start, const int64_t *stride,
+                      bool greatest, uint64_t *at, int64_t *out)
 {
     int64_t sum = start;
     for (int a = 0; a < bound->axis_count; a++) {
@@ -120,20 +120,19 @@ static bool extreme(const td_bound *bound, const td_region *region, int64_t star
     return true;
 }
 
-static td_status range_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
-                                  const td_region *region)
+td_status td_words_range(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *region)
 {
     const td_geometry *g = &plan->geometry;
     uint64_t at[TD_MAX_BOUND];
     for (int greatest = 0; greatest < 2; greatest++) {
         int64_t address = 0, bank = 0, end = 0;
-        if (!extreme(bound, region, words->address, words->address_stride, greatest, at, &address) ||
+        if (!td_words_extreme(bound, region, words->address, words->address_stride, greatest, at, &address) ||
             __builtin_add_overflow(address, (int64_t)region->beats, &end))
             return td_fail(TD_OVERFLOW, "the addresses of \"%s\" do not fit in 63 bits; use smaller factors",
                            bound->layout->pattern.text);
         if (address < 0 || (uint64_t)end > g->depth_words)
             return td_word_fail_address(bound, words, plan, at, address, region->beats);
-        if (!extreme(bound, region, words->bank, words->bank_stride, greatest, at, &bank))
+        if (!td_words_extreme(bound, region, words->bank, words->bank_stride, greatest, at, &bank))
             return td_fail(TD_OVERFLOW, "the banks of \"%s\" do not fit in 63 bits; use smaller factors",
                            bound->layout->pattern.text);
         if (bank < 0 || (uint64_t)bank >= g->banks)
@@ -153,14 +152,12 @@ typedef struct search {
     long budget;
 } search;
 
-typedef enum verdict { APART, TOGETHER, UNDECIDED } verdict;
-
-static verdict look(search *s, int i, int64_t sum, bool moved)
+static td_apart look(search *s, int i, int64_t sum, bool moved)
 {
     if (i == s->count)
-        return moved && sum <= s->near && sum >= -s->near ? TOGETHER : APART;
+        return moved && sum <= s->near && sum >= -s->near ? TD_TOGETHER : TD_APART;
     if (--s->budget < 0)
-        return UNDECIDED;
+        return TD_UNDECIDED;
     /* |sum + stride * d| must not pass what is left to reach; before the first move only one sign is worth trying. */
     const int64_t room = s->reach[i + 1] + s->near, stride = s->stride[i];
     int64_t low = moved ? -s->most[i] : 0, high = s->most[i];
@@ -174,11 +171,11 @@ static verdict look(search *s, int i, int64_t sum, bool moved)
         if (next > room || next < -room)
             continue;
         s->found[i] = d;
-        verdict v = look(s, i + 1, next, moved || d);
-        if (v != APART)
+        td_apart v = look(s, i + 1, next, moved || d);
+        if (v != TD_APART)
             return v;
     }
-    return APART;
+    return TD_APART;
 }
 
 /* Longest stride first, with what each can reach; false where the search's sums might not fit. */
@@ -202,9 +199,9 @@ static bool sort_axes(search *s)
     return sum < INT64_MAX / 4;
 }
 
-/* UNDECIDED where the numbers are too large, which regions inside a memory are not: depth < 2^41, banks < 2^16. */
-static verdict apart_by_strides(const td_bound *bound, const td_words *words, const td_plan *plan,
-                                const td_region *region, uint64_t *first, uint64_t *second)
+/* TD_UNDECIDED where the numbers are too large, which regions inside a memory are not: depth < 2^41, banks < 2^16. */
+td_apart td_words_apart(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *region,
+                        uint64_t *first, uint64_t *second)
 {
     search s = {.near = (int64_t)plan->beats - 1, .budget = 2000000};
     const int64_t bank_worth = (int64_t)(plan->geometry.depth_words + plan->beats);
@@ -216,16 +213,16 @@ static verdict apart_by_strides(const td_bound *bound, const td_words *words, co
         int64_t stride = 0;
         if (__builtin_mul_overflow(words->bank_stride[a], bank_worth, &stride) ||
             __builtin_add_overflow(stride, words->address_stride[a], &stride) || stride == INT64_MIN)
-            return UNDECIDED;
+            return TD_UNDECIDED;
         backward[a] = stride < 0;
         s.axis[s.count] = a;
         s.stride[s.count] = stride < 0 ? -stride : stride;
         s.most[s.count++] = (int64_t)region->extent[a] - 1;
     }
     if (!sort_axes(&s))
-        return UNDECIDED;
-    verdict v = look(&s, 0, 0, false);
-    for (int i = 0; i < s.count && v == TOGETHER; i++) {
+        return TD_UNDECIDED;
+    td_apart v = look(&s, 0, 0, false);
+    for (int i = 0; i < s.count && v == TD_TOGETHER; i++) {
         const int64_t d = backward[s.axis[i]] ? -s.found[i] : s.found[i];
         if (d > 0)
             first[s.axis[i]] += (uint64_t)d;
@@ -237,7 +234,7 @@ static verdict apart_by_strides(const td_bound *bound, const td_words *words, co
 
 /* Words by digits lie apart when those of the table do, and no step of the strides is short enough to bring two of its
  * words together. Where that is not so, all words are listed. */
-static verdict apart_by_digits(const td_bound *bound, const td_words *words, const td_plan *plan)
+static td_apart apart_by_digits(const td_bound *bound, const td_words *words, const td_plan *plan)
 {
     search s = {.near = (int64_t)plan->beats - 1, .budget = 200000};
     const int64_t bank_worth = (int64_t)(plan->geometry.depth_words + plan->beats);
@@ -256,11 +253,11 @@ static verdict apart_by_digits(const td_bound *bound, const td_words *words, con
                 continue;
             if (s.count == TD_MAX_BOUND || __builtin_mul_overflow(d->bank, bank_worth, &stride) ||
                 __builtin_add_overflow(stride, d->address, &stride) || stride == INT64_MIN)
-                return UNDECIDED;
+                return TD_UNDECIDED;
             s.stride[s.count] = stride < 0 ? -stride : stride;
             s.most[s.count++] = (int64_t)d->size - 1;
         }
-    return sort_axes(&s) && td_table_is_apart(plan) ? look(&s, 0, 0, false) : UNDECIDED;
+    return sort_axes(&s) && td_table_is_apart(plan) ? look(&s, 0, 0, false) : TD_UNDECIDED;
 }
 
 #define BANK_BIT 44 /* above every address: depth < 2^41 */
@@ -301,50 +298,6 @@ static bool apart_by_bits(const td_bound *bound, const td_words *words, const td
     return td_table_is_apart(plan);
 }
 
-/* The places of two pieces, of which every word lies inside the memories, are in different ranges. */
-static bool pieces_apart(const td_bound *bound, const td_words *one, const td_region *of, const td_words *two,
-                         const td_region *other, uint64_t beats)
-{
-    uint64_t at[TD_MAX_BOUND];
-    int64_t low[2] = {0}, high[2] = {0};
-    return extreme(bound, of, one->address, one->address_stride, false, at, &low[0]) &&
-           extreme(bound, of, one->address, one->address_stride, true, at, &high[0]) &&
-           extreme(bound, other, two->address, two->address_stride, false, at, &low[1]) &&
-           extreme(bound, other, two->address, two->address_stride, true, at, &high[1]) &&
-           (high[0] + (int64_t)beats <= low[1] || high[1] + (int64_t)beats <= low[0]);
-}
-
-static verdict apart_by_pieces(const td_bound *bound, const td_words *words, const td_plan *plan)
-{
-    uint64_t first[TD_MAX_BOUND], second[TD_MAX_BOUND];
-    for (size_t i = 0; i < words->piece_count; i++) {
-        const td_region *at = &words->piece[i].at;
-        const td_words own = td_words_of_piece(words, &words->piece[i]);
-        if (apart_by_strides(bound, &own, plan, at, first, second) != APART)
-            return UNDECIDED;
-        for (size_t k = 0; k < i; k++) {
-            const td_words other = td_words_of_piece(words, &words->piece[k]);
-            if (!pieces_apart(bound, &own, at, &other, &words->piece[k].at, plan->beats))
-                return UNDECIDED;
-        }
-    }
-    return APART;
-}
-
-static td_status range_by_pieces(const td_bound *bound, const td_words *words, const td_plan *plan,
-                                 const td_regions *written)
-{
-    td_status status = TD_OK;
-    for (size_t r = 0; r < written->count && !words->inside; r++)
-        for (size_t i = 0; i < words->piece_count && !status; i++) {
-            const td_words own = td_words_of_piece(words, &words->piece[i]);
-            td_region part = written->region[r];
-            if (td_region_cut(bound, &words->piece[i].at, &part))
-                status = range_by_strides(bound, &own, plan, &part);
-        }
-    return status;
-}
-
 /* Where the search by strides gives up, the addresses are listed in a table. */
 static td_status apart_by_listing(const td_bound *bound, const td_words *words, const td_plan *plan,
                                   const td_regions *written)
@@ -372,8 +325,9 @@ static bool whole_fits(const td_bound *bound, const td_words *words, td_region *
         whole->start[a] = 0;
         whole->extent[a] = bound->axis[a].size;
     }
-    return words->bank == 0 && extreme(bound, whole, words->address, words->address_stride, false, at, &low) &&
-           extreme(bound, whole, words->address, words->address_stride, true, at, &high) && low > -far && high < far;
+    return words->bank == 0 && td_words_extreme(bound, whole, words->address, words->address_stride, false, at, &low) &&
+           td_words_extreme(bound, whole, words->address, words->address_stride, true, at, &high) && low > -far &&
+           high < far;
 }
 
 static td_status check_flat(const td_bound *bound, const td_words *words, const td_plan *plan,
@@ -414,15 +368,15 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     if (words->by_digits) {
         status = td_table_check_range(bound, words, plan, written);
         if (status || bound->layout->alias_last || (words->inside && apart_by_bits(bound, words, plan)) ||
-            apart_by_digits(bound, words, plan) == APART)
+            apart_by_digits(bound, words, plan) == TD_APART)
             return status;
         return apart_by_listing(bound, words, plan, written);
     }
     if (words->piece) {
-        status = range_by_pieces(bound, words, plan, written);
-        if (status || bound->layout->alias_last)
+        status = words->inside ? TD_OK : td_pieces_check_range(bound, words, plan, written);
+        if (status || bound->layout->alias_last || td_pieces_apart(bound, words, plan, written) == TD_APART)
             return status;
-        return apart_by_pieces(bound, words, plan) == APART ? TD_OK : apart_by_listing(bound, words, plan, written);
+        return apart_by_listing(bound, words, plan, written);
     }
     if (!words->by_strides) {
         status = td_table_check_range(bound, words, plan, written);
@@ -432,20 +386,20 @@ td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *
     }
     td_region whole;
     for (size_t r = 0; r < count && !status; r++)
-        status = range_by_strides(bound, words, plan, &regions[r]);
+        status = td_words_range(bound, words, plan, &regions[r]);
     if (status)
         return status;
     if (plan->last)
         return TD_OK; /* its words are apart */
     uint64_t first[TD_MAX_BOUND], second[TD_MAX_BOUND];
-    verdict v = UNDECIDED;
+    td_apart v = TD_UNDECIDED;
     if (count == 1)
-        v = apart_by_strides(bound, words, plan, &regions[0], first, second);
+        v = td_words_apart(bound, words, plan, &regions[0], first, second);
     else if (whole_fits(bound, words, &whole))
-        v = apart_by_strides(bound, words, plan, &whole, first, second);
-    if (v == UNDECIDED || (v == TOGETHER && count > 1)) /* perhaps only in words that no load writes */
+        v = td_words_apart(bound, words, plan, &whole, first, second);
+    if (v == TD_UNDECIDED || (v == TD_TOGETHER && count > 1)) /* perhaps only in words that no load writes */
         return apart_by_listing(bound, words, plan, written);
-    if (v == APART)
+    if (v == TD_APART)
         return TD_OK;
     int64_t address = 0, bank = 0, other = 0;
     uint64_t one = 0, two = 0;

@@ -76,6 +76,20 @@ td_status td_table_check_apart(const td_bound *bound, const td_words *words, con
 /* No two entries name one place, whatever words they are of. */
 bool td_table_is_apart(const td_plan *plan);
 
+/* check_pieces.c: the words of words->piece. The range is asked for where some words that no load writes lie outside;
+ * UNDECIDED may be either. */
+typedef enum td_apart { TD_APART, TD_TOGETHER, TD_UNDECIDED } td_apart;
+td_status td_pieces_check_range(const td_bound *bound, const td_words *words, const td_plan *plan,
+                                const td_regions *written);
+td_apart td_pieces_apart(const td_bound *bound, const td_words *words, const td_plan *plan, const td_regions *written);
+
+/* check_words.c: of words that have strides in a region. Two of them that are together are given by their steps. */
+bool td_words_extreme(const td_bound *bound, const td_region *region, int64_t start, const int64_t *stride,
+                      bool greatest, uint64_t *at, int64_t *out);
+td_status td_words_range(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *region);
+td_apart td_words_apart(const td_bound *bound, const td_words *words, const td_plan *plan, const td_region *region,
+                        uint64_t *first, uint64_t *second);
+
 /* check_words.c: the steps of a word on every axis, and the three refusals. */
 void td_word_coordinates(const td_bound *bound, const td_words *words, uint64_t number, uint64_t *at);
 td_status td_word_fail_address(const td_bound *bound, const td_words *words, const td_plan *plan, const uint64_t *at,

@@ -122,6 +122,66 @@ static void which_expressions_are_affine(void **state)
     }
 }
 
+/* In rectangles r .. r + rows, c .. c + columns: what has two sides, or several quotients, over all elements may have
+ * one there. */
+static const struct {
+    const char *address;
+    uint64_t r, rows, c, columns;
+    bool affine;
+} rectangles[] = {
+    {"min(16, 78 - r)*r", 0, 63, 0, 16, true},
+    {"min(16, 78 - r)*r", 63, 1, 0, 16, true},
+    {"min(16, 78 - r)*r", 0, 64, 0, 16, false},
+    {"r*16 + (c + 5) % 16", 0, 64, 0, 11, true},
+    {"r*16 + (c + 5) % 16", 3, 40, 11, 5, true},
+    {"r*16 + (c + 5) % 16", 3, 40, 10, 5, false},
+    {"(r*16 + c + 5) % 300 + c", 3, 15, 2, 14, true},
+    {"(r*16 + c + 5) % 300 + c", 38, 10, 2, 4, true},
+    {"(r*16 + c + 5) % 300 + c", 3, 17, 2, 14, false},
+    {"(r + 3) / 7 * 4 + c", 4, 7, 0, 16, true},
+    {"(r + 3) / 7 * 4 + c", 4, 8, 0, 16, false},
+    {"(r + 3 >> 3) + c", 5, 8, 1, 3, true},
+    {"(r + 3 >> 3) + c", 5, 9, 1, 3, false},
+    {"(r + 3 & 7) + c", 5, 8, 1, 3, true},
+    {"(r + 3 & 7) + c", 5, 9, 1, 3, false},
+    {"(r + 3 & 6) + c", 5, 8, 1, 3, false},
+    {"(index + 100) % 1024", 0, 57, 0, 12, true},
+    {"(index + 100) % 1024", 58, 6, 0, 16, true},
+    {"(index + 100) % 1024", 57, 7, 0, 16, false},
+    {"r*r + c", 17, 1, 0, 16, true},
+    {"r*(c + 2)", 17, 20, 7, 1, true},
+    {"r*(c + 2)", 17, 20, 7, 2, false},
+};
+
+static void which_expressions_are_affine_in_rectangles(void **state)
+{
+    (void)state;
+    const td_shape shape = TD_SHAPE(R_SIZE, C_SIZE);
+    const uint64_t whole[TD_MAX_AXES] = {R_SIZE, C_SIZE};
+    const td_expr_scope all = {.size = whole, .shape = &shape};
+    for (size_t i = 0; i < sizeof rectangles / sizeof *rectangles; i++) {
+        const uint64_t r = rectangles[i].r, rows = rectangles[i].rows, c = rectangles[i].c,
+                       columns = rectangles[i].columns;
+        const uint64_t size[TD_MAX_AXES] = {rows, columns}, start[TD_MAX_AXES] = {r, c},
+                       index[2] = {r * C_SIZE + c, (r + rows - 1) * C_SIZE + c + columns - 1};
+        const td_expr_scope scope = {.size = size, .shape = &shape, .start = start, .index = index};
+        td_layout *l = NULL;
+        td_affine a = {0};
+        ASSERT_OK(td_layout_create("r c -> (r c) 1", "", rectangles[i].address, &l));
+        const bool affine = td_expr_affine(l->address, &scope, &a);
+        bool right = affine == rectangles[i].affine;
+        for (uint64_t n = index[0]; n <= index[1] && affine; n++)
+            right &= n % C_SIZE < c || n % C_SIZE >= c + columns ||
+                     value_at(l, &all, (int64_t)n) == a.constant + a.index_factor * (int64_t)n +
+                                                          a.factor[0] * (int64_t)(n / C_SIZE) +
+                                                          a.factor[1] * (int64_t)(n % C_SIZE);
+        if (!right)
+            fail_msg("%s from %d %d: %s", rectangles[i].address, (int)r, (int)c,
+                     affine ? "has other values" : "not seen to be affine");
+        td_layout_destroy(&l);
+    }
+}
+
 /* A size that is no power of two has numbers whose XOR is none of its own. */
 static void sizes_are_powers_of_two(void **state)
 {
@@ -181,9 +241,8 @@ static void large_hashed_regions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(which_expressions_are_affine),
-        cmocka_unit_test(which_expressions_move_bits),
-        cmocka_unit_test(sizes_are_powers_of_two),
+        cmocka_unit_test(which_expressions_are_affine), cmocka_unit_test(which_expressions_are_affine_in_rectangles),
+        cmocka_unit_test(which_expressions_move_bits),  cmocka_unit_test(sizes_are_powers_of_two),
         cmocka_unit_test(large_hashed_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -295,6 +295,35 @@ static const struct {
      TD_ALIAS,
      "words r=0 t=1 and r=1 t=0 of \"r (t c) -> (r t) c\" both lie at address 1; use an address that keeps "
      "them apart, or alias=last"},
+    /* rectangles with strides: words of two of them in one place, and one past the end; words past the tensor's end may
+     * lie anywhere */
+    {{"i8", {2, {1001, 4}}, 32, 1024, "r c -> r c", "", "(index + 100) % 1000"},
+     {"i8", {2, {1000, 4}}, 32, 1024, "r c -> r c", "", "(index + 100) % 1000"},
+     TD_ALIAS,
+     "words r=0 and r=1000 of \"r c -> r c\" both lie at address 100; use an address that keeps them apart, or "
+     "alias=last"},
+    {{"i8", {2, {1000, 4}}, 32, 2048, "r c -> r c", "", "(r + 400 >> 9)*500 + (r + 400 & 511)"},
+     {"i8", {2, {1000, 4}}, 32, 2048, "r c -> r c", "", "(r + 400 >> 9)*520 + (r + 400 & 511)"},
+     TD_ALIAS,
+     "words r=100 and r=112 of \"r c -> r c\" both lie at address 500; use an address that keeps them apart, or "
+     "alias=last"},
+    {{"u8",
+      {4, {40, 70, 2, 2}},
+      8,
+      11199,
+      "(kg k0) (c1 c0) h w -> (kg c1 h w k0 c0) ()",
+      "k0=32 c0=64 tail=clip",
+      "32*kg*280 + 64*c1*4*min(32, 40 - 32*kg) + ((h*2 + w)*min(32, 40 - 32*kg) + k0)*min(64, 70 - 64*c1) + c0"},
+     {"u8",
+      {4, {40, 70, 2, 2}},
+      8,
+      11200,
+      "(kg k0) (c1 c0) h w -> (kg c1 h w k0 c0) ()",
+      "k0=32 c0=64 tail=clip",
+      "32*kg*280 + 64*c1*4*min(32, 40 - 32*kg) + ((h*2 + w)*min(32, 40 - 32*kg) + k0)*min(64, 70 - 64*c1) + c0"},
+     TD_RANGE,
+     "address 11199 of word k0=7 kg=1 c0=5 c1=1 h=1 w=1 of \"(kg k0) (c1 c0) h w -> (kg c1 h w k0 c0) 1\" is past the "
+     "memory of 11199 words; use smaller addresses, or a depth of at least 11200"},
     {{"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "", "r / (r - 2)"},
      {"i16", {2, {4, 4}}, 64, 64, "r c -> r c", "", "8*r / 2"},
      TD_ADDRESS,
