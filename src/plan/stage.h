@@ -74,7 +74,8 @@ td_status td_stage_units(td_stage_draft *draft, bool *found);
 
 /* Compiles the places of one unit. `place` has `count` elements by their place in memory, in pieces that are each at
  * bit `memory` of the unit; one with elem_bit 0 begins the next lane. `full` has the bits that a word or a unit has at
- * all, `full_bytes` of them, over and over; NULL where those of no element are cleared. Fails only with TD_NO_MEMORY. */
+ * all, `full_bytes` of them, over and over; NULL where those of no element are cleared. Fails only with
+ * TD_NO_MEMORY. */
 td_status td_word_code_make(const td_piece *place, size_t count, const unsigned char *full, size_t full_bytes,
                             td_word_code *code);
 void td_word_code_free(td_word_code *code);
