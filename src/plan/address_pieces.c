@@ -370,7 +370,7 @@ td_status td_places_pieces(const td_places *places, const td_bound *bound, td_wo
         whole.extent[a] = bound->axis[a].size;
     cut(s, &whole);
     td_status status = TD_OK;
-    if (!s->failed) {
+    if (!s->failed && s->count > 0) {
         status = is_proved(s, &all) ? TD_OK : td_places_all(places, holds, s, &all);
         if (!status && !all.stopped)
             status = keep(s, &all, td_places_inside(&all, plan), words);
