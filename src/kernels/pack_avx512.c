@@ -1,5 +1,5 @@
 /* The packing kernels for AVX-512 where whole vectors pay: one, two and four bits from bytes, and back; cells. Other
- * widths are in pack_vbmi.c; without VBMI they stay with BMI2. */
+ * widths are in pack_vbmi.c; without VBMI they stay with AVX2. */
 #include "kernels/pack.h"
 #include "kernels/pack_stream.h"
 
@@ -54,7 +54,7 @@ TARGET TD_PACK_KERNEL(8, avx512)
             : bits == 2 ? pack_x2(memory, elems, n)
                         : 0;
     if (i < n)
-        pack(memory + i * bits / 8, at, elems + i, n - i, bits, 1);
+        td_pack_x8_avx2(memory + i / 8 * bits, at, elems + i, n - i, bits);
 }
 
 static TARGET size_t unpack_x1(unsigned char *elems, const unsigned char *memory, size_t n, bool sign)
@@ -87,7 +87,7 @@ TARGET TD_UNPACK_KERNEL(8, avx512)
     if (at == 0)
         i = bits == 4 ? unpack_x4(elems, memory, n, sign) : bits == 1 ? unpack_x1(elems, memory, n, sign) : 0;
     if (i < n)
-        unpack(elems + i, memory + i * bits / 8, at, n - i, bits, sign, 1);
+        td_unpack_x8_avx2(elems + i, memory + i / 8 * bits, at, n - i, bits, sign);
 }
 
 /* -- cells: side by side, or as far apart as a longer integer is wide -- */
