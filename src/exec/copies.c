@@ -9,6 +9,8 @@
 #include "kernels/agree.h"
 #include "kernels/equal.h"
 
+#include <string.h>
+
 typedef struct kernels {
     unsigned cpu_flags;
     td_agree_kernels agree;
@@ -77,11 +79,100 @@ typedef struct shared {
     bool differs[TD_POOL_PARTS];
 } shared;
 
+/* Words that a table or banks place come one by one, in windows of a few bytes: these are compared here, a loop in
+ * one go, as a walk and a call of a kernel for each would take several times as long. */
+#define SHORT_WINDOW 8
+
+static bool is_short(const td_link *link)
+{
+    return link->rows == 1 && link->bytes <= SHORT_WINDOW && !link->shifts && link->node_count > 0 &&
+           link->node_count <= TD_WALK_NODES;
+}
+
+/* Inlined for each size of a window, so that the size is a constant of the loop. */
+static inline __attribute__((always_inline)) bool
+steps_agree(const td_run *run, const td_link *link, const td_node *node, td_at at, uint64_t count, const size_t bytes)
+{
+    uint64_t mask = UINT64_MAX, differ = 0;
+    if (link->mask)
+        memcpy(&mask, link->mask, bytes);
+    for (uint64_t i = 0; i < count; i++, at.select += node->select, at.memory += node->memory) {
+        const unsigned char *a = td_ground_at(run->plan, run->bank, at.select),
+                            *b = td_ground_at(run->plan, run->bank, at.select + link->delta_select);
+        uint64_t x = 0, y = 0;
+        memcpy(&x, a + (at.memory >> 3), bytes);
+        memcpy(&y, b + ((at.memory + link->delta_memory) >> 3), bytes);
+        differ |= (x ^ y) & mask;
+    }
+    return differ == 0;
+}
+
+static bool short_steps_agree(const td_run *run, const td_link *link, const td_node *node, td_at at, uint64_t count)
+{
+    switch (link->bytes) {
+    case 1:
+        return steps_agree(run, link, node, at, count, 1);
+    case 2:
+        return steps_agree(run, link, node, at, count, 2);
+    case 4:
+        return steps_agree(run, link, node, at, count, 4);
+    case 8:
+        return steps_agree(run, link, node, at, count, 8);
+    default:
+        return steps_agree(run, link, node, at, count, link->bytes);
+    }
+}
+
+/* Of the loops that are long enough to be worth it the one whose words are closest, or else the longest. */
+#define ENOUGH_STEPS 8
+
+static uint64_t distance(const td_node *node)
+{
+    const int64_t step = node->select ? node->select : node->memory;
+    return step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+}
+
+static size_t choose_inner(const td_link *link)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < link->node_count; i++) {
+        const td_node *a = &link->node[i], *b = &link->node[best];
+        const bool enough = a->extent >= ENOUGH_STEPS && b->extent >= ENOUGH_STEPS;
+        best = (enough ? distance(a) < distance(b) : a->extent > b->extent) ? i : best;
+    }
+    return best;
+}
+
+static bool compare_short(const shared *s, uint64_t first, uint64_t past)
+{
+    td_node node[TD_WALK_NODES];
+    td_link outer = *s->link;
+    const size_t chosen = choose_inner(&outer);
+    const td_node inner = outer.node[chosen];
+    memcpy(node, outer.node, chosen * sizeof *node);
+    memcpy(node + chosen, outer.node + chosen + 1, (outer.node_count - chosen - 1) * sizeof *node);
+    outer.node = node;
+    outer.node_count--;
+    bool same = true;
+    td_walk w;
+    begin_at(&w, &outer, first / inner.extent);
+    for (uint64_t i = first, count; i < past && same; i += count, td_walk_next(&w)) {
+        const uint64_t from = i % inner.extent, left = inner.extent - from;
+        count = left < past - i ? left : past - i;
+        same = short_steps_agree(s->run, s->link, &inner, td_at_step(w.at, &inner, from), count);
+    }
+    return same;
+}
+
 static void compare_parts(void *context, unsigned begin, unsigned end)
 {
     shared *s = context;
     const uint64_t first = s->steps * begin / s->parts, past = s->steps * end / s->parts;
     td_walk w;
+    if (is_short(s->link)) {
+        s->differs[begin] = !compare_short(s, first, past);
+        return;
+    }
     begin_at(&w, s->link, first);
     for (uint64_t i = first; i < past && !s->differs[begin]; i++, td_walk_next(&w))
         s->differs[begin] = !rows_agree(s->kernels, s->run, s->link, w.at);
