@@ -382,10 +382,14 @@ static td_status add_fill(builder *b, const td_region *region, bool pad)
     return TD_OK;
 }
 
-/* Which fills have words that other data boxes do not write into. */
+/* Which fills have words that other data boxes do not write into, and whether no word is in two of them. */
 static void compare_fills(builder *b)
 {
     td_fill *fill = b->plan->fill;
+    b->plan->fills_disjoint = true;
+    for (size_t i = 0; i < b->plan->fill_count; i++)
+        for (size_t k = 0; k < i && b->plan->fills_disjoint; k++)
+            b->plan->fills_disjoint = !share_words(b->bound, &b->filled.region[i], &b->filled.region[k]);
     for (size_t i = 0; i < b->plan->fill_count; i++) {
         fill[i].apart = fill[i].data != TD_NO_BOX;
         for (size_t k = 0; k < b->plan->fill_count && fill[i].apart; k++)

@@ -126,6 +126,7 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
     status = status ? status : td_stages_choose(plan, kernels);
     if (status)
         return status;
+    td_fills_join(plan);
     td_path_find(plan);
     if (plan->last)
         memcpy(plan->path_use[0], plan->last->path_use[0], sizeof plan->path_use[0]);

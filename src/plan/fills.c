@@ -4,6 +4,7 @@
  * lane. */
 #include "kernels/bits.h"
 #include "plan/passes.h"
+#include "plan/walk.h"
 
 #include <stdlib.h>
 
@@ -337,4 +338,74 @@ td_status td_fills_attach(td_plan *plan, const td_kernels *kernels)
             free(f);
     }
     return TD_OK;
+}
+
+/* -- fills that are one run ---------------------------------------------------------------------------------------- */
+
+typedef struct extent {
+    int64_t low, high; /* bits: of the first vector, and of the last */
+    uint64_t vectors;
+} extent;
+
+static void add_extent(const td_plan *plan, const td_box *box, extent *e)
+{
+    const td_node *node = plan->node + box->first_node;
+    const int64_t word_bits = (int64_t)(8 * plan->geometry.word_bytes);
+    int64_t before = 0, behind = 0;
+    uint64_t vectors = 1;
+    for (size_t i = 0; i < box->node_count; i++) {
+        const int64_t way = node[i].memory * (int64_t)(node[i].extent - 1);
+        vectors *= node[i].extent;
+        if (i >= box->selectors)
+            *(way < 0 ? &before : &behind) += way;
+    }
+    td_walk w;
+    for (td_walk_begin(&w, node, box->selectors, td_box_at(box)); w.more; td_walk_next(&w)) {
+        const int64_t at = (int64_t)td_ground_of(plan, w.at.select).word * word_bits + w.at.memory;
+        e->low = at + before < e->low ? at + before : e->low;
+        e->high = at + behind > e->high ? at + behind : e->high;
+    }
+    e->vectors += vectors;
+}
+
+static bool is_done(const td_fill *fill)
+{
+    return fill->moved || fill->staged;
+}
+
+/* Vectors that are all different, and as many as there are places from the first to the last, are one run, in whatever
+ * order a table has them. What some boxes fill themselves is then filled twice, so it must be less than the rest. */
+void td_fills_join(td_plan *plan)
+{
+    const int64_t vector_bits = (int64_t)(plan->beats * plan->geometry.word_bytes * 8);
+    extent all = {INT64_MAX, INT64_MIN, 0}, done = all;
+    size_t first = plan->fill_count, kept = 0;
+    if (!plan->fills_pads || !plan->fills_disjoint || !plan->table.entry || plan->geometry.banks != 1)
+        return;
+    for (size_t i = 0; i < plan->fill_count; i++) {
+        add_extent(plan, &plan->fill[i].box, &all);
+        if (is_done(&plan->fill[i]))
+            add_extent(plan, &plan->fill[i].box, &done);
+        else if (first == plan->fill_count && plan->fill[i].box.node_count)
+            first = i;
+    }
+    if (first == plan->fill_count || 2 * done.vectors > all.vectors ||
+        (uint64_t)(all.high - all.low) / (uint64_t)vector_bits + 1 != all.vectors || (all.high - all.low) % vector_bits)
+        return;
+    td_fill run = plan->fill[first];
+    run.data = TD_NO_BOX;
+    run.pads = run.apart = run.alone = false;
+    for (size_t i = 0; i < plan->fill_count; i++) {
+        run.pads |= plan->fill[i].pads;
+        if (is_done(&plan->fill[i]))
+            plan->fill[kept++] = plan->fill[i];
+    }
+    const int64_t ground = (int64_t)(td_ground_of(plan, 0).word * 8 * plan->geometry.word_bytes);
+    plan->node[run.box.first_node] = (td_node){.extent = all.vectors, .memory = vector_bits};
+    run.box.node_count = 1;
+    run.box.selectors = 0;
+    run.box.select = 0;
+    run.box.memory = all.low - ground;
+    plan->fill[kept++] = run;
+    plan->fill_count = kept;
 }

@@ -228,6 +228,12 @@ td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
  * with TD_NO_MEMORY. */
 td_status td_stages_choose(td_plan *plan, const td_kernels *kernels);
 
+/* -- 14b. fills.c once more: fills that are one run -- */
+
+/* Where all words that a load fills are every word from one to another, those that a table has in another order are
+ * filled as one run. */
+void td_fills_join(td_plan *plan);
+
 /* -- 15. path.c: which way that is, for the counters -- */
 
 /* Gives plan->path_use. */

@@ -124,6 +124,7 @@ typedef struct td_plan {
 
     /* Instead of pads, words and lane_mask, where fills_pads says so: what a load does before the data. */
     bool fills_pads;
+    bool fills_disjoint; /* no word is in two fills */
     td_fill *fill;
     size_t fill_count;
     unsigned char *fill_value; /* beats words: the padding in every lane */

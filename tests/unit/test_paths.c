@@ -462,6 +462,32 @@ static void the_line_says_everything(void **state)
     td_cpu_mask(TD_CPU_ALL);
 }
 
+/* Words by table that are all words from one to another are filled as one run; where one is missing, each by itself. */
+static void fills_are_one_run(void **state)
+{
+    static const struct {
+        const char *address;
+        bool joined;
+    } rows[] = {{"index ^ 1", true}, {"(index ^ 1) + 3", true}, {"(index ^ 1) + index / 58 * 2", false}};
+    const td_shape shape = SHAPE(6, 10);
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        td_layout *layout = NULL;
+        td_plan *plan = NULL;
+        td_plan_request request = {.shape = &shape,
+                                   .geometry = {.width_bits = 64, .depth_words = 256, .banks = 1, .word_bytes = 8}};
+        ASSERT_OK(td_layout_create("r c -> (r c) 1", "", rows[i].address, &layout));
+        ASSERT_OK(td_dtype_parse("i8", &request.tensor_dtype));
+        request.memory_dtype = request.tensor_dtype;
+        request.layout = layout;
+        ASSERT_OK(td_plan_create(&request, &plan));
+        assert_int_equal(plan->fill_count, 1);
+        assert_int_equal(plan->fill[0].box.selectors == 0, rows[i].joined);
+        td_plan_release(&plan);
+        td_layout_destroy(&layout);
+    }
+}
+
 /* Words past the tensor's end, which no load writes, may lie past the memory: they cost no layout its strides. */
 static void a_memory_may_end_with_the_tensor(void **state)
 {
@@ -499,7 +525,7 @@ static void a_memory_may_end_with_the_tensor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_layout_gets_its_kernel),
-                                       cmocka_unit_test(the_line_says_everything),
+                                       cmocka_unit_test(the_line_says_everything), cmocka_unit_test(fills_are_one_run),
                                        cmocka_unit_test(a_memory_may_end_with_the_tensor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
