@@ -175,7 +175,7 @@ static td_status pass_words(td_memory *memory, const td_tensor *tensor, const td
     struct td_transfer *t = memory->transfer;
     td_plan *plan = NULL;
     const td_status status = td_passing_begin(memory);
-    if (status || !td_passing_is_on(memory) || partial || t->count != 1)
+    if (status || !tensor || !layout || !td_passing_is_on(memory) || partial || t->count != 1)
         return status;
     as = td_layout_choose_as(layout, as);
     if (!only_copies(layout, as) || (use != TD_TRANSFER_LOAD && tensor->read_only) ||

@@ -354,7 +354,7 @@ static bool run_step(const td_expr_code *code, int at, const td_expr_points *poi
     int64_t right[TD_EXPR_RUN];
     if (b && !run_step(code, s->b, points, right))
         return false;
-    if (s->safe && s->op == MUL && is_short(&code->step[s->a]) && is_short(b))
+    if (b && s->safe && s->op == MUL && is_short(&code->step[s->a]) && is_short(b))
         return multiply_short(points->count, out, right);
     for (size_t i = 0; !b && i < points->count; i++) /* of a sign, which has no right side */
         right[i] = 0;
