@@ -49,9 +49,11 @@ static void fetch(const job *j, int64_t memory, unsigned char *elems, uint64_t c
         r->get(elems, j->ground + memory / 8, r->row.memory / 8, count, dtype.bits, sign);
     else if (r->way == TD_ROWS_PACKED)
         r->unpack(elems, j->ground + (memory >> 3), (unsigned)(memory & 7), count, dtype.bits, sign);
-    else
+    else {
+        const uint64_t top = sign ? (uint64_t)1 << (dtype.bits - 1) : 0;
         for (uint64_t i = 0; i < count; i++, elems += dtype.bytes, memory += r->row.memory)
-            td_put_elem(elems, dtype.bytes, td_dtype_extend(dtype, td_get_bits(j->ground, memory, dtype.bits)));
+            td_put_elem(elems, dtype.bytes, (td_get_bits(j->ground, memory, dtype.bits) ^ top) - top);
+    }
 }
 
 /* True when `across` rows are packed without a gap between them: they are then one long row, which saves the cost
