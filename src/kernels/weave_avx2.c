@@ -298,27 +298,35 @@ WEAVE_BYTES(4)
 /* A field of every row: from one window or from two, the second of which has its bits above `low` of the first. The
  * functions below are not inlined, so that all of it stays in registers. */
 typedef struct field {
-    int64_t dst_row, src_row; /* bytes */
-    place first, second;
-    uint64_t first_ones, second_ones; /* none: one window */
+    int64_t dst_row, src_row;         /* bytes */
+    int64_t first, second;            /* of the windows: their bytes in a row */
+    uint64_t first_ones, second_ones; /* the bits of the windows that are taken; none: one window */
     unsigned low;
     uint64_t rows;
 } field;
 
 #define NOT_INLINE __attribute__((noinline)) FOR_BMI2
 
+INLINE uint64_t window_at(const unsigned char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, 8);
+    return word;
+}
+
 NOT_INLINE static void unweave_one(const field *field_, unsigned char *dst, place to, uint64_t mask,
                                    const unsigned char *src)
 {
     const field f = *field_;
+    const unsigned char *first = src + f.first, *second = src + f.second;
     if (!f.second_ones)
-        for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, src += f.src_row)
-            poke_uint64_t(dst, to, mask, _pext_u64(peek(src, f.first), f.first_ones));
+        for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, first += f.src_row)
+            poke_uint64_t(dst, to, mask, _pext_u64(window_at(first), f.first_ones));
     else
-        for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, src += f.src_row)
+        for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, first += f.src_row, second += f.src_row)
             poke_uint64_t(dst, to, mask,
-                          _pext_u64(peek(src, f.first), f.first_ones) | _pext_u64(peek(src, f.second), f.second_ones)
-                                                                            << f.low);
+                          _pext_u64(window_at(first), f.first_ones) | _pext_u64(window_at(second), f.second_ones)
+                                                                          << f.low);
 }
 
 /* Two ways that lie beside each other: both are in the windows of the first. */
@@ -326,10 +334,12 @@ NOT_INLINE static void unweave_both(const field *field_, unsigned char *dst, pla
                                     uint64_t mask_next, const unsigned char *src)
 {
     const field f = *field_;
-    for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, src += f.src_row) {
-        const uint64_t first = peek(src, f.first), second = peek(src, f.second);
-        const uint64_t one = _pext_u64(first, f.first_ones) | _pext_u64(second, f.second_ones) << f.low,
-                       next = _pext_u64(first >> 1, f.first_ones) | _pext_u64(second >> 1, f.second_ones) << f.low;
+    const uint64_t first_next = f.first_ones << 1, second_next = f.second_ones << 1;
+    const unsigned char *first = src + f.first, *second = src + f.second;
+    for (uint64_t r = 0; r < f.rows; r++, dst += f.dst_row, first += f.src_row, second += f.src_row) {
+        const uint64_t low = window_at(first), high = window_at(second);
+        const uint64_t one = _pext_u64(low, f.first_ones) | _pext_u64(high, f.second_ones) << f.low,
+                       next = _pext_u64(low, first_next) | _pext_u64(high, second_next) << f.low;
         poke_uint64_t(dst, to, mask, one);
         poke_uint64_t(dst, to_next, mask_next, next);
     }
@@ -346,12 +356,13 @@ static bool unweave_bytes(const td_weave *t, unsigned char *dst, int64_t dst_bit
             const int64_t from = src_bit + (int64_t)(at * t->stride + j);
             const place to = place_of(dst_bit + j * t->way + (int64_t)at),
                         next = place_of(dst_bit + (j + 1) * t->way + (int64_t)at);
+            const place first = place_of(from), second = place_of(from + (int64_t)low * t->stride);
             const field f = {t->flat_row / 8,
                              t->spread_row / 8,
-                             place_of(from),
-                             place_of(from + (int64_t)low * t->stride),
-                             comb(t->stride, low),
-                             comb(t->stride, n - low),
+                             first.byte,
+                             second.byte,
+                             comb(t->stride, low) << first.shift,
+                             comb(t->stride, n - low) << second.shift,
                              low,
                              rows};
             if (n > low && j + 1 < t->ways) {
