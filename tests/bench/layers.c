@@ -1,6 +1,7 @@
 /* How fast memories in layers are: a load and a dump of bytes into memories over macros, with and without a code, on
- * one thread, beside memcpy of the same bytes in the same run. layers [TEXT] takes the cases whose name has TEXT in it;
- * --quick only sees that they run. The ratio is memcpy's time by ours; goals are those of the project. */
+ * one thread, beside memcpy of the same bytes in the same run; and what `where` takes. layers [TEXT] takes the cases
+ * whose name has TEXT in it; --quick only sees that they run. The ratio is memcpy's time by ours; goals are those of the
+ * project. */
 #include "tensordoor.h"
 
 #include <stdio.h>
@@ -143,6 +144,53 @@ static int bench(const bench_case *c, size_t bytes, int rounds)
     return right;
 }
 
+/* -- where: a coordinate of an affine layout, and the bits of a word; one call finds and frees -- */
+
+#define ASKED 500
+
+static uint64_t time_question(const td_where_question *question)
+{
+    const uint64_t start = processor_ns();
+    for (int i = 0; i < ASKED; i++) {
+        td_where *where = NULL;
+        if (td_where_find(question, &where))
+            fprintf(stderr, "%s\n", td_last_error());
+        td_where_destroy(&where);
+    }
+    return (processor_ns() - start) / ASKED;
+}
+
+static int bench_where(int rounds)
+{
+    const uint64_t at[] = {5, 7, 3};
+    td_tensor *tensor = NULL;
+    td_layout *layout = NULL;
+    td_memory *memory = NULL;
+    uint64_t best[2] = {UINT64_MAX, UINT64_MAX};
+    const int right = td_tensor_create("u8", TD_SHAPE(64, 32, 16), &tensor) == TD_OK &&
+                      td_layout_create("a b c -> (a b) c", NULL, "0x10 + 32*a + b", &layout) == TD_OK &&
+                      td_memory_create("m", 128, 4096, &memory) == TD_OK;
+    if (!right)
+        fprintf(stderr, "where: %s\n", td_last_error());
+    td_where_question question = {.banks = &memory, .bank_count = 1, .tensor = tensor, .layout = layout};
+    for (int round = 0; round < rounds && right; round++)
+        for (int bits = 0; bits < 2; bits++) {
+            question.coordinate = bits ? NULL : at;
+            question.word = 300;
+            question.lsb = 24;
+            question.bits = bits ? 8 : 0;
+            const uint64_t took = time_question(&question);
+            best[bits] = took < best[bits] ? took : best[bits];
+        }
+    if (right)
+        printf("where, affine: an element %.2f us, bits %.2f us  goal 1.00 %s\n", (double)best[0] / 1000,
+               (double)best[1] / 1000, best[0] < 1000 && best[1] < 1000 ? "met" : "missed");
+    td_tensor_destroy(&tensor);
+    td_layout_destroy(&layout);
+    td_memory_destroy(&memory);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
@@ -152,5 +200,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strstr(cases[i].name, wanted))
             right &= bench(&cases[i], quick ? (size_t)1 << 16 : (size_t)1 << 24, quick ? 1 : 7);
+    if (strstr("where", wanted))
+        right &= bench_where(quick ? 1 : 60);
     return right ? 0 : 1;
 }
