@@ -356,7 +356,7 @@ static bool shares_lines(const td_plan *plan, const td_box *box)
     return false;
 }
 
-/* Elements of whole bytes by table or bank that would go a few bytes at a time. */
+/* Elements of whole bytes by table or bank that would go a few bytes at a time, or few of them in one call. */
 static bool gathers_few(const td_plan *plan, size_t b, bool dump)
 {
     const td_box *box = &plan->data[b];
@@ -365,7 +365,7 @@ static bool gathers_few(const td_plan *plan, size_t b, bool dump)
         return false;
     const td_words_move *g = &plan->gather[2 * b + dump];
     if (g->bytes)
-        return g->bytes < FEW_BYTES && scatters(plan, g);
+        return g->bytes < FEW_BYTES && (scatters(plan, g) || (g->loops && g->row.extent < SHORT_RUN));
     if (plan->table.entry && m->bytes >= SMALL_BOX)
         return false;
     if (shares_lines(plan, box))
