@@ -1,7 +1,7 @@
 /* How fast memories in layers are: a load and a dump of bytes into memories over macros, with and without a code, on
  * one thread, beside memcpy of the same bytes in the same run; and what `where` takes. layers [TEXT] takes the cases
- * whose name has TEXT in it; --quick only sees that they run. The ratio is memcpy's time by ours; goals are those of the
- * project. */
+ * whose name has TEXT in it; --quick only sees that they run. The ratio is memcpy's time by ours; goals are those of
+ * the project. */
 #include "tensordoor.h"
 
 #include <stdio.h>

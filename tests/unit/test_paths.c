@@ -295,8 +295,8 @@ static const path_case cases[] = {
      "staged 32-bit copied by bank", SAME},
     {"n c -> n c", "", "bank = index % 8; addr = index / 8", SHAPE(4096, 8), "f32", "", 256, 8,
      "contiguous copy_* of 32 bytes by bank", SAME},
-    {"(a a1 a2) b -> (a1 a a2 b) ()", "a1=2 a2=5", "bank = index % 8; addr = index / 8", SHAPE(1280, 102), "f16", "", 16,
-     8, "8 x staged 16-bit copied by table", SAME},
+    {"(a a1 a2) b -> (a1 a a2 b) ()", "a1=2 a2=5", "bank = index % 8; addr = index / 8", SHAPE(1280, 102), "f16", "",
+     16, 8, "8 x staged 16-bit copied by table", SAME},
     {"n c -> n c", "", "index % 4 * 1024 + index / 4", SHAPE(4096, 4), "i8", "", 32, 1, "transpose_x32_*",
      "interleave_x32_*"},
     /* rings: few rectangles that have strides of their own, whatever word they begin with */
