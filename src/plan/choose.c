@@ -315,9 +315,11 @@ static bool is_slow(const td_kernels *k, const td_move *m, size_t loops)
 #define TINY_BLOCK_BYTES 128
 #define TINY_LANES_BYTES 8
 
-static bool is_tiny(const td_move *m, size_t loops)
+static bool is_tiny(const td_kernels *k, const td_move *m, size_t loops)
 {
-    const uint64_t lanes = m->high < m->wide ? m->high : m->wide;
+    /* With masks, few columns of enough rows are whole vectors all the same. */
+    const bool whole = k->cpu_flags & TD_CPU_AVX512 && m->high * m->elem_bytes >= LINE;
+    const uint64_t lanes = whole || m->high < m->wide ? m->high : m->wide;
     return (loops && m->high * m->wide * m->elem_bytes < TINY_BLOCK_BYTES) ||
            (m->kind == TD_MOVE_TRANSPOSE && lanes * m->elem_bytes < TINY_LANES_BYTES);
 }
@@ -337,7 +339,7 @@ static bool choose_short(const td_plan *plan, const td_box *box, const td_kernel
         return true;
     if (box->selectors) /* one list per word: choose_gather.c and stage.c know better */
         return false;
-    return (!transposes || is_tiny(&other, rest.count)) && td_nest_places(n, m);
+    return (!transposes || is_tiny(k, &other, rest.count)) && td_nest_places(n, m);
 }
 
 /* Cuts an axis into steps of `block`. */
