@@ -190,7 +190,8 @@ static void move_inside(td_move *m, const block *b, uint64_t bytes)
     memcpy(m->loop, sorted, count * sizeof *sorted);
 }
 
-/* Cuts the kernel's axis over vectors, or its blocks, so that about FILL_BYTES are filled at once. */
+/* Cuts the kernel's axis over vectors, or its blocks, so that about FILL_BYTES are filled at once. The columns of a
+ * deinterleave stay together: its kernels take the distance of two rows from their number. */
 static void cut_block(td_move *m, const block *b, const td_move_fill *f, uint64_t at_once)
 {
     const axis *a = NULL;
@@ -198,7 +199,7 @@ static void cut_block(td_move *m, const block *b, const td_move_fill *f, uint64_
     for (size_t i = 0; i < b->axes; i++)
         if (b->axis[i].of != TD_LOOP_PLAIN && b->axis[i].extent > 1 && !is_inside(b->axis[i].dst, f->bytes))
             a = &b->axis[i];
-    if (!a)
+    if (!a || (m->kind == TD_MOVE_DEINTERLEAVE && a->of == TD_LOOP_WIDE))
         return;
     while (at < m->loops && axis_of(b, &m->loop[at]) != a)
         at++;

@@ -213,9 +213,14 @@ static bool check(trial *t)
         return complain(t, "the dump was refused");
     if (td_parts_unpack(t->parts, t->dtype, &t->values))
         return complain(t, "the parts do not unpack");
-    const size_t bytes = (size_t)td_tensor_elems(t->values) * td_tensor_elem_bytes(t->values);
-    return memcmp(td_tensor_data(t->values), td_tensor_data(t->dumped), bytes) == 0 ||
-           complain(t, "the values are not those of the parts");
+    const size_t elem_bytes = td_tensor_elem_bytes(t->values), elems = (size_t)td_tensor_elems(t->values);
+    const unsigned char *values = td_tensor_data(t->values), *dumped = td_tensor_data(t->dumped);
+    for (size_t i = 0; i < elems; i++)
+        if (memcmp(values + i * elem_bytes, dumped + i * elem_bytes, elem_bytes) != 0) {
+            printf("element %zu: ", i);
+            return complain(t, "the value is not that of the parts");
+        }
+    return true;
 }
 
 static bool run_case(uint64_t seed, bool verbose)

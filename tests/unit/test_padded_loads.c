@@ -60,7 +60,16 @@ static const load_case cases[] = {
     {"h (c k) r -> (h c r) k", "k=8 pad=1", NULL, SHAPE(60, 13, 5), 8, 1, 0},
     {"h (c k) -> (h c r) k", "k=8 r=3 pad=1", NULL, SHAPE(60, 13), 8, 1, 0},
     {"(h + j) (c k) -> (h c j) k", "j=3 k=8 pad=1", NULL, SHAPE(60, 13), 8, 1, 0},
+    /* Words that the first-level cache holds few of. */
+    {"r (c k) -> k (r c)", "k=2", NULL, SHAPE(150, 240), 18000, 1, 8},
+    {"r (c k) -> k (r c)", "k=3 lsb=8", NULL, SHAPE(150, 240), 12000, 1, 16},
+    {"r (c k) -> k (r c)", "k=8 pad=1", NULL, SHAPE(299, 236), 8970, 1, 0},
+    {"(r s) (c k) -> (k s) (r c)", "k=4 s=3 pad=1", NULL, SHAPE(299, 237), 6000, 1, 8},
+    {"(k r) c -> r (c k)", "k=4 lsb=16", NULL, SHAPE(8, 5000), 20000, 1, 16},
+    {"c (k r) -> r (k c)", "k=3", NULL, SHAPE(5000, 6), 15000, 1, 8},
 };
+
+#define LONG_WORD 1024 /* lanes; memories of such words have few of them */
 
 /* The dtypes of the tensor and of the memory. */
 static const char *const dtypes[][2] = {{"i8", ""}, {"i16", ""},           {"f32", ""},   {"f64", ""},
@@ -94,7 +103,7 @@ static bool check_case(const load_case *c, const char *dtype, const char *as_tex
     ASSERT_OK(td_as_parse(as_text, request.tensor_dtype, &as));
     request.layout = layout;
     request.memory_dtype = as.dtype;
-    const uint64_t width = c->lanes * as.dtype.bits + c->more_bits, depth = 40000;
+    const uint64_t width = c->lanes * as.dtype.bits + c->more_bits, depth = c->lanes < LONG_WORD ? 40000 : 16;
     request.geometry =
         (td_geometry){.width_bits = width, .depth_words = depth, .banks = c->banks, .word_bytes = td_word_bytes(width)};
     const size_t bytes = depth * request.geometry.word_bytes;
