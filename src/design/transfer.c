@@ -356,10 +356,15 @@ td_status td_transfer_words(td_memory *memory, const uint64_t *addresses, size_t
     td_status status = td_transfer_begin_list(memory);
     if (status)
         return status;
-    for (size_t i = 0; i < count; i++)
+    bool again = false; /* a write begins a new run there, which may be a part of its rows only */
+    for (size_t i = 0; i < count; i++) {
+        again |= i && addresses[i] == addresses[i - 1];
         if (addresses[i] < memory->depth_words)
             add(memory->transfer, addresses[i], 1, 1);
-    return end_lists(&memory, 1);
+    }
+    status = end_lists(&memory, 1);
+    memory->transfer->shared |= again && memory->backing;
+    return status;
 }
 
 td_status td_transfer_file(td_memory *memory, const char *path)

@@ -29,6 +29,10 @@ typedef struct world {
     char text[64];
     td_code *made;
     td_memory *array[MOST_MACROS], *macro[MOST_MACROS], *organised, *through, *top;
+    bool is_far;                      /* the macros lie elsewhere: `array` are copies of `far` */
+    unsigned char *far[MOST_MACROS];  /* their words */
+    size_t chunk_words;               /* in which they cross */
+    uint64_t spoiled;                 /* how often the copies were filled with random bits */
     unsigned char *bits[MOST_MACROS]; /* the model: a byte for every bit of a macro */
     td_code_result counted;
     char what[200];
@@ -62,6 +66,21 @@ bool layers_rows_whole(const world *w, uint64_t first, uint64_t count);
 
 /* Every bit of every macro is that of the model. */
 bool layers_check_macros(const world *w);
+
+/* layers_bridge.c: calls on the memory on top, through a bridge where the macros lie elsewhere. layers_go_far gives the
+ * words that the arrays have to the far side. Faults are injected between the two that follow the calls. */
+bool layers_go_far(world *w, random_state *r);
+td_status layers_read(world *w, const uint64_t *address, size_t count, void *words);
+td_status layers_write(world *w, const uint64_t *address, size_t count, const void *words, const void *masks);
+td_status layers_load(world *w, const td_tensor *tensor, const td_layout *layout);
+td_status layers_dump(world *w, td_tensor *tensor, const td_layout *layout);
+td_status layers_compare(world *w, const td_tensor *golden, const td_layout *layout, td_report **report);
+bool layers_begin_change(world *w);
+void layers_end_change(world *w);
+
+/* The word that is stored in a row of a macro, wherever it lies; and a bit of one that lies elsewhere turned over. */
+const unsigned char *layers_row(const world *w, uint64_t macro, uint64_t row);
+void layers_flip_stored(world *w, uint64_t macro, uint64_t row, uint64_t bit);
 
 void layers_draw_bits(random_state *r, uint64_t width, unsigned char *word);
 bool layers_complain(const world *w, const char *why); /* prints the case; false */

@@ -65,6 +65,7 @@ bool layers_draw(world *w, random_state *r)
 {
     w->in_macros = random_chance(r, 30);
     w->check = random_chance(r, 85);
+    w->is_far = random_chance(r, 40);
     const uint64_t bits = draw_code(w, r, 8 + random_below(r, 40));
     if (!w->in_macros) {
         w->width = bits;
@@ -155,7 +156,7 @@ bool layers_make(world *w, random_state *r)
             layers_encode_row(w, m, i, row);
         }
     }
-    return true;
+    return !w->is_far || layers_go_far(w, r);
 }
 
 void layers_free(world *w)
@@ -167,6 +168,7 @@ void layers_free(world *w)
         td_memory_destroy(&w->macro[m]);
         td_memory_destroy(&w->array[m]);
         free(w->bits[m]);
+        free(w->far[m]);
     }
     td_code_destroy(&w->made);
 }

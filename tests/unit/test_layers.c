@@ -441,6 +441,14 @@ static void only_words_that_the_call_reaches_cross(void **state)
     assert_int_equal(s.far.crossed, 6);
     close_scene(&s);
 
+    open_scene(&s, &organisations[2], false);
+    const uint64_t twice[] = {4, 4, 5, 6, 7};
+    ASSERT_OK(td_transfer_words(s.over, twice + 1, 4));
+    assert_false(td_transfer_shared(s.over));
+    ASSERT_OK(td_transfer_words(s.over, twice, 5));
+    assert_true(td_transfer_shared(s.over)); /* the first 4 is written alone, and a code in the row is checked then */
+    close_scene(&s);
+
     open_scene(&s, &organisations[0], false); /* tiles: a word is a word of one array */
     spoil(&s);
     ASSERT_OK(td_transfer_words(s.over, address, 4));
