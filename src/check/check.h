@@ -65,10 +65,11 @@ static inline uint32_t td_check_salt(void)
 bool td_check_run(const td_check *check, void **state, char *why, size_t size);
 _Noreturn void td_check_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Every check of the families whose "kernels/NAME" contains `text` (NULL: of all), on random data of that seed, with a
+/* Every check of the families whose name, "kernels/NAME", `wants` means by `text`, on random data of that seed, with a
  * line for each family. Returns how many do not hold; *chosen is how many families there were. */
-size_t td_check_validate(FILE *out, const td_check_family *const *families, size_t count, const char *text,
-                         uint64_t seed, size_t *chosen);
+typedef bool td_check_wants(const char *name, const char *text);
+size_t td_check_validate(FILE *out, const td_check_family *const *families, size_t count, td_check_wants *wants,
+                         const char *text, uint64_t seed, size_t *chosen);
 
 #define fail_msg(...) td_check_fail(__VA_ARGS__)
 #define assert_true(c) ((c) ? (void)0 : td_check_fail("%s:%d: %s", __FILE__, __LINE__, #c))

@@ -46,8 +46,8 @@ static size_t validate_family(FILE *out, const td_check_family *family, size_t *
     return wrong;
 }
 
-size_t td_check_validate(FILE *out, const td_check_family *const *families, size_t count, const char *text,
-                         uint64_t seed, size_t *chosen)
+size_t td_check_validate(FILE *out, const td_check_family *const *families, size_t count, td_check_wants *wants,
+                         const char *text, uint64_t seed, size_t *chosen)
 {
     size_t wrong = 0, versions = 0;
     *chosen = 0;
@@ -55,7 +55,7 @@ size_t td_check_validate(FILE *out, const td_check_family *const *families, size
     for (size_t i = 0; i < count; i++) {
         char name[64];
         snprintf(name, sizeof name, "kernels/%s", families[i]->name);
-        if (text && !strstr(name, text))
+        if (!wants(name, text))
             continue;
         wrong += validate_family(out, families[i], &versions);
         (*chosen)++;

@@ -58,13 +58,18 @@ static const td_check wrong_checks[] = {TD_CHECK(holds), TD_CHECK(does_not), TD_
 static const td_check_family right = {"copy", right_checks, 2, begin, end, NULL, two_kernels};
 static const td_check_family wrong = {"paste", wrong_checks, 3, begin, end, NULL, two_kernels};
 
+static bool is_in(const char *name, const char *text)
+{
+    return !text || strstr(name, text);
+}
+
 static size_t validate(const char *text, char **printed)
 {
     static const td_check_family *const both[] = {&right, &wrong};
     size_t size = 0, chosen = 0;
     FILE *out = open_memstream(printed, &size);
     assert_non_null(out);
-    const size_t bad = td_check_validate(out, both, 2, text, 9, &chosen);
+    const size_t bad = td_check_validate(out, both, 2, is_in, text, 9, &chosen);
     fclose(out);
     assert_int_equal(chosen, text ? 1 : 2);
     return bad;

@@ -216,6 +216,11 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     return code;
 }
 
+static bool wants_family(const char *name, const char *text)
+{
+    return bench_wants(name, NULL, text);
+}
+
 static int validate(const tool_flag *flags, const char *text, const bench_method *method)
 {
     const bench_settings settings = {*method, true, flags[TUNE].value != NULL, NULL};
@@ -223,8 +228,9 @@ static int validate(const tool_flag *flags, const char *text, const bench_method
     if (flags[SEED].value && !tool_number(&usage, &flags[SEED], &seed))
         return TOOL_FAILED;
     size_t families = 0, cases = 0;
-    const size_t wrong = td_check_validate(stdout, td_check_families, td_check_family_count, text, seed, &families) +
-                         bench_validate_cases(stdout, &settings, text, &cases);
+    const size_t wrong =
+        td_check_validate(stdout, td_check_families, td_check_family_count, wants_family, text, seed, &families) +
+        bench_validate_cases(stdout, &settings, text, &cases);
     if (!families && !cases)
         return tool_fail(usage.command, "no case has \"%s\" in its name; --list shows them", text ? text : "");
     return wrong ? TOOL_DIFFERS : TOOL_OK;

@@ -53,8 +53,10 @@ void bench_add_runner(bench_subject *subject, const char *name, bench_run *run, 
 bool bench_measure(const bench_group *group, size_t number, const bench_settings *settings, bench_figure *out,
                    char *why, size_t size);
 
-/* Is this case meant by the TEXT of the command line, or by one of several with commas between them? A `$` stands for
- * the end of a name. NULL means all that are not on request. */
+/* Is this name meant by the TEXT of the command line, or by one of several with commas between them? A `$` stands for
+ * the end of a name; NULL means all. With a group, only texts that name it count. */
+bool bench_wants(const char *whole, const char *group, const char *text);
+/* The same for a case; NULL means all that are not on request. */
 bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text);
 
 /* `tensordoor bench` and td-bench: argv[0] is the first argument. Returns an exit code. */

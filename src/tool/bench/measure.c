@@ -17,27 +17,25 @@ void bench_add_runner(bench_subject *subject, const char *name, bench_run *run, 
         subject->runner[subject->count++] = (bench_runner){name, run, state};
 }
 
-static bool chosen_by(const bench_group *group, const bench_spec *spec, const char *text)
+bool bench_wants(const char *whole, const char *group, const char *text)
 {
-    char whole[112];
-    snprintf(whole, sizeof whole, "%s/%s$", group->name, spec->name); /* the `$` is there to be asked for */
-    return strstr(whole, text) && (!group->on_request || strstr(text, group->name));
+    char name[128], one[128];
+    snprintf(name, sizeof name, "%s$", whole); /* the `$` is there to be asked for */
+    for (const char *p = text; p; p = *p ? p + 1 : NULL) {
+        const size_t length = strcspn(p, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, p);
+        if (strstr(name, one) && (!group || strstr(one, group)))
+            return true;
+        p += length;
+    }
+    return !text;
 }
 
 bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text)
 {
-    char one[128];
-    if (!text)
-        return !group->on_request;
-    for (const char *p = text;; p++) {
-        const size_t length = strcspn(p, ",");
-        snprintf(one, sizeof one, "%.*s", (int)length, p);
-        if (chosen_by(group, spec, one))
-            return true;
-        p += length;
-        if (!*p)
-            return false;
-    }
+    char whole[112];
+    snprintf(whole, sizeof whole, "%s/%s", group->name, spec->name);
+    return text ? bench_wants(whole, group->on_request ? group->name : NULL, text) : !group->on_request;
 }
 
 /* One call before, so that what is made once and kept is not counted. */
