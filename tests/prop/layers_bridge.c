@@ -1,6 +1,6 @@
-/* The macros of a case as arrays that lie elsewhere: w->array are copies then, w->far has the words, and every call goes
- * in the steps of tensordoor_bridge.h with chunks of a random length. Before each call the copies hold random bits, so
- * that a word which has not crossed is wrong afterwards. */
+/* The macros of a case as arrays that lie elsewhere: w->array are copies then, w->far has the words, and every call
+ * goes in the steps of tensordoor_bridge.h with chunks of a random length. Before each call the copies hold random
+ * bits, so that a word which has not crossed is wrong afterwards. */
 #include "layers.h"
 
 #include "tensordoor_bridge.h"

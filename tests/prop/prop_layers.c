@@ -3,8 +3,8 @@
  * bits of the macros alone. Every operation is done to the memory on top and to the model: words are gathered from the
  * model bit by bit, decoded by the definition of the code (code_oracle.h), and back. After each operation every bit of
  * every macro must be that of the model; what is read must be what the model gives; what cannot be corrected must be
- * refused with nothing changed, and what was corrected must be counted. In some cases the macros lie elsewhere, as those
- * of a simulated design do, and words cross in chunks (layers_bridge.c).
+ * refused with nothing changed, and what was corrected must be counted. In some cases the macros lie elsewhere, as
+ * those of a simulated design do, and words cross in chunks (layers_bridge.c).
  *
  *     prop_layers [--cases N] [--seed S]
  *     prop_layers --case S                  one case, as the failure line says */
