@@ -370,7 +370,7 @@ static bench_probed shared_core(void *state)
 {
     unsigned *looks = state;
     const double clocks = ++*looks < 100 ? 6000 : 4000;
-    return (bench_probed){clocks, clocks};
+    return (bench_probed){clocks, clocks, 0};
 }
 
 /* Two probes of three thousand are far too short. */
@@ -378,7 +378,23 @@ static bench_probed slipping_clock(void *state)
 {
     unsigned *looks = state;
     const double clocks = ++*looks % 1500 == 7 ? 900 : 4000;
-    return (bench_probed){clocks, clocks};
+    return (bench_probed){clocks, clocks, 0};
+}
+
+/* Somebody else gets the core in every third round of three probes. */
+static bench_probed taken_core(void *state)
+{
+    unsigned *looks = state;
+    ++*looks;
+    return (bench_probed){4000, 4000, *looks / 9};
+}
+
+/* And in every one. */
+static bench_probed lost_core(void *state)
+{
+    unsigned *looks = state;
+    ++*looks;
+    return (bench_probed){4000, 4000, *looks};
 }
 
 static double count_rounds(void *state, uint64_t repetitions)
@@ -432,6 +448,22 @@ static void rounds_wait_for_a_calm_core(void **state)
     assert_true(real.clocks > 0 && real.took_ns > 0);
 }
 
+static void rounds_that_were_cut_are_left_out(void **state)
+{
+    (void)state;
+    unsigned looks = 0, calls = 0;
+    bench_calm calm = {.probe = taken_core, .state = &looks};
+    const bench_runner runner[] = {{"ours", count_rounds, &calls}, {"memcpy", count_rounds, &calls}};
+    const bench_method method = {27, 27e3, 1};
+    bench_sampled out;
+    assert_true(bench_sample(runner, 2, &method, &calm, &out));
+    assert_true(out.calm && out.disturbed == 9 && out.ns[0].samples == 18 && out.ratio.samples == 18);
+    /* Where nothing else is left, they count. */
+    calm.probe = lost_core;
+    assert_true(bench_sample(runner, 2, &method, &calm, &out));
+    assert_true(out.calm && out.disturbed == 0 && out.ns[0].samples == 27);
+}
+
 static void json_reads_what_json_is(void **state)
 {
     (void)state;
@@ -469,6 +501,7 @@ int main(void)
         cmocka_unit_test(measurements_are_joined),
         cmocka_unit_test(passes_are_merged),
         cmocka_unit_test(rounds_wait_for_a_calm_core),
+        cmocka_unit_test(rounds_that_were_cut_are_left_out),
         cmocka_unit_test(json_reads_what_json_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

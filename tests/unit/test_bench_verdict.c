@@ -79,7 +79,7 @@ static bench_probed probe(void *state)
 {
     machine *m = state;
     const double clocks = 4000 * neighbour(m) * (1 + 0.003 * fabs(normal(m)));
-    return (bench_probed){clocks, clocks};
+    return (bench_probed){clocks, clocks, 0};
 }
 
 static bool measure(void *context, bench_figure *now)
@@ -320,6 +320,20 @@ static void several_measurements(void **state)
     t.figure[1].ns.high = 1100;
     assert_false(bench_decide(&t, &then, &other, &j));
     still(&t.figure[1], 1000, 0.8);
+    assert_true(bench_decide(&t, &then, &other, &j));
+    assert_int_equal(j.verdict, BENCH_EQUAL);
+    /* The reference was slow too in one: that settles nothing, and of five it does not stand against the others. */
+    still(&now, 1300, 0.8 / 1.3);
+    decide(&t, BENCH_LEAST_TRIALS - 1, &now, &then, false, slower);
+    still(&t.figure[0], 1300, 0.8);
+    assert_false(bench_decide(&t, &then, &other, &j));
+    decide(&t, BENCH_LEAST_TRIALS + 1, &now, &then, true, slower);
+    still(&t.figure[1], 1300, 0.8);
+    assert_true(bench_decide(&t, &then, &other, &j));
+    assert_int_equal(j.verdict, BENCH_FAILS);
+    /* In most of them it is the machine. */
+    for (size_t i = 0; i < 3; i++)
+        still(&t.figure[i], 1300, 0.8);
     assert_true(bench_decide(&t, &then, &other, &j));
     assert_int_equal(j.verdict, BENCH_EQUAL);
     /* Never calm, while the baseline was. */

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #define STEPS 3000 /* about 4 us: short beside a sample, long beside reading the clock */
 #define CHAIN_STEPS 1500
@@ -41,6 +42,12 @@ static double time_units(void)
     return (double)(td_now_ns() - start_ns);
 }
 
+static long times_taken(void)
+{
+    struct rusage use;
+    return getrusage(RUSAGE_SELF, &use) == 0 ? use.ru_nivcsw : 0;
+}
+
 /* An interrupt inside a chain would make the clock look slow and the core calm: of one before and one behind, the
  * faster counts. */
 bench_probed bench_calm_probe(void *unused)
@@ -49,7 +56,8 @@ bench_probed bench_calm_probe(void *unused)
     const double before_ns = time_chain(), units_ns = time_units(), after_ns = time_chain();
     const double chain_ns = before_ns < after_ns ? before_ns : after_ns;
     return (bench_probed){.clocks = chain_ns > 0 ? units_ns / chain_ns * CHAIN_STEPS * CHAIN_CLOCKS : units_ns,
-                          .took_ns = before_ns + units_ns + after_ns};
+                          .took_ns = before_ns + units_ns + after_ns,
+                          .taken = times_taken()};
 }
 
 static size_t bin_of(double clocks)
@@ -96,6 +104,7 @@ static double look(bench_calm *calm, double *took_ns)
 {
     const bench_probed probed = calm->probe(calm->state);
     count_probe(calm, probed.clocks);
+    calm->taken = probed.taken;
     *took_ns += probed.took_ns;
     return probed.clocks;
 }

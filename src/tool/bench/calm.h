@@ -3,7 +3,8 @@
  * kernel of vectors more than a copy, so that not even their ratio stays. A probe finds it out: a few microseconds of
  * fixed work that fills the units takes more clocks when somebody shares them. A clock that speeds up or slows down is
  * no neighbour: it hits our work and the reference alike. Rounds that lie between slow probes are disturbed, and the
- * figures are made of the others. */
+ * figures are made of the others. So are rounds in which the system took the core away from us altogether, which it
+ * counts itself: no probe lies inside of that time. */
 #ifndef TD_BENCH_CALM_H
 #define TD_BENCH_CALM_H
 
@@ -13,6 +14,7 @@
 typedef struct bench_probed {
     double clocks;  /* that the fixed work took */
     double took_ns; /* the whole probe */
+    long taken;     /* how often this process has lost a core to another one so far */
 } bench_probed;
 
 #define BENCH_CALM_BIN 0.01
@@ -25,6 +27,7 @@ typedef struct bench_calm {
     double patience_ns; /* so long the cases that are left may wait for calm rounds, all together */
     double share_ns;    /* the part of one case */
     double known;       /* a floor that another run found; 0: none */
+    long taken;         /* as the last probe says */
     size_t probes;      /* bins of the logarithm: how many probes, and the least of them */
     unsigned count[BENCH_CALM_BINS];
     double least[BENCH_CALM_BINS];

@@ -60,7 +60,7 @@ void bench_figure_extra(bench_figure *figure, const char *name, double value);
  * more measurement would lie in. So a baseline knows how far apart two runs of the same build may lie. It is made of
  * the least disturbed: calm ones where there are any, and of those the faster half, as what else runs on a machine only
  * ever slows; for the ratio, the half in the middle. */
-#define BENCH_MOST_PASSES 8
+#define BENCH_MOST_PASSES 12
 void bench_figure_merge(const bench_figure *passes, size_t count, bench_figure *out);
 /* The `most` fastest of the calm ones, or of all where none was calm, the fastest first. Returns how many. */
 size_t bench_least_disturbed(const bench_figure *all, size_t count, size_t most, const bench_figure **out);

@@ -192,7 +192,8 @@ static void wait_for_others(int round)
 }
 
 /* Those that are open once more, all of them before any is measured a third time; and not at once. The time for it is
- * bounded: what is still open then is undecided. */
+ * bounded, but for the measurements that a change may need, as a machine may stand still for a while: what is still
+ * open then is undecided. */
 static void decide_all(const bench_run_request *r, progress *p, bench_record *now, bench_judgement *judgements,
                        again *sources)
 {
@@ -206,7 +207,7 @@ static void decide_all(const bench_run_request *r, progress *p, bench_record *no
         open[i] = true;
     }
     size_t left = trials && open ? decide_round(r, NULL, now, judgements, trials, open) : 0;
-    for (int round = 1; left && round < BENCH_TRIALS && td_now_ns() < until_ns; round++) {
+    for (int round = 1; left && round < BENCH_TRIALS && (round < BENCH_FAR_TRIALS || td_now_ns() < until_ns); round++) {
         bench_record more;
         wait_for_others(round);
         measure_more(r, p, now, sources, open, &more);
@@ -222,19 +223,37 @@ static void decide_all(const bench_run_request *r, progress *p, bench_record *no
     free(open);
 }
 
-static void merge_passes(bench_record *pass, unsigned passes, bench_record *now)
+/* All passes of a case as one figure. Returns in how many it was calm. */
+static unsigned merge_case(const bench_record *pass, unsigned passes, const bench_figure *last, bench_figure *out)
 {
-    for (size_t i = 0; i < now->count; i++) {
-        bench_figure same[BENCH_MOST_PASSES];
-        size_t count = 0;
-        for (unsigned p = 0; p < passes; p++) {
-            const bench_figure *f = bench_record_find(&pass[p], now->figure[i].group, now->figure[i].name);
-            if (f)
-                same[count++] = *f;
-        }
-        same[count++] = now->figure[i];
-        bench_figure_merge(same, count, &now->figure[i]);
+    bench_figure same[BENCH_MOST_PASSES];
+    size_t count = 0;
+    unsigned calm = 0;
+    for (unsigned p = 0; p < passes; p++) {
+        const bench_figure *f = bench_record_find(&pass[p], last->group, last->name);
+        if (f)
+            same[count++] = *f;
     }
+    same[count++] = *last;
+    for (size_t i = 0; i < count; i++)
+        calm += same[i].calm;
+    bench_figure_merge(same, count, out);
+    return calm;
+}
+
+static bool lie_apart(const bench_stat *s)
+{
+    return s->low > 0 && s->high > BENCH_APART * s->low;
+}
+
+static bool wants_pass(const bench_record *before, unsigned passes, const bench_figure *last)
+{
+    bench_figure merged;
+    if (last->skipped[0])
+        return false;
+    const unsigned calm = merge_case(before, passes, last, &merged);
+    return passes + 1 < BENCH_BASELINE_PASSES || calm < BENCH_CALM_PASSES || lie_apart(&merged.ns) ||
+           lie_apart(&merged.ratio);
 }
 
 /* The other passes of a baseline. Returns how many there are. */
@@ -245,15 +264,8 @@ static unsigned pass_again(const bench_run_request *r, progress *p, bench_record
     unsigned passes = 0;
     for (; wanted && passes + 1 < BENCH_MOST_PASSES; passes++) {
         bool any = false;
-        for (size_t i = 0; i < now->count; i++) {
-            unsigned calm = now->figure[i].calm;
-            for (unsigned k = 0; k < passes; k++) {
-                const bench_figure *f = bench_record_find(&before[k], now->figure[i].group, now->figure[i].name);
-                calm += f && f->calm;
-            }
-            wanted[i] = passes + 1 < BENCH_BASELINE_PASSES || calm < BENCH_CALM_PASSES;
-            any = any || wanted[i];
-        }
+        for (size_t i = 0; i < now->count; i++)
+            any |= wanted[i] = wants_pass(before, passes, &now->figure[i]);
         if (!any)
             break;
         measure_more(r, p, now, sources, wanted, &before[passes]);
@@ -287,8 +299,11 @@ size_t bench_run_cases(const bench_run_request *r, bench_record *now, bench_judg
     if (now->count && sources)
         decide_all(r, &p, now, *judgements, sources);
     free(sources);
-    if (passes)
-        merge_passes(before, passes, now);
+    for (size_t i = 0; passes && i < now->count; i++) {
+        bench_figure merged;
+        (void)merge_case(before, passes, &now->figure[i], &merged);
+        now->figure[i] = merged;
+    }
     for (unsigned pass = 0; pass < passes; pass++)
         bench_record_clear(&before[pass]);
     return broken;

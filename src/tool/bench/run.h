@@ -5,10 +5,12 @@
 #include "tool/bench/bench.h"
 #include "tool/bench/out.h"
 
-/* Each in a process of its own (again.h). A case that was calm in fewer of them than BENCH_CALM_PASSES is measured
- * again, up to BENCH_MOST_PASSES times in all. */
+/* Each in a process of its own (again.h). A case that was calm in fewer of them than BENCH_CALM_PASSES, or whose
+ * passes leave an interval with ends further apart than BENCH_APART, is measured again, up to BENCH_MOST_PASSES times
+ * in all. */
 #define BENCH_BASELINE_PASSES 5
 #define BENCH_CALM_PASSES 3
+#define BENCH_APART 1.15
 
 typedef struct bench_run_request {
     bench_settings settings;

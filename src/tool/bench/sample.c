@@ -59,6 +59,7 @@ typedef struct sampling {
     unsigned left[BENCH_MAX_RUNNERS], taken[BENCH_MAX_RUNNERS]; /* rounds */
     double sample[BENCH_MAX_RUNNERS][BENCH_MAX_SAMPLES];
     double clocks[BENCH_MAX_SAMPLES]; /* of the slowest probe of a round */
+    bool cut[BENCH_MAX_SAMPLES];      /* somebody else had the core in the middle of a round */
 } sampling;
 
 /* One round of every runner that still takes part: a moment that is calm, if one comes in time, ours and the reference
@@ -67,6 +68,7 @@ static void take_round(const bench_runner *runner, bench_calm *calm, double *pat
 {
     const unsigned round = s->taken[0];
     double longest = calm ? bench_calm_wait(calm, patience_ns) : 0;
+    const long taken = calm ? calm->taken : 0;
     for (size_t i = 0; i < s->count; i++) {
         if (!s->left[i])
             continue;
@@ -80,15 +82,17 @@ static void take_round(const bench_runner *runner, bench_calm *calm, double *pat
         longest = after > longest ? after : longest;
     }
     s->clocks[round] = longest;
+    s->cut[round] = calm && calm->taken != taken;
 }
 
-/* Which rounds make the figures: those with probes up to `limit`, or the calmest quarter where they are too few.
- * Returns how many. */
+/* Which rounds make the figures: those with probes up to `limit`, or the calmest quarter where they are too few; of
+ * these, the ones that were not cut, where they are enough: a call that is longer than the system lets anyone run
+ * always is. Returns how many. */
 static size_t choose_rounds(const sampling *s, unsigned least, double limit, bool *keep, bool *calm)
 {
     const unsigned rounds = s->taken[0];
     double sorted[BENCH_MAX_SAMPLES];
-    size_t still = 0, kept = 0;
+    size_t still = 0, whole = 0, kept = 0;
     for (unsigned i = 0; i < rounds; i++)
         still += s->clocks[i] <= limit;
     *calm = still >= least || still == rounds;
@@ -98,7 +102,9 @@ static size_t choose_rounds(const sampling *s, unsigned least, double limit, boo
         limit = quarter < rounds ? sorted[quarter - 1] : sorted[rounds - 1];
     }
     for (unsigned i = 0; i < rounds; i++)
-        kept += keep[i] = s->clocks[i] <= limit;
+        whole += s->clocks[i] <= limit && !s->cut[i];
+    for (unsigned i = 0; i < rounds; i++)
+        kept += keep[i] = s->clocks[i] <= limit && (whole < least || !s->cut[i]);
     return kept;
 }
 

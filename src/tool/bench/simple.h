@@ -22,6 +22,7 @@ typedef struct bench_simple {
     td_parts *parts;
     uint64_t *addresses;
     unsigned char *src, *dst; /* for memcpy: `bytes` each */
+    unsigned char *room;      /* that dst lies in */
     size_t bytes;
     double number[4]; /* the group's own */
 } bench_simple;

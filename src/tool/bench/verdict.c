@@ -27,10 +27,11 @@ static void print_ns(double ns, char *text, size_t size)
  * Slower means slower in both, so that the bounds are those of the one that moved less. */
 typedef struct change {
     double middle, clock;
-    double low, high; /* as slower */
-    double fastest;   /* the upper bound of the one that moved less, as faster */
-    double more_ns;   /* by the clock */
-    bool contrary;    /* against the reference it is slower, apart and beyond what fails; by the clock it is not */
+    double low, high;  /* as slower */
+    double high_clock; /* by the clock alone */
+    double fastest;    /* the upper bound of the one that moved less, as faster */
+    double more_ns;    /* by the clock */
+    bool contrary;     /* against the reference it is slower, apart and beyond what fails; by the clock it is not */
 } change;
 
 static double smaller(double a, double b)
@@ -48,7 +49,7 @@ static change change_of(const bench_figure *now, const bench_figure *then)
     const double clock = now->ns.median / then->ns.median - 1;
     change c = {.middle = clock, .clock = clock, .more_ns = now->ns.median - then->ns.median};
     c.low = now->ns.low / then->ns.high - 1;
-    c.fastest = c.high = now->ns.high / then->ns.low - 1;
+    c.fastest = c.high = c.high_clock = now->ns.high / then->ns.low - 1;
     if (referred) {
         const double high = then->ratio.high / now->ratio.low - 1;
         c.middle = then->ratio.median / now->ratio.median - 1;
@@ -172,9 +173,11 @@ const char *bench_verdict_name(bench_verdict verdict)
 
 typedef struct tally {
     size_t used, slower, spread;
+    size_t as_fast; /* no slower by the clock or against the reference, and no calmer than the baseline */
+    size_t excused; /* slower by the clock, but not against the reference */
     bool calm;
-    bool as_fast; /* one that was no calmer than the baseline is no slower: what else is on a machine only slows */
-    change least; /* the smallest that any of them saw, as slower */
+    bool by_clock; /* one of those by the clock, which settles it: what else is on a machine only slows */
+    change least;  /* the smallest that any saw, as slower, but for those that are excused */
 } tally;
 
 static void count_trial(const bench_figure *f, const bench_figure *then, tally *t)
@@ -182,11 +185,18 @@ static void count_trial(const bench_figure *f, const bench_figure *then, tally *
     const change c = change_of(f, then);
     t->slower += c.low > 0;
     t->spread += spreads(f, then);
-    t->as_fast = t->as_fast || ((then->calm || !f->calm) && c.high <= FAILED && !c.contrary);
-    t->least.low = t->used ? smaller(t->least.low, c.low) : c.low;
-    t->least.middle = t->used ? smaller(t->least.middle, c.middle) : c.middle;
-    t->least.clock = t->used ? smaller(t->least.clock, c.clock) : c.clock;
+    if ((then->calm || !f->calm) && c.high <= FAILED && !c.contrary) {
+        t->as_fast++;
+        t->by_clock = t->by_clock || c.high_clock <= FAILED;
+    }
     t->used++;
+    if (c.clock > REPORTED && c.middle <= REPORTED) {
+        t->excused++;
+        return;
+    }
+    const bool first = t->used - t->excused == 1;
+    t->least.middle = first ? c.middle : smaller(t->least.middle, c.middle);
+    t->least.clock = first ? c.clock : smaller(t->least.clock, c.clock);
 }
 
 /* The least disturbed become one figure. */
@@ -220,14 +230,15 @@ static tally join_trials(const bench_trials *t, const bench_figure *then, bench_
 #define CERTAIN 4.0   /* five times as slow: one measurement is enough, as no calm one may come on a busy machine */
 
 /* May a change stand? Enough measurements have to have seen it; slower, each of them by itself: were the builds equal,
- * k measurements that are all slower than n passes of a baseline came once in (n + k over k) times by chance. Not
+ * k measurements that are all slower than n passes of a baseline came once in (n + k over k) times by chance. One in
+ * four may find the reference slower too, as that is a small call and now and then slow in a process. Not
  * against a calm baseline when nothing was calm now, unless no neighbour could do it; and where nothing was calm at
  * all, it has to be twice as large, and seen by more. */
 static bool may_stand(const tally *t, const bench_figure *then, const bench_judgement *j)
 {
     const double size = j->change < 0 ? -j->change : j->change;
     const bool slower = j->change > 0;
-    if (slower && !beyond(t->least.middle, t->least.clock, REPORTED))
+    if (slower && (4 * t->excused > t->used || !beyond(t->least.middle, t->least.clock, REPORTED)))
         return false;
     if (j->change > CERTAIN)
         return true;
@@ -266,7 +277,9 @@ static bool decide(const bench_trials *trials, const bench_figure *then, bool la
     judge_change(now, then, out);
     if (out->verdict == BENCH_SPREADS && t.spread < t.used)
         *out = (bench_judgement){.verdict = BENCH_EQUAL};
-    if (t.as_fast && t.slower < t.used && out->verdict >= BENCH_UNDECIDED && out->verdict != BENCH_SPREADS)
+    /* Against the reference alone it takes half of them, as that is a small call too and slow now and then. */
+    if ((t.by_clock || 2 * t.as_fast > t.used) && t.slower < t.used && out->verdict >= BENCH_UNDECIDED &&
+        out->verdict != BENCH_SPREADS)
         *out = (bench_judgement){.verdict = BENCH_EQUAL};
     const bool settled = is_settled(&t, then, out);
     if (last && !settled && out->verdict != BENCH_SPREADS) {

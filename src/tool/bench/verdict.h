@@ -37,10 +37,11 @@ void bench_judge(const bench_figure *now, const bench_figure *then, bench_judgem
 const char *bench_verdict_name(bench_verdict verdict);
 
 /* Several measurements of one case, each in a process of its own, as one whose interval becomes narrower with each. A
- * change needs BENCH_LEAST_TRIALS of them, and slower is what every one of them found slower; where some were calm
- * (calm.h) only those count. One that is as fast as a baseline that was no less calm settles that a case is equal.
- * Disturbed ones alone fail against a calm baseline only where they take twice as long, and against a disturbed one
- * only from twice the limit on, and when there are BENCH_DISTURBED_TRIALS of them. */
+ * change needs BENCH_LEAST_TRIALS of them, and slower is what every one of them found slower, but for one in four that
+ * found the reference slower too; where some were calm (calm.h) only those count. One that is as fast by the clock as a
+ * baseline that was no less calm settles that a case is equal, and so do more than half of them that are as fast
+ * against the reference. Disturbed ones alone fail against a calm baseline only where they take twice as long, and
+ * against a disturbed one only from twice the limit on, and when there are BENCH_DISTURBED_TRIALS of them. */
 #define BENCH_TRIALS 12
 #define BENCH_LEAST_TRIALS 4
 #define BENCH_DISTURBED_TRIALS 7
