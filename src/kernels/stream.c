@@ -96,11 +96,12 @@ static bool pays_by_rule(td_stream_class kind, unsigned transposed_bytes, uint64
      * do well too. */
     if (find_answer(kernels.copy, second) == PAST_CACHES)
         return kind != TD_STREAM_ROWS || transposed_bytes < WIDE_ELEM || bytes >= 4 * second;
-    /* Ordinary stores of a transpose come back to lines that were evicted meanwhile; lines that are not whole are never
-     * worth it. */
-    if (kind == TD_STREAM_ROWS)
-        return false;
-    return bytes >= (kind == TD_STREAM_TRANSPOSE ? 4 * second : caches.last_bytes / 8 * 3);
+    /* Ordinary stores of a transpose come back to lines that were evicted meanwhile, the more often the narrower its
+     * elements are; lines that are not whole are never worth it. */
+    const uint64_t most = caches.last_bytes / 8 * 3, least = 4 * second, back = least * transposed_bytes;
+    if (kind != TD_STREAM_TRANSPOSE)
+        return kind != TD_STREAM_ROWS && bytes >= most;
+    return bytes >= least && bytes >= (back < most ? back : most);
 }
 
 bool td_stream_pays(td_stream_class kind, unsigned transposed_bytes, uint64_t bytes)
