@@ -34,6 +34,8 @@ def measures_and_keeps():
     assert [line.split()[0] for line in lines[1:1 + len(NAMES)]] == NAMES, out
     cases = [line for line in lines if re.search(r" \d+\.\d+ +\d+\.\d+ +\d\.\d\d\d  \d\.\d\d\d \.\. \d\.\d\d\d", line)]
     assert any(line.startswith("transpose u8, 256 KiB ") for line in cases), out
+    said = {re.split(r" \.\. \d\.\d\d\d", line)[1].strip() for line in cases}
+    assert said <= {"", "faster", "slower", "the default", "back to the default"}, said
     assert re.fullmatch(r"measured in \d+ s; kept in " + re.escape(path), lines[-1]), out
     kept = read(path).splitlines()
     assert kept[0] == "tensordoor thresholds 1" and [line.split()[0] for line in kept[3:-1]] == NAMES, kept

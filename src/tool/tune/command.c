@@ -64,7 +64,9 @@ static const char *verdict(const tune_line *line)
         return "the default";
     if (line->dropped)
         return "back to the default";
-    return line->pair.ratio < .97 && line->pair.high < 1 ? "faster" : "";
+    if (line->pair.ratio < .97 && line->pair.high < 1)
+        return "faster";
+    return line->pair.ratio > 1.03 && line->pair.low > 1 ? "slower" : "";
 }
 
 static void print_gains(const tune_search *s)

@@ -7,8 +7,8 @@
  *
  * A value has to win by more than the machine's noise, or the default stays. Beside other programs threads look
  * useless, so their thresholds stay too where this process did not have its processor nearly all the time. At the end
- * the defaults are timed against what was found, case by case: a threshold that gains nothing there, or makes a case
- * slower, stays at its default. So does what there is no time left for. */
+ * the defaults are timed against what was found, case by case: a threshold that gains nothing over its cases together,
+ * or makes one of them much slower, stays at its default. So does what there is no time left for. */
 #include "base/clock.h"
 #include "tool/tune/tune.h"
 
@@ -21,7 +21,8 @@
 #define MIB ((uint64_t)1 << 20)
 #define WINS .97 /* a ratio below it is a gain, if three of four rounds say so too */
 #define LOSES 1.03
-#define QUIET .9 /* of the time with a processor: less is a busy machine */
+#define COSTS 1.1 /* no gain elsewhere makes up for a case that is slower by so much */
+#define QUIET .9  /* of the time with a processor: less is a busy machine */
 
 /* -- names --------------------------------------------------------------------------------------------------------- */
 
@@ -321,30 +322,36 @@ static bool wants_final(const tune_search *s, size_t which)
     return finals[which].bytes <= s->most_bytes && (!finals[which].threads || s->threads > 1);
 }
 
-static bool speaks_for(size_t which, size_t number)
+bool tune_speaks_for(size_t which, size_t number)
 {
     return (finals[which].threshold[0] && number_of(finals[which].threshold[0]) == number) ||
            (finals[which].threshold[1] && number_of(finals[which].threshold[1]) == number);
 }
 
-/* Thresholds that gain nothing, or cost something, go back to their defaults. */
-static void keep_gains(tune_search *s)
+/* Thresholds that gain nothing, lose in one case what they gain in the others, or cost one too much go back to their
+ * defaults. Transposes of bytes and of words share a threshold, and the best for both costs one of them a little. */
+void tune_keep_gains(tune_search *s)
 {
     for (size_t i = 0; i < td_tune_count(); i++) {
         bool gains = false, costs = false;
+        double all = 1;
         if (s->chosen.value[i] == s->standard.value[i])
             continue;
         for (size_t k = 0; k < s->lines; k++) {
             const tune_pair *pair = &s->line[k].pair;
-            gains |= speaks_for(s->line[k].final, i) && pair->ratio < WINS && pair->high < 1;
-            costs |= speaks_for(s->line[k].final, i) && pair->ratio > LOSES && pair->low > 1;
-            s->line[k].changed |= speaks_for(s->line[k].final, i);
+            if (!tune_speaks_for(s->line[k].final, i))
+                continue;
+            const bool faster = pair->ratio < WINS && pair->high<1, slower = pair->ratio> LOSES && pair->low > 1;
+            gains |= faster;
+            costs |= slower && pair->ratio > COSTS;
+            all *= faster || slower ? pair->ratio : 1;
+            s->line[k].changed = true;
         }
-        if (gains && !costs)
+        if (gains && !costs && all < WINS)
             continue;
         s->chosen.value[i] = s->standard.value[i];
         for (size_t k = 0; k < s->lines; k++)
-            s->line[k].dropped |= speaks_for(s->line[k].final, i);
+            s->line[k].dropped |= tune_speaks_for(s->line[k].final, i);
     }
 }
 
@@ -354,7 +361,7 @@ static bool take_finals(tune_search *s)
     for (size_t i = 0; i < COUNT(finals) && has_time(s, 1); i++)
         if (wants_final(s, i) && !take_final(s, i))
             return false;
-    keep_gains(s);
+    tune_keep_gains(s);
     return true;
 }
 

@@ -83,6 +83,10 @@ typedef struct tune_search {
     size_t lines;
 } tune_search;
 
+/* What is kept of `chosen`, by the lines of the table; search.c ends with it. A case speaks for one or two thresholds. */
+void tune_keep_gains(tune_search *s);
+bool tune_speaks_for(size_t final, size_t threshold);
+
 /* The part of the time in which measurements of one thread had a processor. */
 double tune_share(const tune_search *s);
 
