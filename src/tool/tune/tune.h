@@ -83,7 +83,8 @@ typedef struct tune_search {
     size_t lines;
 } tune_search;
 
-/* What is kept of `chosen`, by the lines of the table; search.c ends with it. A case speaks for one or two thresholds. */
+/* What is kept of `chosen`, by the lines of the table; the search ends with it. A case speaks for up to two
+ * thresholds. */
 void tune_keep_gains(tune_search *s);
 bool tune_speaks_for(size_t final, size_t threshold);
 
