@@ -22,8 +22,9 @@ atomic_int td_profile_on;
 struct td_profile_shared td_profile_all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 atomic_uint td_profile_generation = 1;
 _Atomic uint64_t td_profile_events_dropped;
-_Thread_local td_profile_node *td_profile_counting;
 static _Atomic size_t events_left = MOST_EVENTS;
+/* The one variable of a thread, as finding it is a call in a library. It has no tls_model: exec/paths.c says what one of
+ * the initial-exec model does to a library that is opened late. */
 static _Thread_local profile_tree *mine;
 
 /* 100 us of a counter of 3 GHz; it need not be exact. A call of three steps that is timed pays about 0.2 us. */
@@ -90,6 +91,7 @@ static profile_tree *begin_thread(void)
     }
     if (t) {
         t->used = true;
+        t->counting = NULL;
         t->depth = 0;
     }
     pthread_mutex_unlock(&td_profile_all.lock);
@@ -120,6 +122,7 @@ static profile_node *add_child(profile_tree *t, profile_node *parent, const char
     profile_node *n = &t->node[count];
     n->seen.name = name;
     n->seen.parent = &parent->seen;
+    n->seen.counting = &t->counting;
     n->kind = kind;
     n->depth = parent->depth + 1;
     n->next_sibling = parent->first_child;
@@ -203,8 +206,8 @@ static td_profile_step *begin_timed(profile_tree *t, profile_node *n, unsigned w
     s->at = n;
     s->inside = s->bytes = 0;
     s->weight = weight;
-    s->outer = td_profile_counting;
-    td_profile_counting = NULL;
+    s->outer = t->counting;
+    t->counting = NULL;
     td_profile_grow(&n->seen.calls, 1);
     s->start = td_profile_clock();
     return s;
@@ -213,7 +216,7 @@ static td_profile_step *begin_timed(profile_tree *t, profile_node *n, unsigned w
 static inline td_profile_step *count_only(td_profile_node *n)
 {
     td_profile_grow(&n->calls, 1);
-    td_profile_counting = n;
+    *n->counting = n;
     return (td_profile_step *)((uintptr_t)n | 1);
 }
 
@@ -240,7 +243,7 @@ static __attribute__((noinline)) td_profile_step *enter(const char *name, td_pro
     profile_tree *t = mine ? mine : begin_thread();
     if (!t)
         return NULL;
-    td_profile_node *outer = td_profile_counting;
+    td_profile_node *outer = t->counting;
     if (!outer && !t->depth)
         return kind == TD_KIND_OPERATION ? begin_operation(t, name, always) : NULL;
     profile_node *n = find_child(t, outer ? td_profile_node_of(outer) : t->step[t->depth - 1].at, name, kind);
@@ -255,8 +258,8 @@ static __attribute__((noinline)) td_profile_step *enter(const char *name, td_pro
  * operation that is left out. */
 td_profile_step *td_profile_step_enter(const char *name, td_profile_step_kind kind)
 {
-    td_profile_node *outer = td_profile_counting, *n = NULL;
     profile_tree *t = mine;
+    td_profile_node *outer = t ? t->counting : NULL, *n = NULL;
     const bool always = atomic_load_explicit(&td_profile_on, memory_order_relaxed) > 1;
     if (always || kind == TD_KIND_STEP)
         return enter(name, kind, always);
@@ -287,7 +290,7 @@ void td_profile_step_leave(td_profile_step *s)
         plan_sample(t, n, taken);
     if (traced)
         keep_event(t, (profile_event){n->seen.name, s->start, taken, s->bytes});
-    td_profile_counting = s->outer;
+    t->counting = s->outer;
     t->depth = (unsigned)(s - t->step);
 }
 

@@ -33,12 +33,9 @@ typedef struct td_profile_node {
     const char *name;
     struct td_profile_node *parent;
     struct td_profile_node *recent, *next; /* the child that was entered last; the sibling that came after this one */
+    struct td_profile_node **counting;     /* where its thread keeps the step that it is in, if that is only counted */
     _Atomic uint64_t calls, bytes;
 } td_profile_node;
-
-/* Where this thread is while it is in an operation that is only counted; NULL elsewhere. It has no
- * tls_model: exec/paths.c says what one variable of the initial-exec model does to a library that is opened late. */
-extern _Thread_local td_profile_node *td_profile_counting;
 
 /* Through the macros below. NULL: not counted. Steps that are only counted are their node with the lowest bit set:
  * leaving one is going back to its parent. */
@@ -70,7 +67,7 @@ static inline void td_profile_step_end(td_profile_step *const *step)
 {
     td_profile_node *counted = td_profile_counted(*step);
     if (__builtin_expect(counted != NULL, 0))
-        td_profile_counting = counted->parent->parent ? counted->parent : NULL; /* the root is no operation */
+        *counted->counting = counted->parent->parent ? counted->parent : NULL; /* the root is no operation */
     else if (__builtin_expect(*step != NULL, 0))
         td_profile_step_leave(*step);
 }

@@ -52,6 +52,7 @@ struct profile_tree {
     atomic_uint generation;
     _Atomic unsigned count; /* of nodes; 0: none was entered */
     _Atomic uint64_t lost;
+    td_profile_node *counting; /* where the thread is while it is in an operation that is only counted; else NULL */
     unsigned depth;
     uint64_t random;
     profile_block *events; /* the newest first; changes under the lock */
