@@ -191,11 +191,11 @@ void td_blocks_run(const td_call *c, const td_call_state *s)
     }
     if (b->joined) {
         c->bank[0]->backing->run_joined(c->bank[0], b->joined, c->tensor->data,
-                                        td_stream_copies(c->tensor->elems * c->tensor->dtype.bytes));
+                                        td_stream_cuts(c->tensor->elems * c->tensor->dtype.bytes));
         return;
     }
     job j = {c, s, td_pool_parts(c->tensor->elems * c->tensor->dtype.bytes, b->cut.count),
-             td_stream_copies(b->cut.count * b->words * c->bank[0]->word_bytes)};
+             td_stream_cuts(b->cut.count * b->words * c->bank[0]->word_bytes)};
     if (j.pieces > 1 && !may_be_shared(&j))
         j.pieces = 1;
     td_pool_run(j.pieces, run_pieces, &j);

@@ -101,7 +101,7 @@ static bool may_be_shared(const job *j)
 void td_word_runs_run(const td_call *c, const td_word_runs *runs)
 {
     const uint64_t bytes = c->bank[0]->word_bytes, all = runs->count * runs->words * bytes;
-    job j = {.call = c, .runs = runs, .stream = td_stream_copies(all)};
+    job j = {.call = c, .runs = runs, .stream = td_stream_cuts(all)};
     const uint64_t fit = RUN_BLOCKS * td_blocks_bytes / bytes;
     j.block_words = fit ? fit : 1;
     j.blocks_each = (runs->words - 1) / j.block_words + 1;

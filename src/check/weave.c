@@ -104,6 +104,22 @@ static void check_whole(const kernel *k)
         }
 }
 
+/* Two ways in many rows of whole bytes, which vectors take eight rows of at a time. */
+static void check_rows(const kernel *k)
+{
+    unsigned turn = 0;
+    for (uint64_t bits = 1; bits <= 72; bits++)
+        for (unsigned more = 0; more < 3; more++, turn++) {
+            td_weave t = {.bits = bits, .stride = 2, .ways = 2, .rows = 30 + turn % 19};
+            t.way = (int64_t)bits + turn % 4;
+            t.flat_row = (2 * t.way + 7) / 8 * 8 + turn % 2 * 8;
+            t.spread_row = (int64_t)(2 * bits + 7) / 8 * 8 + more * 8;
+            const unsigned flat_off = turn % 11;
+            check_job(k, &t, k->spreads ? 8 : flat_off, k->spreads ? flat_off : 8, 0);
+            check_job(k, &t, k->spreads ? 0 : flat_off, k->spreads ? flat_off : 0, 1);
+        }
+}
+
 static void kernels_follow_the_rule(void **state)
 {
     (void)state;
@@ -113,7 +129,8 @@ static void kernels_follow_the_rule(void **state)
         src.page[i] = (unsigned char)(i * 151 + i / 256 + 31);
 #define X(name, spreads)                                                                                               \
     CHECK_VERSIONS(weave, check, name, spreads);                                                                       \
-    CHECK_VERSIONS(weave, check_whole, name, spreads);
+    CHECK_VERSIONS(weave, check_whole, name, spreads);                                                                 \
+    CHECK_VERSIONS(weave, check_rows, name, spreads);
     TD_WEAVE_KERNELS(X)
 #undef X
 }

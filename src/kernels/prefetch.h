@@ -27,4 +27,14 @@ static inline void td_prefetch_pages(const void *p, const size_t step, const voi
         __builtin_prefetch((const void *)(line + i * TD_PREFETCH_PAGE), 0, 3);
 }
 
+/* The lines of a block that is read or written next, all at once, into the first-level cache. */
+static inline void td_prefetch_block(const void *p, const uint64_t bytes, const int written)
+{
+    for (uint64_t at = 0; at < bytes; at += TD_PREFETCH_LINE)
+        if (written)
+            __builtin_prefetch((const char *)p + at, 1, 3);
+        else
+            __builtin_prefetch((const char *)p + at, 0, 3);
+}
+
 #endif

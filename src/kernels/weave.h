@@ -50,7 +50,7 @@ TD_WEAVE_KERNELS(X)
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
 void td_weave_init(td_weave_kernels *kernels, unsigned cpu_flags);
 
-#define TD_WEAVE_ISAS(X) TD_ISA_AVX2(X)
+#define TD_WEAVE_ISAS(X) TD_ISA_AVX2(X) TD_ISA_VBMI(X)
 #define X(isa, flag) void td_weave_init_##isa(td_weave_kernels *kernels);
 TD_WEAVE_ISAS(X)
 #undef X

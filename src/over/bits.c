@@ -6,7 +6,9 @@
 #include "over/parts.h"
 
 #include "kernels/move.h"
+#include "kernels/prefetch.h"
 #include "kernels/slice.h"
+#include "kernels/stream.h"
 #include "kernels/weave.h"
 #include "plan/walk.h"
 
@@ -14,6 +16,7 @@
 #define LEAST_ROWS 64
 #define STREAM_BYTES ((size_t)4 << 10) /* of a scratch for words that are streamed */
 #define STREAM_ROWS 32                 /* of the words: a scratch holds a multiple of so many, which kernels like */
+#define SECTION_RUN ((size_t)256)      /* bytes of each array, whose lines are prefetched together */
 #define STREAM_RUN 512                 /* bytes: shorter runs are not worth it */
 #define LEAST_COPY 128                 /* bits: shorter runs go faster as fields */
 
@@ -136,6 +139,27 @@ static bool are_dense(const td_slicing *slice)
            slice->row_bytes * STREAM_ROWS <= (int64_t)STREAM_BYTES;
 }
 
+/* Rows in sections: while one is moved, the lines of the arrays that the next one reaches are on their way, which the
+ * processor does not ask for by itself where they are written, nor as far ahead where they are read. */
+static void move_sections(const td_slicing *slice, td_slice_fn move, unsigned char *words, bool back)
+{
+    unsigned char *lane[TD_SLICE_MOST];
+    td_slicing some = *slice;
+    const uint64_t most = SECTION_RUN / slice->lane_bytes;
+    some.lane = lane;
+    for (uint64_t r = 0; r < slice->rows; r += some.rows) {
+        const uint64_t left = slice->rows - r;
+        some.rows = left < most ? left : most;
+        const uint64_t next = (r + some.rows) * slice->lane_bytes, after = left - some.rows,
+                       end = next + (after < some.rows ? after : some.rows) * slice->lane_bytes;
+        for (unsigned s = 0; s < slice->slices; s++) {
+            lane[s] = slice->lane[s] + r * slice->lane_bytes;
+            td_prefetch_block(slice->lane[s] + next, end - next, !back);
+        }
+        move(&some, words + (int64_t)r * slice->row_bytes);
+    }
+}
+
 static void move_slices(const td_plan *plan, const slices *s, const td_box *box, const td_bits_sides *sides)
 {
     td_slice_kernels kernels;
@@ -146,7 +170,8 @@ static void move_slices(const td_plan *plan, const slices *s, const td_box *box,
     td_move_init(&moves, td_cpu_flags());
     td_slicing slice = s->slice;
     slice.lane = lane;
-    const bool stream = sides->stream && slice.slices && slice.rows * slice.lane_bytes >= STREAM_RUN;
+    const bool large = sides->stream && slice.slices && slice.rows * slice.lane_bytes >= STREAM_RUN,
+               past = large && td_stream_cuts_go_past();
     for (td_walk_begin(&w, s->node, s->count, td_box_at(box)); w.more; td_walk_next(&w)) {
         unsigned char *words = sides->words + (w.at.tensor >> 3);
         for (unsigned i = 0; i < slice.slices; i++) {
@@ -154,10 +179,12 @@ static void move_slices(const td_plan *plan, const slices *s, const td_box *box,
             lane[i] = td_ground_at(plan, sides->array, at.select) + at.memory / 8;
         }
         slice.first_bit = (unsigned)(w.at.tensor & 7);
-        if (stream && !sides->back)
+        if (past && !sides->back)
             stream_slices(&slice, &kernels, moves.copy, words);
-        else if (stream && are_dense(&slice))
+        else if (past && are_dense(&slice))
             stream_rows(&slice, &kernels, moves.copy, words);
+        else if (large)
+            move_sections(&slice, sides->back ? kernels.unslice : kernels.slice, words, sides->back);
         else
             (sides->back ? kernels.unslice : kernels.slice)(&slice, words);
     }
@@ -270,7 +297,7 @@ static void copy_bytes(const td_plan *plan, const job *j, const td_box *box, con
     const int64_t of_words = (j->spread_words ? j->weave.spread_row : j->weave.flat_row) / 8,
                   of_arrays = (j->spread_words ? j->weave.flat_row : j->weave.spread_row) / 8;
     const size_t bytes = (size_t)j->weave.bits / 8;
-    const bool stream = sides->stream && bytes >= STREAM_RUN;
+    const bool stream = sides->stream && bytes >= STREAM_RUN && td_stream_cuts_go_past();
     td_move_kernels kernels;
     td_walk w;
     td_move_init(&kernels, td_cpu_flags());

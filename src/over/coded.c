@@ -5,6 +5,8 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "codes/code.h"
+#include "kernels/prefetch.h"
+#include "kernels/stream.h"
 #include "memory/place.h"
 #include "memory/x_state.h"
 #include "plan/plan.h"
@@ -105,7 +107,7 @@ static block next_block(scratch *s, const td_memory *raw, uint64_t first, uint64
     unsigned char *place = NULL;
     if (!raw->backing)
         place = raw->data + first * raw->word_bytes;
-    else if (raw->backing->find_words && !stream)
+    else if (raw->backing->find_words && !(stream && td_stream_cuts_go_past()))
         place = raw->backing->find_words(raw, first, &words);
     if (place)
         return (block){place, words, true};
@@ -113,11 +115,22 @@ static block next_block(scratch *s, const td_memory *raw, uint64_t first, uint64
     return (block){place_block(s, raw, first), most < words ? most : words, false};
 }
 
+/* The words on this side of the block that comes next: they are far behind in memory while a scratch keeps the caches
+ * busy. */
+static void prefetch_next(const unsigned char *words, uint64_t left, const block *b, const td_memory *memory,
+                          bool written)
+{
+    if (!b->in_place)
+        td_prefetch_block(words, (left < b->words ? left : b->words) * memory->word_bytes, written);
+}
+
 static void bring_blocks(const td_memory *memory, coded *c, uint64_t first, uint64_t count, first_bad *bad)
 {
     scratch own;
     for (uint64_t at = first; at < first + count;) {
         const block b = next_block(&own, c->raw, at, first + count - at, false);
+        prefetch_next(memory->data + (at + b.words) * memory->word_bytes, first + count - at - b.words, &b, memory,
+                      true);
         if (!b.in_place)
             c->raw->backing->read_words(c->raw, at, b.words, b.stored, false);
         decode_from(b.stored, memory, c, at, b.words, bad);
@@ -132,6 +145,7 @@ static void write_words(const td_memory *memory, uint64_t first, uint64_t count,
     scratch own;
     for (uint64_t at = 0; at < count;) {
         const block b = next_block(&own, c->raw, first + at, count - at, stream);
+        prefetch_next(words + (at + b.words) * memory->word_bytes, count - at - b.words, &b, memory, false);
         td_code_encode_words(c->code, b.stored, words + at * memory->word_bytes, first + at, (size_t)b.words);
         if (!b.in_place)
             c->raw->backing->write_words(c->raw, first + at, b.words, b.stored, stream);
@@ -322,7 +336,7 @@ static void put_back(const td_memory *memory, uint64_t first, uint64_t count)
 {
     if (!memory->unknown_any && td_memory_passes(memory->backing->coded, false)) {
         write_words(memory, first, count, memory->data + first * memory->word_bytes,
-                    td_stream_copies(count * memory->word_bytes));
+                    td_stream_cuts(count * memory->word_bytes));
         return;
     }
     if (!memory->backing->refuses)

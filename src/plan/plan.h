@@ -197,8 +197,9 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   walk                       the plain walker, element by element */
 td_status td_plan_paths(const td_plan *plan, bool dump, char **text);
 
-/* Whether contiguous bytes that are part of so many store past the caches (stream.c). */
-bool td_stream_copies(uint64_t bytes);
+/* Whether words of so many bytes, on their way between memories over others and their arrays, are more than the caches
+ * hold (stream.c); td_stream_cuts_go_past says what follows of that. */
+bool td_stream_cuts(uint64_t bytes);
 
 /* Moves and bit rows (move.h) for a plan that has its boxes, as comparisons make them. Fails only with TD_NO_MEMORY. */
 td_status td_moves_create(td_plan *plan);

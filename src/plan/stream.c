@@ -17,7 +17,7 @@ bool td_stream_move(const td_move *m, uint64_t part_of_bytes)
                           part_of_bytes > m->bytes ? part_of_bytes : m->bytes);
 }
 
-bool td_stream_copies(uint64_t bytes)
+bool td_stream_cuts(uint64_t bytes)
 {
-    return td_stream_pays(TD_STREAM_COPY, 0, bytes);
+    return td_stream_pays(TD_STREAM_CUT, 0, bytes);
 }

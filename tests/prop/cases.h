@@ -3,6 +3,7 @@
 #define TD_PROP_CASES_H
 
 #include "backdoor/call.h"
+#include "kernels/stream.h"
 #include "over/joined.h"
 #include "random.h"
 
@@ -38,12 +39,13 @@ static inline int run_cases(const char *name, uint64_t cases, bool (*run_case)(u
     return failures != 0;
 }
 
-/* Some cases move tensors in blocks of a few bytes, as calls of many are moved otherwise, and join plans that would be
- * faster in blocks. */
+/* Some cases move tensors in blocks of a few bytes, as calls of many are moved otherwise, join plans that would be
+ * faster in blocks, and cut words as if the caches could not hold them. */
 static inline void draw_blocks(random_state *r)
 {
     td_join_plans = random_chance(r, 60) ? TD_JOIN_ALWAYS : random_chance(r, 50) ? TD_JOIN_FAST : TD_JOIN_NEVER;
     td_blocks_bytes = random_chance(r, 50) ? (uint64_t)1 << random_below(r, 8) : TD_PASS_BYTES;
+    td_stream_cuts_when = (td_stream_when)random_below(r, 3);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Memories that lie over others: where words go, every call, and the text of every refusal. tests/prop/prop_over.c has
  * the random organisations. */
 #include "backdoor/call.h"
+#include "kernels/stream.h"
 #include "over/joined.h"
 #include "support.h"
 
@@ -184,7 +185,7 @@ static void check_way(const large *l, const td_memory *memory, const td_tensor *
     ASSERT_OK(td_call_end(&call, &state, TD_OK));
 }
 
-static void check_large(const large *l)
+static void check_large(const large *l, td_stream_when when)
 {
     td_memory *array[2][8] = {{0}}, *memory[2] = {0};
     td_layout *organisation = NULL, *layout = NULL;
@@ -200,6 +201,7 @@ static void check_large(const large *l)
             ASSERT_OK(td_memory_create("array", l->array_width, depth, &array[i][a]));
         ASSERT_OK(td_memory_over("memory", l->width, l->depth, organisation, array[i], (size_t)l->arrays, &memory[i]));
         td_blocks_bytes = i ? (uint64_t)1 << 40 : usual;
+        td_stream_cuts_when = when;
         ASSERT_OK(td_backdoor_load_tensor(memory[i], tensor, layout, NULL));
     }
     td_blocks_bytes = usual;
@@ -207,6 +209,7 @@ static void check_large(const large *l)
         assert_memory_equal(array[0][a]->data, array[1][a]->data, (size_t)(depth * array[0][a]->word_bytes));
     ASSERT_OK(td_backdoor_dump_tensor(memory[0], back, layout, NULL));
     assert_memory_equal(td_tensor_data(back), td_tensor_data(tensor), (size_t)(tensor->elems * tensor->dtype.bytes));
+    td_stream_cuts_when = TD_STREAM_BY_MACHINE;
     check_way(l, memory[0], tensor, layout, false);
     check_way(l, memory[0], back, layout, true);
     for (int i = 0; i < 2; i++) {
@@ -224,7 +227,8 @@ static void large_calls_go_as_small_ones_do(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof larges / sizeof *larges; i++)
-        check_large(&larges[i]);
+        for (int when = TD_STREAM_BY_MACHINE; when <= TD_STREAM_INTO; when++)
+            check_large(&larges[i], (td_stream_when)when);
 }
 
 /* Bytes of rows that a table names, in an order in which neighbours are written at once: the parts of a word that begin
