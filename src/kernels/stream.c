@@ -106,7 +106,7 @@ static bool goes_past(const question *q, atomic_int *known, uint64_t bytes)
     if (is == UNKNOWN) {
         td_move_kernels kernels;
         td_move_init(&kernels, td_cpu_flags());
-        is = ask_machine(q, &kernels, bytes);
+        is = (int)ask_machine(q, &kernels, bytes);
         atomic_store_explicit(known, is, memory_order_relaxed);
     }
     return is == PAST_CACHES;

@@ -193,10 +193,9 @@ TARGET static void unweave_groups(const job *job_, unsigned char *dst, const uns
 {
     const job j = *job_;
     const __mmask64 low = group_mask(&j, 0), high = group_mask(&j, 1);
-    const uint64_t bits = td_low_bits(j.steps);
-    const __m512i mask[2] = {_mm512_set1_epi64((long long)(bits << j.shift[0])),
-                             _mm512_set1_epi64((long long)(bits << j.shift[1]))};
+    const __m512i bits = _mm512_set1_epi64((long long)td_low_bits(j.steps));
     const __m128i by[2] = {_mm_cvtsi32_si128((int)j.shift[0]), _mm_cvtsi32_si128((int)j.shift[1])};
+    const __m512i mask[2] = {_mm512_sll_epi64(bits, by[0]), _mm512_sll_epi64(bits, by[1])};
     /* the lower bytes of all pairs */
     const __m512i lanes = _mm512_add_epi8(
         _mm512_set1_epi64(0x4644424006040200),
