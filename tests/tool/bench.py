@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from harness import TOOL, main, read, refuse, run, succeed, write
+from harness import TOOL, main, read, refuse, run, stderr_on_a_terminal, succeed, write
 
 from bench_schema import check
 
@@ -33,6 +33,8 @@ def groups_are_listed():
     assert [line for line in lines if line.startswith("# convert: ")]
     few = succeed("bench", "--list", CASE).splitlines()
     assert [line for line in few if line[0] != "#"] == ["batches/%s" % CASE, "batches/%s_2threads" % CASE], few
+    assert succeed("bench", "--list", "dpi/").startswith("# dpi: "), succeed("bench", "--list", "dpi/")
+    assert succeed("bench", "--list", "dpi/").splitlines()[0].endswith(" (only when named)")
     one = succeed("bench", "--list", CASE + "$").splitlines()
     assert one[1:] == ["batches/%s" % CASE], one
     two = succeed("bench", "--list", "matrix/load_16x4,plan/capab").splitlines()
@@ -76,6 +78,10 @@ def a_baseline_is_kept_and_held_against():
     out = measure(CASE, "--no-peers", "--baseline", "fast", "--check", expect=1)
     assert "2 failed" in out and " % slower: " in out, out
     measure(CASE, "--no-peers", "--baseline", "fast")
+    kept["machine"]["processor"] = "Z80"
+    json.dump(kept, open("kept/other.json", "w"))
+    out = measure(CASE, "--no-peers", "--baseline", "other")
+    assert "against other (of ANOTHER PROCESSOR): " in out, out
     del os.environ["TD_BENCH_DIR"]
 
 
@@ -110,6 +116,35 @@ def a_simulation_is_timed():
     figures = {f["case"]: f for f in json.loads(measure("dpi/", "--json"))["figures"]}
     assert list(figures) == ["crossing", "smallest_load_dpi", "smallest_load", "tensor_3x64x64", "matrix_1024x4"]
     assert figures["smallest_load"]["reference"] == "from C" and "crossing_ns" in figures["smallest_load"]["extra"]
+    return None
+
+
+def a_simulation_that_does_not_compile_is_said():
+    """A Verilator that is none: it says its version, and that is all."""
+    os.environ["PATH"], path = os.path.abspath("bin") + ":" + os.environ["PATH"], os.environ["PATH"]
+    os.mkdir("bin")
+    for script, message in (('test "$1" = --version', "Verilator does not compile the testbench in %s: see the log there"),
+                            ("mkdir -p made; printf '#!/bin/sh\\n' >made/sim; chmod +x made/sim",
+                             "the simulation in %s does not start")):
+        write("bin/verilator", "#!/bin/sh\n%s\n" % script)
+        os.chmod("bin/verilator", 0o755)
+        code, out, err = run("bench", "dpi/crossing", "--no-peers", *QUICK)
+        (folder,) = re.findall("/tmp/td-bench-dpi-[A-Za-z0-9]{6}", err)
+        shutil.rmtree(folder, ignore_errors=True)
+        assert code == 1 and "tensordoor bench: dpi/crossing: %s\n" % (message % folder) in err, (code, out, err)
+    os.environ["PATH"] = path
+
+
+def progress_on_a_terminal():
+    done = stderr_on_a_terminal("bench", CASE, "--no-peers", "--save-baseline", "./b.json", *QUICK)
+    if done is None:
+        return "no terminal to be had"
+    code, seen = done
+    assert code == 0, (code, seen)
+    assert b"\r\x1b[K[1/2] batches/%s\r\x1b[K" % CASE.encode() in seen, seen
+    assert re.search(rb"\[2/2\] batches/%s_2threads, \d+ s left" % CASE.encode(), seen), seen
+    assert re.search(rb"\[3/4\] again/2 cases in a new process, \d+ s left", seen), seen
+    assert seen.endswith(b"\r\x1b[K"), seen
     return None
 
 
@@ -183,9 +218,26 @@ def refusals():
     refuse("tensordoor bench: the history cut.jsonl ends in the middle of line 1: it was half written; remove that "
            "line", "bench", CASE, "--history", "cut.jsonl")
     assert read("cut.jsonl") == '{"format"'
+    # Where nothing can be written, nothing is measured.
+    refuse("tensordoor bench: cannot write the baseline ./none/b.json: No such file or directory", "bench", CASE,
+           "--save-baseline", "./none/b.json")
+    refuse("tensordoor bench: cannot write the history none/h: No such file or directory", "bench", CASE, "--history",
+           "none/h")
+    refuse("tensordoor bench: cannot write none/p.html: No such file or directory", "bench", CASE, "--html",
+           "none/p.html")
+    os.mkdir("folder")
+    refuse("tensordoor bench: cannot write folder: Is a directory", "bench", CASE, "--html", "folder")
+    refuse("tensordoor bench: cannot read the history folder", "bench", CASE, "--history", "folder")
+    before = dict(os.environ)
+    for name in ("TD_BENCH_DIR", "XDG_CACHE_HOME", "HOME"):
+        os.environ.pop(name, None)
+    for flag in ("--save-baseline", "--baseline"):
+        refuse('tensordoor bench: no folder for the baseline "main"; set TD_BENCH_DIR, or pass a path', "bench", CASE,
+               flag, "main")
+    os.environ.update(before)
 
 
 main([groups_are_listed, json_is_as_the_schema_says, csv_and_markdown_have_the_same_cases,
       a_baseline_is_kept_and_held_against, a_history_grows_by_lines, targets_are_a_table, a_simulation_is_timed,
-      results_are_validated, curves_have_a_shape,
+      a_simulation_that_does_not_compile_is_said, progress_on_a_terminal, results_are_validated, curves_have_a_shape,
       every_new_group_runs, the_page_shows_what_the_json_says, refusals])

@@ -54,6 +54,14 @@ def keeps_elsewhere_or_nothing():
     assert tuning({"TD_TUNE": "here"}) == "from here"
 
 
+def one_processor_has_no_threads():
+    few = {min(os.sched_getaffinity(0))}
+    done = subprocess.run([TOOL, *QUICK, "--dry-run"], capture_output=True, text=True,
+                          preexec_fn=lambda: os.sched_setaffinity(0, few))
+    assert done.returncode == 0 and done.stderr == "", done
+    assert "\none processor: the thresholds of threads were not measured\n" in done.stdout, done.stdout
+
+
 def says_why_a_file_is_ignored():
     succeed(*QUICK, "-o", "here")
     advice = "; run `tensordoor tune` to measure this machine"
@@ -98,4 +106,4 @@ def refusals():
         "folder from the root; set one, or TD_TUNE to a path\n"), (code, out, err)
 
 
-main([measures_and_keeps, keeps_elsewhere_or_nothing, says_why_a_file_is_ignored, a_bar_on_a_terminal, refusals])
+main([measures_and_keeps, keeps_elsewhere_or_nothing, one_processor_has_no_threads, says_why_a_file_is_ignored, a_bar_on_a_terminal, refusals])

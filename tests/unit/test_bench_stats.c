@@ -208,16 +208,27 @@ static void records_survive_json(void **state)
     assert_string_equal(back.commit, "abc\"\\");
     assert_true(bench_record_find(&back, "g", "case_2")->allocations < 0);
     assert_null(bench_record_find(&back, "g", "case_9"));
+    bench_record_clear(&back);
     /* Half written, at whatever byte. */
     for (size_t cut = 1; cut < length; cut += 7) {
         bench_record half;
         assert_false(bench_record_read(text, cut, &half, message, sizeof message));
         assert_non_null(strstr(message, "half written"));
     }
+    /* A member that has another name. */
+    const char *const said[][2] = {{"\"elems\"", "has a figure (number 1) that lacks a member; measure it anew"},
+                                   {"\"figures\"", "has no list of figures; measure it anew"}};
+    char *other = strdup(text);
+    assert_non_null(other);
+    for (size_t i = 0; i < 2; i++) {
+        strstr(other, said[i][0])[1] = '_';
+        assert_false(bench_record_read(other, length, &back, message, sizeof message));
+        assert_string_equal(message, said[i][1]);
+    }
+    free(other);
     free(text);
     free(second);
     bench_record_clear(&r);
-    bench_record_clear(&back);
 }
 
 static void refused(const char *text, const char *want)

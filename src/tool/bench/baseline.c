@@ -49,6 +49,20 @@ bool bench_baseline_path(const char *name, bool make, char *path, size_t size)
     return used > 0 && (size_t)used < size && (!make || make_folders(path));
 }
 
+bool bench_can_write(const char *path)
+{
+    char folder[1024] = ".";
+    struct stat file;
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &file) == 0) {
+        errno = EISDIR;
+        return !S_ISDIR(file.st_mode) && access(path, W_OK) == 0;
+    }
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return access(folder, W_OK | X_OK) == 0;
+}
+
 /* The whole file with a zero behind it; NULL where it cannot be read. */
 static char *read_file(const char *path, size_t *length)
 {
@@ -105,6 +119,19 @@ static bool write_all(int file, const char *text, size_t length)
     return true;
 }
 
+static bool refuse_baseline(const char *path, char *message, size_t size)
+{
+    return say(message, size, "cannot write the baseline %s: %s", path, strerror(errno));
+}
+
+bool bench_baseline_ready(const char *name, char *message, size_t size)
+{
+    char path[1024];
+    if (!bench_baseline_path(name, true, path, sizeof path))
+        return say(message, size, "no folder for the baseline \"%s\"; set TD_BENCH_DIR, or pass a path", name);
+    return bench_can_write(path) || refuse_baseline(path, message, size);
+}
+
 bool bench_baseline_save(const char *name, const bench_record *record, char *message, size_t size)
 {
     char path[1024], beside[1048];
@@ -122,7 +149,8 @@ bool bench_baseline_save(const char *name, const bench_record *record, char *mes
     if (!good && file >= 0)
         (void)unlink(beside);
     free(text);
-    return good || say(message, size, "cannot write the baseline %s: %s", path, strerror(reason));
+    errno = reason;
+    return good || refuse_baseline(path, message, size);
 }
 
 bool bench_baseline_open(const char *name, bench_record *record, char *message, size_t size)
@@ -185,13 +213,21 @@ void bench_history_clear(bench_record *runs, size_t count)
     free(runs);
 }
 
-bool bench_history_add(const char *path, const bench_record *record, char *message, size_t size)
+bool bench_history_ready(const char *path, char *message, size_t size)
 {
     bench_record *runs = NULL;
-    size_t count = 0, length = 0;
+    size_t count = 0;
     if (!bench_history_open(path, &runs, &count, message, size))
         return false;
     bench_history_clear(runs, count);
+    return bench_can_write(path) || say(message, size, "cannot write the history %s: %s", path, strerror(errno));
+}
+
+bool bench_history_add(const char *path, const bench_record *record, char *message, size_t size)
+{
+    size_t length = 0;
+    if (!bench_history_ready(path, message, size))
+        return false;
     char *text = line_of(record, &length);
     const int file = text ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     bool good = file >= 0 && write_all(file, text, length);

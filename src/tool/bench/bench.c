@@ -12,6 +12,7 @@
 #include "tool/bench/validate.h"
 #include "tool/tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -208,7 +209,7 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     print_run(flags, &what);
     int code = store(flags, &now);
     if (!code && flags[HTML].value && !bench_page_write(flags[HTML].value, &what))
-        code = tool_fail(usage.command, "cannot write %s", flags[HTML].value);
+        code = tool_fail(usage.command, "cannot write %s: %s", flags[HTML].value, strerror(errno));
     if (!code && (broken || (flags[CHECK].value && bench_worst(&what) == BENCH_FAILS)))
         code = TOOL_DIFFERS;
     free(judgements);
@@ -264,8 +265,7 @@ int bench_main(int argc, char **argv)
     };
     bench_again_from(argv);
     bench_method method = BENCH_DEFAULT_METHOD;
-    bench_record then = {0}, *runs = NULL;
-    size_t count = 0;
+    bench_record then = {0};
     char message[1500];
     const char *text = NULL;
     tool_parsed parsed = tool_parse(&usage, argc, argv, flags, FLAGS, &text);
@@ -277,10 +277,12 @@ int bench_main(int argc, char **argv)
         return list_cases(text);
     if (flags[VALIDATE].value)
         return validate(flags, text, &method);
-    /* What cannot be read is refused before minutes are spent. */
-    if (flags[HISTORY].value && !bench_history_open(flags[HISTORY].value, &runs, &count, message, sizeof message))
+    /* What cannot be read or written is refused before minutes are spent. */
+    if ((flags[HISTORY].value && !bench_history_ready(flags[HISTORY].value, message, sizeof message)) ||
+        (flags[SAVE].value && !bench_baseline_ready(flags[SAVE].value, message, sizeof message)))
         return tool_fail(usage.command, "%s", message);
-    bench_history_clear(runs, count);
+    if (flags[HTML].value && !bench_can_write(flags[HTML].value))
+        return tool_fail(usage.command, "cannot write %s: %s", flags[HTML].value, strerror(errno));
     if (flags[BASELINE].value && !bench_baseline_open(flags[BASELINE].value, &then, message, sizeof message))
         return tool_fail(usage.command, "%s", message);
     const int code = run(flags, text, &method, flags[BASELINE].value ? &then : NULL);
