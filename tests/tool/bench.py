@@ -123,7 +123,8 @@ def a_simulation_that_does_not_compile_is_said():
     """A Verilator that is none: it says its version, and that is all."""
     os.environ["PATH"], path = os.path.abspath("bin") + ":" + os.environ["PATH"], os.environ["PATH"]
     os.mkdir("bin")
-    for script, message in (('test "$1" = --version', "Verilator does not compile the testbench in %s: see the log there"),
+    for script, message in (('test "$1" = --version',
+                             "Verilator does not compile the testbench in %s: see the log there"),
                             ("mkdir -p made; printf '#!/bin/sh\\n' >made/sim; chmod +x made/sim",
                              "the simulation in %s does not start")):
         write("bin/verilator", "#!/bin/sh\n%s\n" % script)

@@ -106,4 +106,5 @@ def refusals():
         "folder from the root; set one, or TD_TUNE to a path\n"), (code, out, err)
 
 
-main([measures_and_keeps, keeps_elsewhere_or_nothing, one_processor_has_no_threads, says_why_a_file_is_ignored, a_bar_on_a_terminal, refusals])
+main([measures_and_keeps, keeps_elsewhere_or_nothing, one_processor_has_no_threads, says_why_a_file_is_ignored,
+      a_bar_on_a_terminal, refusals])

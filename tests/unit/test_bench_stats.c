@@ -369,6 +369,15 @@ static void passes_are_merged(void **state)
     }
     bench_figure_merge(five, 5, &out);
     assert_true(out.ratio.low > 0.9 && out.ratio.high < 1.1 && out.ns.low < 10 && out.ns.high < 16);
+    /* Two speeds in twelve passes: the interval reaches over both, and hardly beyond. */
+    bench_figure twelve[12] = {{.calm = true}};
+    for (int i = 0; i < 12; i++) {
+        twelve[i] = (bench_figure){.calm = true, .ns = around(i % 2 ? 3400 : 2800, 0.01)};
+        twelve[i].ratio = around(1 + 0.001 * i, 0.01);
+    }
+    bench_figure_merge(twelve, 12, &out);
+    assert_true(out.ns.low > 2690 && out.ns.low < 2800 && out.ns.high > 3400 && out.ns.high < 3470);
+    assert_true(out.ratio.low < 0.97 && out.ratio.high > 1.03);
     /* What passed for calm before the least probe was known. */
     five[1] = (bench_figure){.calm = true, .calm_clocks = 14000};
     five[2] = (bench_figure){.calm = true, .calm_clocks = 12000};

@@ -10,6 +10,8 @@
 
 #define CALM "TD_BENCH_CALM" /* between the two processes: the least clocks of the probe, and the wait of a case */
 
+#define COLD "TD_BENCH_COLD"
+
 static bool is_command; /* `tensordoor bench`, not td-bench */
 
 void bench_again_from(char *const *argv)
@@ -25,6 +27,19 @@ void bench_again_inherit(bench_calm *calm)
         return;
     bench_calm_know(calm, floor);
     calm->share_ns = share_ns;
+}
+
+void bench_again_cold(void)
+{
+    char *argv[] = {"tensordoor", is_command ? "bench" : NULL, NULL};
+    unsetenv("TD_PROFILE"); /* its table is not what was asked for */
+    setenv(COLD, "1", 1);
+    execv("/proc/self/exe", argv);
+}
+
+bool bench_again_is_cold(void)
+{
+    return getenv(COLD) != NULL;
 }
 
 /* "words/read_10$,plan/plan_cached$": a `$` ends the name. */

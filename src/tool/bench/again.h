@@ -12,6 +12,10 @@ void bench_again_from(char *const *argv);
 /* In a process that bench_again started: its calm moments are those of the run that asked. Else nothing happens. */
 void bench_again_inherit(bench_calm *calm);
 
+/* In a child: this program once more, which does what bench_start_cold does and nothing else. bench_main asks. */
+void bench_again_cold(void);
+bool bench_again_is_cold(void);
+
 /* Measures the cases for which `wanted` is true, of those in `record`, into *out (bench_record_clear). False where no
  * process could do it: then the caller measures in its own. */
 bool bench_again(const bench_settings *settings, const bench_record *record, const bool *wanted, bench_record *out);

@@ -263,6 +263,8 @@ int bench_main(int argc, char **argv)
                       "check every kernel and case with every instruction set, and time nothing", NULL},
         [SEED] = {"seed", 0, false, "N", "of the random data of --validate; default: another one every time", NULL},
     };
+    if (bench_again_is_cold())
+        return bench_start_cold();
     bench_again_from(argv);
     bench_method method = BENCH_DEFAULT_METHOD;
     bench_record then = {0};

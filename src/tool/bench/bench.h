@@ -59,6 +59,9 @@ bool bench_wants(const char *whole, const char *group, const char *text);
 /* The same for a case; NULL means all that are not on request. */
 bool bench_chosen(const bench_group *group, const bench_spec *spec, const char *text);
 
+/* The other end of bench_again_cold (again.h): prints two times as doubles. Returns an exit code. */
+int bench_start_cold(void);
+
 /* `tensordoor bench` and td-bench: argv[0] is the first argument. Returns an exit code. */
 int bench_main(int argc, char **argv);
 

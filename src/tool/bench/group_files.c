@@ -1,11 +1,10 @@
-/* Files, beside write and read of the same bytes; and the first call of a new process against the thousandth. */
+/* Files, beside write and read of the same bytes. */
 #include "base/clock.h"
 #include "tool/bench/simple.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const bench_simple_case cases[] = {
@@ -150,85 +149,3 @@ static bench_opened open_case(bench_simple *s, bench_subject *out, char *why, si
 
 static const bench_simple_table table = {cases, sizeof cases / sizeof cases[0], open_case};
 BENCH_SIMPLE_GROUP(bench_group_files, "files", "tensors and images to files and back, beside write and read", table);
-
-static const bench_simple_case start_cases[] = {{"first_load", NULL, "first", 0, 0}};
-
-/* In a child, so that nothing is cached: the first load of 3x8x8 and the thousandth, in ns. */
-static bool time_child(double *first, double *later)
-{
-    int from[2];
-    double answer[2] = {-1, -1};
-    if (pipe(from))
-        return false;
-    const pid_t child = fork();
-    if (child == 0) {
-        td_tensor *tensor = NULL;
-        td_memory *memory = NULL;
-        td_layout *layout = NULL;
-        td_plan_cache_clear();
-        bool good = true;
-        for (int i = 0; good && i < 1000; i++) {
-            const uint64_t start_ns = td_now_ns();
-            good =
-                (i || (!td_tensor_create("u8", TD_SHAPE(3, 8, 8), &tensor) && !td_memory_create("m", 64, 24, &memory) &&
-                       !td_layout_create("c h (wt ws) -> (h wt c) ws", "ws=8", "", &layout))) &&
-                !td_backdoor_load_tensor(memory, tensor, layout, NULL);
-            answer[i ? 1 : 0] = (double)(td_now_ns() - start_ns);
-        }
-        _exit(!good || write(from[1], answer, sizeof answer) != (ssize_t)sizeof answer);
-    }
-    close(from[1]);
-    const bool good = child > 0 && read(from[0], answer, sizeof answer) == (ssize_t)sizeof answer;
-    close(from[0]);
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    *first = answer[0];
-    *later = answer[1];
-    return good;
-}
-
-/* A repetition costs a child, however little of its time counts: a sample is of a few. */
-#define MOST_CHILDREN 2
-
-static double run_children(bench_simple *s, uint64_t repetitions, int which)
-{
-    const uint64_t children = repetitions < MOST_CHILDREN ? repetitions : MOST_CHILDREN;
-    double sum = 0;
-    for (uint64_t i = 0; i < children; i++) {
-        if (!time_child(&s->number[0], &s->number[1]))
-            return -1;
-        sum += s->number[which];
-    }
-    return sum / (double)children;
-}
-
-static double run_first(void *state, uint64_t repetitions)
-{
-    return run_children(state, repetitions, 0);
-}
-
-static double run_later(void *state, uint64_t repetitions)
-{
-    return run_children(state, repetitions, 1);
-}
-
-static void forget(void *state, bench_figure *figure)
-{
-    (void)state;
-    figure->allocations = figure->peak_bytes = figure->hits = -1;
-}
-
-static bench_opened open_start(bench_simple *s, bench_subject *out, char *why, size_t size)
-{
-    why[0] = '\0';
-    (void)size;
-    out->elems = 192;
-    out->finish = forget;
-    bench_add_runner(out, "tensordoor", run_first, s);
-    bench_add_runner(out, "thousandth", run_later, s);
-    return BENCH_OPENED;
-}
-
-static const bench_simple_table start_table = {start_cases, 1, open_start};
-BENCH_SIMPLE_GROUP(bench_group_start, "start",
-                   "the first load with its tensor, memory and layout, against the thousandth", start_table);

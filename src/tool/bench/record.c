@@ -42,6 +42,29 @@ void bench_figure_extra(bench_figure *figure, const char *name, double value)
 #define LEAST_BETWEEN 0.015
 #define LEAST_BETWEEN_NS 0.2
 
+/* Where a pass has been, the next run may be. From RANKED passes on it is hardly elsewhere either: a case with two
+ * speeds, by where a process puts it, has no more than those, and an interval of the normal distribution reaches far
+ * beyond. */
+#define RANKED 6
+static void join_passes(const bench_stat *const *part, size_t count, double least, bench_stat *out)
+{
+    double slowest = part[0]->median, fastest = slowest;
+    for (size_t i = 1; i < count; i++) {
+        slowest = part[i]->median > slowest ? part[i]->median : slowest;
+        fastest = part[i]->median < fastest ? part[i]->median : fastest;
+    }
+    bench_stat_join(part, count, least, out);
+    if (count >= RANKED) {
+        const double reach = exp(least), at_least = exp(BENCH_WIDTH * least);
+        const double low = fmin(fastest / reach, out->median / at_least);
+        const double high = fmax(slowest * reach, out->median * at_least);
+        out->low = fmax(out->low, low);
+        out->high = fmin(out->high, high);
+    }
+    out->low = fmin(out->low, fastest);
+    out->high = fmax(out->high, slowest);
+}
+
 static void merge_stat(const bench_stat *const *part, size_t count, double ns, bench_stat *out)
 {
     const double least = LEAST_BETWEEN + (ns > 0 ? LEAST_BETWEEN_NS / ns : 0);
@@ -53,11 +76,7 @@ static void merge_stat(const bench_stat *const *part, size_t count, double ns, b
         timed = timed && part[i]->low > 0;
     }
     if (timed)
-        bench_stat_join(part, count, least, out);
-    for (size_t i = 0; timed && i < count; i++) { /* where a pass has been, the next run may be */
-        out->low = part[i]->median < out->low ? part[i]->median : out->low;
-        out->high = part[i]->median > out->high ? part[i]->median : out->high;
-    }
+        join_passes(part, count, least, out);
     out->spread_low = spread_low;
     out->spread_high = spread_high;
 }

@@ -5,16 +5,21 @@
 
 #include <math.h>
 
-static double run_once(const bench_runner *r, uint64_t repetitions)
+static double run_warm(const bench_runner *r, uint64_t calls, uint64_t repetitions)
 {
-    const double warm = r->run(r->state, 1);
+    const double warm = r->run(r->state, calls);
     return warm < 0 ? warm : r->run(r->state, repetitions);
 }
 
-/* A sample. A call that is longer than any cache is large starts as cold as it ends, and needs no warm one before. */
-static double take_sample(const bench_runner *r, uint64_t repetitions, double one_ns)
+static double run_once(const bench_runner *r, uint64_t repetitions)
 {
-    return one_ns > BENCH_COLD_NS ? r->run(r->state, repetitions) : run_once(r, repetitions);
+    return run_warm(r, 1, repetitions);
+}
+
+/* A sample. A call that is longer than any cache is large starts as cold as it ends, and needs no warm one before. */
+static double take_sample(const bench_runner *r, uint64_t calls, uint64_t repetitions, double one_ns)
+{
+    return one_ns > BENCH_COLD_NS ? r->run(r->state, repetitions) : run_warm(r, calls, repetitions);
 }
 
 /* How many repetitions fill a sample: doubling until one is long enough to count in, then as long again as the warm-up
@@ -45,7 +50,7 @@ static bool is_wide(const double *sample, size_t count)
     if (count < 2)
         return false;
     bench_sort(sample, count, sorted);
-    const double reach = 2.576 / (2 * sqrt((double)count)); /* the 99.5th percentile of the normal distribution */
+    const double reach = BENCH_WIDTH / (2 * sqrt((double)count));
     const double low = reach < 0.5 ? 0.5 - reach : 0;
     return bench_quantile(sorted, count, 1 - low) - bench_quantile(sorted, count, low) >
            BENCH_WIDE * bench_quantile(sorted, count, 0.5);
@@ -72,7 +77,8 @@ static void take_round(const bench_runner *runner, bench_calm *calm, double *pat
     for (size_t i = 0; i < s->count; i++) {
         if (!s->left[i])
             continue;
-        const double ns = take_sample(&runner[i], s->repetitions[i], s->one_ns[i]);
+        const double ns =
+            take_sample(&runner[i], i == 0 && s->count > 2 ? BENCH_WARM_CALLS : 1, s->repetitions[i], s->one_ns[i]);
         s->left[i]--;
         if (ns < 0)
             s->left[i] = s->taken[i] = 0;

@@ -161,12 +161,11 @@ void bench_stat_of(const double *sample, size_t count, bench_stat *out)
     find_intervals(sorted, count, out);
 }
 
-#define WIDTH 2.576 /* half of an interval of 99 %, in standard deviations */
 #define LEAST_ERROR 0.002
 
 static double error_of(const bench_stat *s)
 {
-    const double error = s->low > 0 && s->high > s->low ? log(s->high / s->low) / (2 * WIDTH) : 0;
+    const double error = s->low > 0 && s->high > s->low ? log(s->high / s->low) / (2 * BENCH_WIDTH) : 0;
     return error > LEAST_ERROR ? error : LEAST_ERROR;
 }
 
@@ -194,7 +193,7 @@ void bench_stat_join(const bench_stat *const *part, size_t count, double least, 
     }
     mean /= sum;
     const double next = least > 0 ? (variance > least * least ? variance : least * least) : 0;
-    const double reach = WIDTH * sqrt(1 / sum + next);
+    const double reach = BENCH_WIDTH * sqrt(1 / sum + next);
     out->median = exp(mean);
     out->low = exp(mean - reach);
     out->high = exp(mean + reach);

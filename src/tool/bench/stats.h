@@ -8,6 +8,7 @@
 
 #define BENCH_MAX_SAMPLES 1001
 #define BENCH_CONFIDENCE 0.99 /* of every interval */
+#define BENCH_WIDTH 2.576     /* half of such an interval of the normal distribution, in standard deviations */
 
 typedef struct bench_stat {
     double median;
