@@ -53,21 +53,24 @@ static void convert_runs(const td_move *m, const td_move_values *v, unsigned cha
     convert(m, v, &b);
 }
 
-/* The source of a block is `high` rows, contiguous but for the blocks of picks, whose order the kernel knows. */
+/* The source of a block is `high` rows, contiguous but for the blocks of picks, whose order the kernel knows. Rows that
+ * are one, as those of a copy that is read into each of its elements, are converted once. */
 static void convert_then_move(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
     _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
     const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
+    const bool one_row = m->kind != TD_MOVE_PICKS && m->src_stride == 0;
     td_convert_block b = {.dst = scratch,
                           .src = src,
                           .dst_stride = (ptrdiff_t)row_bytes,
                           .src_stride = m->src_stride,
-                          .rows = high,
+                          .rows = one_row ? 1 : high,
                           .n = row_bytes / narrow_bytes(m, v->convert),
                           .far = stream};
     convert(m, v, &b);
-    td_move_block(m, dst, m->dst_stride, m->part_stride, scratch, (ptrdiff_t)row_bytes, high, wide, stream);
+    td_move_block(m, dst, m->dst_stride, m->part_stride, scratch, one_row ? 0 : (ptrdiff_t)row_bytes, high, wide,
+                  stream);
 }
 
 /* The destination of a block is `wide` rows, or those of every part. */

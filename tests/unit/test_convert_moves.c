@@ -11,21 +11,23 @@ typedef struct shaped {
     const char *pattern;
     td_shape shape;
     uint64_t lanes;
+    const char *options, *address;
 } shaped;
 
 static const shaped layouts[] = {
-    {"r c -> c r", {2, {1024, 1024}}, 1024},                           /* transposed, whole lines */
-    {"r c -> c r", {2, {531, 700}}, 531},                              /* off the lines */
-    {"r c -> c r", {2, {70, 9000}}, 70},                               /* longer than the buffer */
-    {"r a c b -> (r c) (a b)", {4, {64, 16, 64, 16}}, 256},            /* tiles */
-    {"r a c b -> (r c) (a b)", {4, {33, 8, 41, 8}}, 64},               /* small ones */
-    {"r a c b -> (r c) (a b)", {4, {20, 5, 31, 7}}, 35},               /* odd ones */
-    {"n c h -> (n h) c", {3, {2, 4, 60000}}, 4},                       /* interleaved */
-    {"n h c -> (n c) h", {3, {2, 60000, 3}}, 60000},                   /* and back */
-    {"a b c i j h -> (a b h i) (c j)", {6, {3, 16, 16, 4, 4, 9}}, 64}, /* picks */
-    {"b h s d -> (b s h) d", {4, {2, 8, 300, 64}}, 64},                /* runs */
-    {"a b -> a b", {2, {300000, 4}}, 4},                               /* one run */
-    {"a b -> b (a r)", {2, {4096, 4}}, 8192},                          /* copies; r=2 */
+    {"r c -> c r", {2, {1024, 1024}}, 1024, NULL, NULL},                           /* transposed, whole lines */
+    {"r c -> c r", {2, {531, 700}}, 531, NULL, NULL},                              /* off the lines */
+    {"r c -> c r", {2, {70, 9000}}, 70, NULL, NULL},                               /* longer than the buffer */
+    {"r a c b -> (r c) (a b)", {4, {64, 16, 64, 16}}, 256, NULL, NULL},            /* tiles */
+    {"r a c b -> (r c) (a b)", {4, {33, 8, 41, 8}}, 64, NULL, NULL},               /* small ones */
+    {"r a c b -> (r c) (a b)", {4, {20, 5, 31, 7}}, 35, NULL, NULL},               /* odd ones */
+    {"n c h -> (n h) c", {3, {2, 4, 60000}}, 4, NULL, NULL},                       /* interleaved */
+    {"n h c -> (n c) h", {3, {2, 60000, 3}}, 60000, NULL, NULL},                   /* and back */
+    {"a b c i j h -> (a b h i) (c j)", {6, {3, 16, 16, 4, 4, 9}}, 64, NULL, NULL}, /* picks */
+    {"b h s d -> (b s h) d", {4, {2, 8, 300, 64}}, 64, NULL, NULL},                /* runs */
+    {"a b -> a b", {2, {300000, 4}}, 4, NULL, NULL},                               /* one run */
+    {"a b -> b (a r)", {2, {4096, 4}}, 8192, "r=2", NULL},                         /* copies */
+    {"m (k s) -> (m k s) 1", {2, {522, 480}}, 1, "s=32 alias=last", "16*m + k"},   /* one word for many elements */
 };
 #define LAYOUTS (sizeof layouts / sizeof layouts[0])
 
@@ -100,7 +102,7 @@ static void check(const struct kind *k, const shaped *l)
     ASSERT_OK(td_tensor_create(k->tensor, l->shape, &tensor));
     fill(tensor);
     ASSERT_OK(td_tensor_convert(tensor, k->as, &converted));
-    ASSERT_OK(td_layout_create(l->pattern, strstr(l->pattern, "a r") ? "r=2" : NULL, NULL, &layout));
+    ASSERT_OK(td_layout_create(l->pattern, l->options, l->address, &layout));
     const uint64_t copies = strstr(l->pattern, "a r") ? 2 : 1;
     const uint64_t width = l->lanes * td_tensor_elem_bits(converted),
                    depth = td_tensor_elems(tensor) * copies / l->lanes;
