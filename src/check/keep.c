@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST = 203, GUARD = 0x5a };
+enum { MOST = 283, GUARD = 0x5a };
 
 static uint32_t next(uint32_t *state)
 {
@@ -80,6 +80,10 @@ static void check_sets(const td_keep_kernels *k, const data *d)
     for (size_t i = 0; i < (d->n + 7) / 8 * 8; i++)
         assert_int_equal(set[i / 8] >> i % 8 & 1, i < d->n ? flags[i] : 0);
     assert_int_equal(set[(d->n + 7) / 8], GUARD);
+    count = 0;
+    for (size_t i = 0; i < d->n; i++)
+        count += d->flags[i];
+    assert_int_equal(k->total(d->set, d->n), count);
     k->ones(ones, d->set, d->n);
     assert_memory_equal(ones, d->flags, d->n);
     assert_int_equal(ones[d->n], GUARD);

@@ -11,7 +11,8 @@
  *            What dst holds behind them, up to the room, may change
  *   spread   the inverse: dst[i] = the next of src, which has `room`, where the set has i, else 0, and 0 once they are
  *            all taken; how many were taken
- *   most     the largest sum of four flags that follow each other from a multiple of four on; n is one */
+ *   most     the largest sum of four flags that follow each other from a multiple of four on; n is one
+ *   total    how many elements a set has */
 #ifndef TD_KERNELS_KEEP_H
 #define TD_KERNELS_KEEP_H
 
@@ -28,12 +29,13 @@ typedef struct td_keep_kernels {
     size_t (*keep)(void *dst, size_t room, const void *src, const unsigned char *set, size_t n, unsigned bytes);
     size_t (*spread)(void *dst, const void *src, size_t room, const unsigned char *set, size_t n, unsigned bytes);
     unsigned (*most)(const unsigned char *flags, size_t n);
+    size_t (*total)(const unsigned char *set, size_t n);
 } td_keep_kernels;
 
 /* Fills every pointer with the best version that `cpu_flags` (base/cpu.h) allow. */
 void td_keep_init(td_keep_kernels *kernels, unsigned cpu_flags);
 
-#define TD_KEEP_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X)
+#define TD_KEEP_ISAS(X) TD_ISA_AVX2(X) TD_ISA_AVX512(X) TD_ISA_VBMI(X)
 #define X(isa, flag) void td_keep_init_##isa(td_keep_kernels *kernels);
 TD_KEEP_ISAS(X)
 #undef X

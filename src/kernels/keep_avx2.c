@@ -222,5 +222,6 @@ TARGET static uint64_t count_avx2(const unsigned char *flags, size_t n)
 
 void td_keep_init_avx2(td_keep_kernels *kernels)
 {
-    *kernels = (td_keep_kernels){flags_rows, bits_avx2, ones_avx2, count_avx2, keep_avx2, spread_avx2, most_rows};
+    *kernels =
+        (td_keep_kernels){flags_rows, bits_avx2, ones_avx2, count_avx2, keep_avx2, spread_avx2, most_rows, total_rows};
 }

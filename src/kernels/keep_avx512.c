@@ -121,5 +121,6 @@ TARGET static void ones_wide(unsigned char *flags, const unsigned char *set, siz
 
 void td_keep_init_avx512(td_keep_kernels *kernels)
 {
-    *kernels = (td_keep_kernels){flags_rows, bits_wide, ones_wide, count_rows, keep_wide, spread_wide, most_rows};
+    *kernels =
+        (td_keep_kernels){flags_rows, bits_wide, ones_wide, count_rows, keep_wide, spread_wide, most_rows, total_rows};
 }

@@ -7,12 +7,9 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2")))
 #include "kernels/pairs.inc"
 
-#define SETS 64 /* bytes of sets, and of codes, that are translated at once */
+#include "kernels/lanes_vbmi.inc"
 
-INLINE __mmask64 low_bits(size_t bits)
-{
-    return bits >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << bits) - 1;
-}
+#define SETS 64 /* bytes of sets, and of codes, that are translated at once */
 
 INLINE __m512i table_of(const unsigned char *table)
 {
@@ -34,55 +31,6 @@ INLINE uint64_t set_at(const unsigned char *sets, size_t first, const unsigned b
     uint64_t set = 0;
     memcpy(&set, sets + first / 8, 8 / bytes);
     return set;
-}
-
-/* What AVX-512 names by the size of a lane. */
-#define SIZES(of, give, ...)                                                                                           \
-    switch (bytes) {                                                                                                   \
-    case 1:                                                                                                            \
-        give of(8, __VA_ARGS__);                                                                                       \
-        break;                                                                                                         \
-    case 2:                                                                                                            \
-        give of(16, __VA_ARGS__);                                                                                      \
-        break;                                                                                                         \
-    case 4:                                                                                                            \
-        give of(32, __VA_ARGS__);                                                                                      \
-        break;                                                                                                         \
-    default:                                                                                                           \
-        give of(64, __VA_ARGS__);                                                                                      \
-    }
-#define TEST_8(a, b) _mm512_test_epi8_mask(a, b)
-#define TEST_16(a, b) _mm512_test_epi16_mask(a, b)
-#define TEST_32(a, b) _mm512_test_epi32_mask(a, b)
-#define TEST_64(a, b) _mm512_test_epi64_mask(a, b)
-#define TEST(bits, a, b) TEST_##bits(a, b)
-#define LOAD_8(mask, src) _mm512_maskz_loadu_epi8(mask, src)
-#define LOAD_16(mask, src) _mm512_maskz_loadu_epi16((__mmask32)(mask), src)
-#define LOAD_32(mask, src) _mm512_maskz_loadu_epi32((__mmask16)(mask), src)
-#define LOAD_64(mask, src) _mm512_maskz_loadu_epi64((__mmask8)(mask), src)
-#define LOAD(bits, mask, src) LOAD_##bits(mask, src)
-#define STORE_8(dst, mask, x) _mm512_mask_storeu_epi8(dst, mask, x)
-#define STORE_16(dst, mask, x) _mm512_mask_storeu_epi16(dst, (__mmask32)(mask), x)
-#define STORE_32(dst, mask, x) _mm512_mask_storeu_epi32(dst, (__mmask16)(mask), x)
-#define STORE_64(dst, mask, x) _mm512_mask_storeu_epi64(dst, (__mmask8)(mask), x)
-#define STORE(bits, dst, mask, x) STORE_##bits(dst, mask, x)
-#define CLOSE_8(mask, x) _mm512_maskz_compress_epi8(mask, x)
-#define CLOSE_16(mask, x) _mm512_maskz_compress_epi16((__mmask32)(mask), x)
-#define CLOSE_32(mask, x) _mm512_maskz_compress_epi32((__mmask16)(mask), x)
-#define CLOSE_64(mask, x) _mm512_maskz_compress_epi64((__mmask8)(mask), x)
-#define CLOSE(bits, mask, x) CLOSE_##bits(mask, x)
-#define OPEN_8(mask, x) _mm512_maskz_expand_epi8(mask, x)
-#define OPEN_16(mask, x) _mm512_maskz_expand_epi16((__mmask32)(mask), x)
-#define OPEN_32(mask, x) _mm512_maskz_expand_epi32((__mmask16)(mask), x)
-#define OPEN_64(mask, x) _mm512_maskz_expand_epi64((__mmask8)(mask), x)
-#define OPEN(bits, mask, x) OPEN_##bits(mask, x)
-
-INLINE __m512i spread_own(uint64_t own, const unsigned bytes)
-{
-    return bytes == 1   ? _mm512_set1_epi8((char)own)
-           : bytes == 2 ? _mm512_set1_epi16((short)own)
-           : bytes == 4 ? _mm512_set1_epi32((int)own)
-                        : _mm512_set1_epi64((long long)own);
 }
 
 #define FLAGS(size)                                                                                                    \

@@ -124,35 +124,16 @@ static void put_set(const td_sparse *s, const td_keep_kernels *k, td_tensor *mas
     }
 }
 
-/* Bits side by side are added up in fields that grow; a product adds the eight bytes of the last. */
-static unsigned count_bits(uint64_t bits)
-{
-    const uint64_t pairs = bits - (bits >> 1 & 0x5555555555555555U),
-                   fours = (pairs & 0x3333333333333333U) + (pairs >> 2 & 0x3333333333333333U);
-    return (unsigned)(((fours + (fours >> 4)) & 0x0f0f0f0f0f0f0f0fU) * 0x0101010101010101U >> 56);
-}
-
-static size_t count_set(const unsigned char *set, size_t bytes)
-{
-    size_t count = 0, at = 0;
-    for (; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
-        uint64_t eight = 0;
-        memcpy(&eight, set + at, sizeof eight);
-        count += count_bits(eight);
-    }
-    for (; at < bytes; at++)
-        count += count_bits(set[at]);
-    return count;
-}
-
-/* And out of it; how many elements it has. */
-static size_t get_set(const td_sparse *s, const td_keep_kernels *k, const td_tensor *mask, uint64_t first,
-                      unsigned char *set, size_t n)
+/* And out of it. */
+static void get_set(const td_sparse *s, const td_keep_kernels *k, const td_tensor *mask, uint64_t first,
+                    unsigned char *set, size_t n)
 {
     const size_t bytes = (n + 7) / 8;
     size_t i = 0;
-    if (s->word.bits == 1)
-        return k->bits(set, mask->data + first, n, 1, 1);
+    if (s->word.bits == 1) {
+        (void)k->bits(set, mask->data + first, n, 1, 1);
+        return;
+    }
     const unsigned char *const src = mask->data + first / 8; /* of strips, which begin with a byte */
     if (in_bytes(s)) {
         i = n / 8 * 8;
@@ -164,31 +145,30 @@ static size_t get_set(const td_sparse *s, const td_keep_kernels *k, const td_ten
     memset(set + i / 8, 0, bytes - i / 8);
     for (; i < n; i++)
         set[i / 8] |= (unsigned char)(get_bit(s, mask, first + i) << i % 8);
-    return count_set(set, bytes);
 }
 
 /* The elements of a set from `begin` up to `end`. */
-static size_t count_between(const unsigned char *set, size_t begin, size_t end)
+static size_t count_between(const td_keep_kernels *k, const unsigned char *set, size_t begin, size_t end)
 {
     size_t count = 0, i = begin;
     for (; i < end && i % 8; i++)
         count += has(set, i);
-    for (; i + 8 <= end; i += 8)
-        count += count_bits(set[i / 8]);
-    for (; i < end; i++)
+    const size_t whole = (end - i) / 8 * 8;
+    count += k->total(set + i / 8, whole);
+    for (i += whole; i < end; i++)
         count += has(set, i);
     return count;
 }
 
 /* The pointers of chunks that begin among `n` elements from `first` on, before which there are `value` values; the
  * tensor begins with pointer `less`. */
-static void put_pointers(const td_sparse *s, td_tensor *pointers, uint64_t less, uint64_t first,
-                         const unsigned char *set, size_t n, uint64_t value)
+static void put_pointers(const td_sparse *s, const td_keep_kernels *k, td_tensor *pointers, uint64_t less,
+                         uint64_t first, const unsigned char *set, size_t n, uint64_t value)
 {
     const uint64_t unit = s->in_bytes ? s->elem.bits / 8U : 1;
     uint64_t at = (first + s->chunk - 1) / s->chunk * s->chunk, seen = first;
     for (; at < first + n; at += s->chunk) {
-        value += count_between(set, (size_t)(seen - first), (size_t)(at - first));
+        value += count_between(k, set, (size_t)(seen - first), (size_t)(at - first));
         td_elem_put(pointers, at / s->chunk - less, value * unit);
         seen = at;
     }
@@ -247,8 +227,12 @@ static void count_pieces(void *context, unsigned begin, unsigned end)
         uint64_t count = 0;
         for (uint64_t e = begin_of(w, piece); e < begin_of(w, piece + 1); e += STRIP) {
             const size_t n = strip_at(w, e);
-            count += w->tensor ? td_sparse_bits(&w->kernels, w->tensor, e, n, set)
-                               : get_set(w->s, &w->kernels, w->parts[1], e, set, n);
+            if (w->tensor) {
+                count += td_sparse_bits(&w->kernels, w->tensor, e, n, set);
+                continue;
+            }
+            get_set(w->s, &w->kernels, w->parts[1], e, set, n);
+            count += w->kernels.total(set, n);
         }
         w->before[piece] = count;
     }
@@ -278,7 +262,7 @@ static void pack_pieces(void *context, unsigned begin, unsigned end)
         const size_t n = strip_at(w, e), count = td_sparse_bits(&w->kernels, t, e, n, set);
         put_set(s, &w->kernels, w->parts[1], e, set, n);
         if (chunks)
-            put_pointers(s, w->parts[2], 0, e, set, n, value);
+            put_pointers(s, &w->kernels, w->parts[2], 0, e, set, n, value);
         value += w->kernels.keep(w->parts[0]->data + value * bytes, count, t->data + e * bytes, set, n, bytes);
     }
 }
@@ -311,7 +295,7 @@ void td_mask_step(const td_sparse *s, const td_tensor *t, uint64_t number, td_st
     put_set(s, &k, &own, 0, set, n);
     made[1] += words;
     if (s->chunk) {
-        put_pointers(s, parts[2], steps->first[2], e, set, n, made[0]);
+        put_pointers(s, &k, parts[2], steps->first[2], e, set, n, made[0]);
         made[2] = (e + n - 1) / s->chunk + 1;
     }
     made[0] += k.keep(parts[0]->data + (made[0] - steps->first[0]) * bytes, count, t->data + e * bytes, set, n, bytes);
@@ -341,7 +325,7 @@ static void spread_pieces(void *context, unsigned begin, unsigned end)
     uint64_t value = w->before[begin];
     for (uint64_t e = begin_of(w, begin); e < begin_of(w, end); e += STRIP) {
         const size_t n = strip_at(w, e);
-        (void)get_set(w->s, &w->kernels, w->parts[1], e, set, n);
+        get_set(w->s, &w->kernels, w->parts[1], e, set, n);
         value += w->kernels.spread(w->unpacked->data + e * bytes, w->parts[0]->data + value * bytes,
                                    (size_t)(values - value), set, n, bytes);
     }
