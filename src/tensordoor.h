@@ -971,7 +971,7 @@ TD_API td_status td_checkpoints_html(const td_checkpoints *checkpoints, const ch
  *                                importances: in f32, sums in the order of the elements, no product fused with a sum
  *                                (a ggml whose compiler does that may end with other bytes). Quotients past 2^22, where
  *                                the reference is not defined, saturate; with a NaN or an infinity among the N elements
- *                                d and dmin are NaN, and all codes 0. N is at most 2048
+ *                                d and dmin are NaN, and all codes 0. N is at most 4096
  *     tail=short                 a dimension that does not fill its blocks ends with a shorter one; tail=error refuses
  *
  * Values are f32 on the way: those of wider tensors are rounded to it first.

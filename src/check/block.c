@@ -42,7 +42,7 @@ typedef struct results {
     uint32_t amax_of_range[MOST_BLOCKS + 1];
     float shares[2][MOST_BLOCKS + 1], chain_by[CHAINS][MOST_BLOCKS + 1];
     uint8_t chain[CHAINS][MOST_BLOCKS + 1];
-    uint32_t look[4][3];
+    uint32_t look[8][3];
 } results;
 
 typedef struct inputs {
@@ -76,8 +76,8 @@ static inputs make_inputs(size_t blocks, size_t block, uint32_t seed)
 /* Without what lies between its members. */
 static void put_look(td_block_look look, uint32_t *out)
 {
-    out[0] = look.amax;
-    out[1] = look.by;
+    out[0] = look.odd;
+    out[1] = look.nan;
     out[2] = look.bounded;
 }
 
@@ -124,6 +124,8 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
     for (int divides = 0; divides < 2; divides++) {
         put_look(k->look(in->amax, in->by, blocks, 1e30F, divides), out->look[divides]);
         put_look(k->look(in->within, in->scale, blocks, divides ? 60 : 0x1p-97F, divides), out->look[2 + divides]);
+        put_look(k->look(in->within, finite, blocks, 1e30F, divides), out->look[4 + divides]); /* no amax is odd */
+        put_look(k->look(in->usual, row, blocks, 60, divides), out->look[6 + divides]);        /* some have a NaN */
     }
     k->inverse(out->inverse, in->by, blocks, 3, 0.7F, 1e30F);
     for (int holds_zero = 0; holds_zero < 2; holds_zero++) {

@@ -22,8 +22,8 @@
  *            0, and 2 / codes where that is all it holds
  *   zero     dst[j] = -min[j] / by[j], to the nearest whole number from 0 to `codes`; with holds_zero of such a range,
  *            whose minimum is taken for -1 where it holds nothing but 0
- *   look     the largest of amax[j] and of |by[j]|, as bits, and whether all blocks are bounded:
- *            amax[j] * by[j] < most, or with `divides` amax[j] <= by[j] * most
+ *   look     whether any amax[j] is that of an infinity or a NaN, whether any by[j] is a NaN, and whether all
+ *            blocks are bounded: amax[j] * by[j] < most, or with `divides` amax[j] <= by[j] * most
  * ratio and span give NaN where amax[j] is that of a NaN or, without inf_is_max, of an infinity. */
 #ifndef TD_KERNELS_BLOCK_H
 #define TD_KERNELS_BLOCK_H
@@ -71,8 +71,7 @@ typedef struct td_span_rule {
 } td_span_rule;
 
 typedef struct td_block_look {
-    uint32_t amax, by;
-    bool bounded;
+    bool odd, nan, bounded;
 } td_block_look;
 
 typedef struct td_block_kernels {

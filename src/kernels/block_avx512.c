@@ -1,5 +1,5 @@
-/* The kernels of block-scaled tensors for AVX-512: what blocks hold and powers of two by vectors of 16, the rest by the
- * compiler. */
+/* The kernels of block-scaled tensors for AVX-512: what blocks hold, powers of two and the look at both by vectors of
+ * 16, the rest by the compiler. */
 #include "kernels/block.h"
 
 #include <immintrin.h>
@@ -212,6 +212,28 @@ TARGET static void power_avx512(uint8_t *code, float *by, const uint32_t *amax, 
     power_codes(code + j, by + j, amax + j, blocks - j, p);
 }
 
+INLINE td_block_look look_16(const uint32_t *amax, const float *by, size_t blocks, float most, const bool divides)
+{
+    const __m512i inf = _mm512_set1_epi32(INF_BITS);
+    const __m512 bound = _mm512_set1_ps(most);
+    unsigned odd = 0, nan = 0, past = 0;
+    for (size_t j = 0; j < blocks; j += 16) {
+        const __mmask16 own = (__mmask16)(blocks - j < 16 ? (1U << (blocks - j)) - 1 : 0xffff);
+        const __m512i magnitude = _mm512_maskz_loadu_epi32(own, amax + j);
+        const __m512 value = _mm512_castsi512_ps(magnitude), scale = _mm512_maskz_loadu_ps(own, by + j);
+        odd |= _mm512_cmpge_epu32_mask(magnitude, inf);
+        nan |= _mm512_cmp_ps_mask(scale, scale, _CMP_UNORD_Q);
+        past |= divides ? _mm512_mask_cmp_ps_mask(own, value, _mm512_mul_ps(scale, bound), _CMP_NLE_UQ)
+                        : _mm512_mask_cmp_ps_mask(own, _mm512_mul_ps(value, scale), bound, _CMP_NLT_UQ);
+    }
+    return (td_block_look){odd != 0, nan != 0, past == 0};
+}
+
+TARGET static td_block_look look_avx512(const uint32_t *amax, const float *by, size_t blocks, float most, bool divides)
+{
+    return divides ? look_16(amax, by, blocks, most, true) : look_16(amax, by, blocks, most, false);
+}
+
 void td_block_init_avx512(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
@@ -219,4 +241,5 @@ void td_block_init_avx512(td_block_kernels *kernels)
     kernels->most = most_avx512;
     kernels->range = range_avx512;
     kernels->power = power_avx512;
+    kernels->look = look_avx512;
 }

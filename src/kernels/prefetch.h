@@ -13,11 +13,12 @@
 #define TD_PREFETCH_BYTES (TD_PREFETCH_PAGES * TD_PREFETCH_PAGE)
 
 /* Called for every `step` bytes that are read, from 64 up to 256, a power of two: prefetches as many out of the aligned
- * TD_PREFETCH_BYTES that come next, which the first-level cache holds beside what is read meanwhile. Nothing from `end`
+ * TD_PREFETCH_BYTES that lie `ahead` of those at p: TD_PREFETCH_BYTES for what a cache has, which the first-level cache
+ * holds beside what is read meanwhile, twice as many for what comes from memory, which takes longer. Nothing from `end`
  * on; NULL: nothing at all. */
-static inline void td_prefetch_pages(const void *p, const size_t step, const void *end)
+static inline void td_prefetch_pages(const void *p, const size_t step, const size_t ahead, const void *end)
 {
-    const uintptr_t at = (uintptr_t)p, next = at / TD_PREFETCH_BYTES * TD_PREFETCH_BYTES + TD_PREFETCH_BYTES;
+    const uintptr_t at = (uintptr_t)p, next = at / TD_PREFETCH_BYTES * TD_PREFETCH_BYTES + ahead;
     if (next >= (uintptr_t)end)
         return;
     const size_t lines = step / TD_PREFETCH_LINE, turns = TD_PREFETCH_PAGES / lines;
@@ -35,6 +36,16 @@ static inline void td_prefetch_block(const void *p, const uint64_t bytes, const 
             __builtin_prefetch((const char *)p + at, 1, 3);
         else
             __builtin_prefetch((const char *)p + at, 0, 3);
+}
+
+/* For who goes over the `bytes` at p twice and calls td_prefetch_pages the second time: called before the first time, so
+ * that memory is not idle then. Prefetches their share of the first of those pages. */
+static inline void td_prefetch_first(const void *p, size_t bytes, size_t ahead, const void *end)
+{
+    const uintptr_t at = (uintptr_t)p, next = at / TD_PREFETCH_BYTES * TD_PREFETCH_BYTES + ahead;
+    const uintptr_t first = at % TD_PREFETCH_BYTES / TD_PREFETCH_PAGES, last = first + bytes / TD_PREFETCH_PAGES;
+    for (uintptr_t i = first; i < last && next + i < (uintptr_t)end; i += TD_PREFETCH_LINE)
+        __builtin_prefetch((const void *)(next + i), 0, 3);
 }
 
 #endif

@@ -7,7 +7,7 @@
  *   ints     the same in integers: the quotient by by[j], rounded to f32, then to nearest even, + zero[j], at least
  *            q->low and at most q->high; zero, NULL for none, is one of them. A NaN gives any
  * `bounded` promises, for floats, that every product is less than twice the largest element, and for ints that every
- * quotient is at most 60; then there are no infinities and no NaN either. With q->stream codes go past the caches where
+ * quotient is at most 40; then there are no infinities and no NaN either. With q->stream codes go past the caches where
  * dst is aligned, and the caller calls td_move_fence; up to q->end what comes behind the row is prefetched.
  *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
  *            zero is NULL for none; q->stream as above */
@@ -37,6 +37,7 @@ typedef struct td_quant {
     uint32_t most_bits;
     int32_t low, high; /* ints: from -128 to 255 */
     const float *end;  /* floats, ints: of a large tensor, of which the row is a part; else NULL */
+    size_t ahead;      /* with an end: of td_prefetch_pages */
     td_quant_form form;
     uint32_t finite; /* values: as form says */
     float unit;

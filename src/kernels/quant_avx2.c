@@ -17,12 +17,13 @@ INLINE __m256i in_order(__m256i bytes)
 /* How codes are stored, and up to where what comes next is prefetched. */
 typedef struct passing {
     const float *end;
+    size_t ahead;
     bool stream;
 } passing;
 
 INLINE passing passing_of(const uint8_t *dst, const td_quant *q)
 {
-    return (passing){q->end, q->stream && (uintptr_t)dst % 32 == 0};
+    return (passing){q->end, q->ahead, q->stream && (uintptr_t)dst % 32 == 0};
 }
 
 INLINE void put_codes(uint8_t *dst, __m256i codes, const passing *p)
@@ -82,7 +83,7 @@ INLINE void floats_32(uint8_t *dst, const float *row, const float *by, const siz
                       const passing *p, const scaling how)
 {
     __m256i code[4], value[4];
-    td_prefetch_pages(row, 32 * sizeof *row, p->end);
+    td_prefetch_pages(row, 32 * sizeof *row, p->ahead, p->end);
     for (size_t k = 0; k < 4; k++) {
         const __m256 in = _mm256_loadu_ps(row + 8 * k), scale = _mm256_set1_ps(by[k / 2 * step]);
         const __m256 x = how == BY_QUOTIENTS ? _mm256_div_ps(in, scale) : _mm256_mul_ps(in, scale);
@@ -180,7 +181,7 @@ INLINE int ints_32(uint8_t *dst, const float *row, const float *inverse, const f
     const __m256 most = _mm256_set1_ps(CLAMP), least = _mm256_set1_ps(-CLAMP);
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
     __m256i code[4], close = _mm256_setzero_si256();
-    td_prefetch_pages(row, 32 * sizeof *row, p->end);
+    td_prefetch_pages(row, 32 * sizeof *row, p->ahead, p->end);
     for (size_t k = 0; k < 4; k++) {
         const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(row + 8 * k), _mm256_set1_ps(inverse[k / 2 * step]));
         const __m256 quotient = bounded ? product : _mm256_max_ps(_mm256_min_ps(product, most), least);
@@ -211,7 +212,7 @@ INLINE int narrow_32(uint8_t *dst, const float *row, const float *inverse, const
     const __m256i half_unit = _mm256_set1_epi16(1 << (NARROW_BITS - 1)),
                   below = _mm256_set1_epi16((1 << NARROW_BITS) - 1);
     __m256i code[2], close = below;
-    td_prefetch_pages(row, 32 * sizeof *row, p->end);
+    td_prefetch_pages(row, 32 * sizeof *row, p->ahead, p->end);
     for (size_t k = 0; k < 2; k++) {
         const __m256 by = _mm256_set1_ps(inverse[k * step] * (1 << NARROW_BITS));
         const __m256i first = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(row + 16 * k), by)),

@@ -94,43 +94,134 @@ INLINE void put_codes(uint8_t *dst, __m512i codes, bool stream)
 
 /* As floats_wide, 64 elements at a time: codes and signs are put together in bytes. */
 INLINE void floats_64(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
-                      const td_quant *q, const unsigned man_bits, const unsigned bits, const bool bounded)
+                      const td_quant *q, const unsigned man_bits, const unsigned bits)
 {
     const float_rule r = rule_of(q, man_bits, bits);
     const __m512i less = _mm512_set1_epi8((char)constant_of(q)), own = _mm512_set1_epi8((char)((1U << bits) - 1)),
-                  magnitude = _mm512_set1_epi8((char)((1U << (bits - 1)) - 1)),
-                  most = _mm512_set1_epi8((char)float_code(float_of(q->most_bits), q, constant_of(q)));
+                  magnitude = _mm512_set1_epi8((char)((1U << (bits - 1)) - 1));
     const __m128i to_sign = _mm_cvtsi32_si128((int)(8 - bits));
     const __m512i first = _mm512_load_si512(first_bytes);
     const __m512i last = _mm512_add_epi8(first, _mm512_set1_epi8(3));
     const float *const end = q->end;
+    const size_t ahead = q->ahead;
     const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
         __m512i codes[4], values[4];
-        td_prefetch_pages(row, 64 * sizeof *row, end);
+        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
         for (size_t k = 0; k < 4; k++) {
-            const __m512 x = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(by[(at + 16 * k) / block]));
-            codes[k] = bounded ? bounded_codes(x, &r) : magnitude_codes(x, &r);
+            const __m512 x =
+                _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(by[at / block + 16 * k / block]));
+            codes[k] = magnitude_codes(x, &r);
             values[k] = _mm512_castps_si512(x);
         }
-        const __m512i code = _mm512_min_epu8(_mm512_sub_epi8(bytes_of_four(codes, first), less), most);
+        const __m512i code = _mm512_sub_epi8(bytes_of_four(codes, first), less);
         const __m512i sign = _mm512_srl_epi16(bytes_of_four(values, last), to_sign);
         const __m512i both = _mm512_ternarylogic_epi32(magnitude, code, sign, 0xca); /* chosen by the first */
         put_codes(dst + at, bits == 8 ? both : _mm512_and_si512(both, own), stream);
     }
 }
 
-#define FLOATS_64(size, man_bits, bits, bounded) floats_64(dst, row, by, blocks, size, q, man_bits, bits, bounded)
+/* -- bounded products -- */
+
+/* Where byte 1 of every element of two vectors is, then byte 3. */
+static const uint8_t second_and_last[64] __attribute__((aligned(64))) = {
+    1,  5,  9,  13,  17,  21,  25,  29,  33,  37,  41, 45, 49, 53,  57,  61,  65,  69,  73,  77, 81, 85,
+    89, 93, 97, 101, 105, 109, 113, 117, 121, 125, 3,  7,  11, 15,  19,  23,  27,  31,  35,  39, 43, 47,
+    51, 55, 59, 63,  67,  71,  75,  79,  83,  87,  91, 95, 99, 103, 107, 111, 115, 119, 123, 127};
+
+/* The sum of float_code in quant.inc, whose lower word is the mantissa and whose upper one has the exponent from bit 7
+ * on: one product of words adds both so that byte 1 is the code, but for the constant, and byte 3 all sign. */
+INLINE __m512i sum_codes(__m512 x, __m512 least, __m512 up, __m512i weights)
+{
+    const __m512 power = _mm512_castsi512_ps(_mm512_andnot_si512(_mm512_set1_epi32(0x7fffff), _mm512_castps_si512(x)));
+    const __m512 at = _mm512_range_ps(power, least, 3); /* the larger magnitude, same sign */
+    return _mm512_madd_epi16(_mm512_castps_si512(_mm512_fmadd_ps(at, up, x)), weights);
+}
+
+#define BASES 64 /* blocks whose scales are taken out of their elements at once */
+
+/* Blocks of 32 whose scales are powers of two need no product: their elements begin at another power, and their codes
+ * count from another constant. */
+typedef struct base_rule {
+    float least[BASES];
+    uint8_t less[BASES];
+} base_rule;
+
+INLINE void find_bases(const float *by, size_t blocks, const td_quant *q, const unsigned man_bits, base_rule *r)
+{
+    const uint32_t one = 127U << 23, constant = constant_of(q), least = q->least_bits;
+    for (size_t j = 0; j < blocks; j++) {
+        const uint32_t more = bits_of(by[j]) - one; /* in units of the exponent */
+        r->least[j] = float_of(least - more);
+        r->less[j] = (uint8_t)(constant - (more >> (23 - man_bits)));
+    }
+}
+
+INLINE void bounded_64(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
+                       const td_quant *q, const unsigned man_bits, const unsigned bits, const base_rule *bases)
+{
+    const __m512 up = _mm512_castsi512_ps(_mm512_set1_epi32((int)((127 + 23 - man_bits) << 23))),
+                 least = _mm512_castsi512_ps(_mm512_set1_epi32((int)q->least_bits));
+    const __m512i weights = _mm512_set1_epi32((int)(256U | 1U << (man_bits + 17))),
+                  most = _mm512_set1_epi8((char)float_code(float_of(q->most_bits), q, constant_of(q))),
+                  sign = _mm512_set1_epi8((char)(1U << (bits - 1))), order = _mm512_load_si512(second_and_last),
+                  constant = bases ? _mm512_loadu_si512(bases->less) : _mm512_set1_epi8((char)constant_of(q));
+    __m512i of_block = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi8(1), 1);
+    const float *const end = q->end;
+    const size_t ahead = q->ahead;
+    const bool stream = streams(dst, q);
+    for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
+        __m512i codes[4];
+        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
+        for (size_t k = 0; k < 4; k++) {
+            const size_t j = at / block + 16 * k / block;
+            const __m512 x = _mm512_loadu_ps(row + 16 * k);
+            codes[k] = bases ? sum_codes(x, _mm512_set1_ps(bases->least[j]), up, weights)
+                             : sum_codes(_mm512_mul_ps(x, _mm512_set1_ps(by[j])), least, up, weights);
+        }
+        const __m512i low = _mm512_permutex2var_epi8(codes[0], order, codes[1]),
+                      high = _mm512_permutex2var_epi8(codes[2], order, codes[3]);
+        const __m512i less = bases ? _mm512_permutexvar_epi8(of_block, constant) : constant;
+        const __m512i code = _mm512_min_epu8(_mm512_sub_epi8(_mm512_shuffle_i64x2(low, high, 0x44), less), most);
+        of_block = _mm512_add_epi8(of_block, _mm512_set1_epi8(2));
+        put_codes(dst + at,
+                  _mm512_ternarylogic_epi32(code, _mm512_shuffle_i64x2(low, high, 0xee), sign, 0xf8), /* a | b & c */
+                  stream);
+    }
+}
+
+/* Scales for which no base is out of range, nor a sum. */
+INLINE bool are_usual(const float *by, size_t blocks)
+{
+    unsigned odd = 0;
+    for (size_t j = 0; j < blocks; j++)
+        odd |= bits_of(by[j]) - 0x20000000U > 0x40000000U; /* 2^-63 to 2^65 */
+    return !odd;
+}
+
+INLINE void bounded_powers(uint8_t *dst, const float *row, const float *by, size_t blocks, const td_quant *q,
+                           const unsigned man_bits, const unsigned bits)
+{
+    for (size_t done = 0; done < blocks; done += BASES) {
+        const size_t some = blocks - done < BASES ? blocks - done : BASES;
+        base_rule bases;
+        find_bases(by + done, some, q, man_bits, &bases);
+        bounded_64(dst + 32 * done, row + 32 * done, by + done, some, 32, q, man_bits, bits, &bases);
+    }
+}
+
 #define FORMAT_64(name, man_bits, bits)                                                                                \
     TARGET static void name(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,              \
                             const td_quant *q, bool bounded)                                                           \
     {                                                                                                                  \
-        if (block == 32 && bounded)                                                                                    \
-            FLOATS_64(32, man_bits, bits, true);                                                                       \
-        else if (block == 16 && bounded)                                                                               \
-            FLOATS_64(16, man_bits, bits, true);                                                                       \
+        if (bounded && block == 32 && q->powers && are_usual(by, blocks))                                              \
+            bounded_powers(dst, row, by, blocks, q, man_bits, bits);                                                   \
+        else if (bounded && block == 32)                                                                               \
+            bounded_64(dst, row, by, blocks, 32, q, man_bits, bits, NULL);                                             \
+        else if (bounded && block == 16)                                                                               \
+            bounded_64(dst, row, by, blocks, 16, q, man_bits, bits, NULL);                                             \
         else                                                                                                           \
-            FLOATS_64(block, man_bits, bits, false);                                                                   \
+            floats_64(dst, row, by, blocks, block, q, man_bits, bits);                                                 \
     }
 FORMAT_64(e2m1_64, 1, 4)
 FORMAT_64(e3m2_64, 2, 6)
@@ -138,106 +229,13 @@ FORMAT_64(e2m3_64, 3, 6)
 FORMAT_64(e5m2_64, 2, 8)
 FORMAT_64(e4m3_64, 3, 8)
 
-/* -- e2m1 -- */
-
-/* Bounded products go to codes by a table: from a quarter on, five binades of the exponent, two bits of the mantissa,
- * and whether the others are all 0, are what the code depends on. In words, half as many operations do that; two words
- * of two vectors lie in one element, then four bytes, which one permutation puts in order. */
-static const uint8_t e2m1_table[64] __attribute__((aligned(64))) = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4,
-    4, 4, 4, 5, 5, 5, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7};
-
-#define EIGHTH 124 /* the exponent field of the binade below a quarter */
-
-/* Where the bytes of four vectors are that e2m1_words puts together. */
-static const uint8_t interleaved[64] __attribute__((aligned(64))) = {
-    0,  4,  8,  12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 2,  6,  10, 14, 18, 22,
-    26, 30, 34, 38, 42, 46, 50, 54, 58, 62, 1,  5,  9,  13, 17, 21, 25, 29, 33, 37, 41, 45,
-    49, 53, 57, 61, 3,  7,  11, 15, 19, 23, 27, 31, 35, 39, 43, 47, 51, 55, 59, 63};
-
-/* Bits of the second where the first has them, else of the third. */
-INLINE __m512i chosen(__m512i where, __m512i a, __m512i b)
-{
-    return _mm512_ternarylogic_epi32(where, a, b, 0xca);
-}
-
-INLINE __m512i with_bits(__m512i a, __m512i b, __m512i which)
-{
-    return _mm512_ternarylogic_epi32(a, b, which, 0xf8);
-}
-
-/* Bit 20 set where it or any bit below is. */
-INLINE __m512i with_rest(__m512i x)
-{
-    return with_bits(x, _mm512_add_epi32(x, _mm512_set1_epi32(0xfffff)), _mm512_set1_epi32(0x100000));
-}
-
-/* The upper halves of the elements of two vectors, in turn. */
-INLINE __m512i interleaved_words(__m512i a, __m512i b)
-{
-    return chosen(_mm512_set1_epi32((int)0xffff0000U), b, _mm512_srli_epi32(a, 16));
-}
-
-/* Magnitudes from a power of two on, 8 places in a binade at bits 4 and up; nothing below it. */
-INLINE __m512i places_of(__m512i words, __m512i base)
-{
-    return _mm512_subs_epu16(_mm512_and_si512(words, _mm512_set1_epi16(0x7fff)), base);
-}
-
-INLINE void e2m1_words(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
-                       const td_quant *q, const bool powers)
-{
-    const __m512i table = _mm512_load_si512(e2m1_table), order = _mm512_load_si512(interleaved),
-                  sign = _mm512_set1_epi8(8), upper = _mm512_set1_epi16((short)0xff00);
-    const float *const end = q->end;
-    const bool stream = streams(dst, q);
-    for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
-        __m512i x[4], base[2];
-        td_prefetch_pages(row, 64 * sizeof *row, end);
-        for (size_t k = 0; k < 4; k++) {
-            const float scale = by[(at + 16 * k) / block];
-            const __m512 value = _mm512_loadu_ps(row + 16 * k);
-            x[k] = with_rest(_mm512_castps_si512(powers ? value : _mm512_mul_ps(value, _mm512_set1_ps(scale))));
-            if (k % 2 == 0) /* with powers, a block is two vectors; their exponents begin elsewhere */
-                base[k / 2] =
-                    _mm512_set1_epi16((short)((powers ? EIGHTH + 127 - (bits_of(scale) >> 23) : EIGHTH) << 7));
-        }
-        const __m512i low = interleaved_words(x[0], x[1]), high = interleaved_words(x[2], x[3]);
-        const __m512i place = with_bits(_mm512_srli_epi16(places_of(low, base[0]), 4),
-                                        _mm512_slli_epi16(places_of(high, base[1]), 4), upper);
-        const __m512i signs = _mm512_srli_epi16(chosen(upper, high, _mm512_srli_epi16(low, 8)), 4);
-        const __m512i code = with_bits(_mm512_permutexvar_epi8(place, table), signs, sign);
-        put_codes(dst + at, _mm512_permutexvar_epi8(order, code), stream);
-    }
-}
-
-/* Exponents of scales such that no base is out of range, nor a product subnormal. */
-INLINE bool are_usual(const float *by, size_t blocks)
-{
-    unsigned odd = 0;
-    for (size_t j = 0; j < blocks; j++)
-        odd |= bits_of(by[j]) - 0x05000000U > 0x74000000U;
-    return !odd;
-}
-
-TARGET static void e2m1_by_table(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
-                                 const td_quant *q, bool bounded)
-{
-    if (bounded && block == 32 && q->powers && are_usual(by, blocks))
-        e2m1_words(dst, row, by, blocks, 32, q, true);
-    else if (bounded && block == 16)
-        e2m1_words(dst, row, by, blocks, 16, q, false);
-    else
-        e2m1_64(dst, row, by, blocks, block, q, bounded);
-}
-
 TARGET static void floats_vbmi(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block,
                                const td_quant *q, bool bounded)
 {
     size_t done = 0;
     if (!q->divides && (block == 16 || block == 32 || block % 64 == 0)) {
         done = blocks * block / 64 * 64 / block;
-        (q->bits == 4       ? e2m1_by_table
+        (q->bits == 4       ? e2m1_64
          : q->bits == 6     ? q->man_bits == 2 ? e3m2_64 : e2m3_64
          : q->man_bits == 2 ? e5m2_64
                             : e4m3_64)(dst, row, by, done, block, q, bounded);
@@ -253,14 +251,20 @@ TARGET static void floats_vbmi(uint8_t *dst, const float *row, const float *by, 
 
 #define INVERSES 64 /* blocks whose inverses are found at once */
 
-/* What a block's elements go by: the inverse of its scale, and what rounds them, a number past all fractions with the
- * zero point in it. */
+/* Bounded quotients and zero points, of codes up to MOST_BOUNDED: a sum with BASE is from 128 to 256, and its bits are
+ * as many whole numbers over 16 bits of fraction. */
+#define BASE 176.0F
+#define BASE_CODE (176 - 128) /* what byte 2 of such a sum has for 0 */
+#define MOST_BOUNDED 31
+
+/* What a block's elements go by: the inverse of its scale, and what is added, with the zero point in it: BASE, or a
+ * number past all fractions. */
 typedef struct int_rule {
     float inverse[INVERSES], large[INVERSES];
 } int_rule;
 
 /* False where an inverse is no normal number, nor 0. */
-INLINE bool int_rules(const float *by, const float *zero, size_t blocks, int_rule *r)
+INLINE bool int_rules(const float *by, const float *zero, size_t blocks, float large, int_rule *r)
 {
     unsigned odd = 0;
     for (size_t j = 0; j < blocks; j++) {
@@ -269,28 +273,39 @@ INLINE bool int_rules(const float *by, const float *zero, size_t blocks, int_rul
         odd |= !((magnitude >= 0x1p-126F) & (magnitude <= 0x1p126F)) & (magnitude != 0);
     }
     for (size_t j = 0; j < blocks; j++)
-        r->large[j] = zero ? LARGE + zero[j] : LARGE;
+        r->large[j] = zero ? large + zero[j] : large;
     return !odd;
+}
+
+/* 64 elements by division. */
+INLINE void divide_64(uint8_t *dst, const float *row, const float *by, const float *zero, size_t at, size_t block,
+                      const td_quant *q)
+{
+    for (size_t k = 0; k < 64; k += block < 64 ? block : 64) {
+        const size_t j = (at + k) / block;
+        ints_of(dst + k, row + k, by + j, zero ? zero + j : NULL, 1, block < 64 ? block : 64, q);
+    }
 }
 
 /* As ints_wide, 64 elements at a time: codes are put together in bytes. A zero point that is part of the sum leaves its
  * rounding as it is but for ties, which are close to a half. */
 INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const int_rule *r, const float *zero,
-                    size_t blocks, const size_t block, const td_quant *q, const bool bounded)
+                    size_t blocks, const size_t block, const td_quant *q)
 {
     const __m512 most = _mm512_set1_ps(CLAMP), half = _mm512_set1_ps(CLOSE_IN_CLAMP);
     const __m512i low = _mm512_set1_epi8((char)q->low), high = _mm512_set1_epi8((char)q->high),
                   first = _mm512_load_si512(first_bytes);
     const float *const end = q->end;
+    const size_t ahead = q->ahead;
     const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64, dst += 64) {
         __m512i sum[4];
-        td_prefetch_pages(row, 64 * sizeof *row, end);
+        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
         __m512 close = _mm512_setzero_ps();
         for (size_t k = 0; k < 4; k++) {
-            const size_t j = (at + 16 * k) / block;
+            const size_t j = at / block + 16 * k / block;
             const __m512 product = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(r->inverse[j]));
-            const __m512 quotient = bounded ? product : _mm512_range_ps(product, most, 2); /* the smaller magnitude */
+            const __m512 quotient = _mm512_range_ps(product, most, 2); /* the smaller magnitude */
             const __m512 large = _mm512_set1_ps(r->large[j]), whole = _mm512_add_ps(quotient, large);
             sum[k] = _mm512_castps_si512(whole);
             close = _mm512_range_ps(close, _mm512_sub_ps(quotient, _mm512_sub_ps(whole, large)), 0xb); /* the larger */
@@ -298,30 +313,55 @@ INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const int_r
         const __m512i code = bytes_of_four(sum, first);
         put_codes(dst, _mm512_min_epi8(_mm512_max_epi8(code, low), high), stream);
         if (_mm512_cmp_ps_mask(close, half, _CMP_NLT_UQ))
-            for (size_t k = 0; k < 64; k += block < 64 ? block : 64) {
-                const size_t j = (at + k) / block;
-                ints_of(dst + k, row + k, by + j, zero ? zero + j : NULL, 1, block < 64 ? block : 64, q);
-            }
+            divide_64(dst, row, by, zero, at, block, q);
     }
 }
 
-#define INTS_64(size, bounded) ints_64(dst, row, by, &rule, zero, done, size, q, bounded)
+/* The same for bounded quotients. A sum is off by less than two units of its last place, so those that are further from
+ * a half round as the quotient does; the others have 0, 1 or 2 in the lower word once half and a unit are added. */
+INLINE void bounded_ints(uint8_t *dst, const float *row, const float *by, const int_rule *r, const float *zero,
+                         size_t blocks, const size_t block, const td_quant *q)
+{
+    const __m512i low = _mm512_set1_epi8((char)q->low), high = _mm512_set1_epi8((char)q->high),
+                  third = _mm512_add_epi8(_mm512_load_si512(first_bytes), _mm512_set1_epi8(2)),
+                  more = _mm512_set1_epi32(0x8001), zero_code = _mm512_set1_epi8(BASE_CODE);
+    const float *const end = q->end;
+    const size_t ahead = q->ahead;
+    const bool stream = streams(dst, q);
+    for (size_t at = 0; at < blocks * block; at += 64, row += 64, dst += 64) {
+        __m512i sum[4], close = _mm512_set1_epi32(-1);
+        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
+        for (size_t k = 0; k < 4; k++) {
+            const size_t j = at / block + 16 * k / block;
+            const __m512 x = _mm512_loadu_ps(row + 16 * k);
+            const __m512 whole = _mm512_fmadd_ps(x, _mm512_set1_ps(r->inverse[j]), _mm512_set1_ps(r->large[j]));
+            sum[k] = _mm512_add_epi32(_mm512_castps_si512(whole), more);
+            close = _mm512_min_epu16(close, sum[k]);
+        }
+        const __m512i code = _mm512_sub_epi8(bytes_of_four(sum, third), zero_code);
+        put_codes(dst, _mm512_min_epi8(_mm512_max_epi8(code, low), high), stream);
+        if (_mm512_mask_cmple_epu16_mask(0x55555555, close, _mm512_set1_epi16(2)))
+            divide_64(dst, row, by, zero, at, block, q);
+    }
+}
+
+#define INTS_64(of, size) of(dst, row, by, &rule, zero, done, size, q)
 
 INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
                          size_t block, const td_quant *q, bool bounded)
 {
     int_rule rule;
     const size_t most = blocks < INVERSES ? blocks : INVERSES, done = most * block / 64 * 64 / block;
-    if (!int_rules(by, zero, done, &rule))
+    if (!int_rules(by, zero, done, bounded ? BASE : LARGE, &rule))
         ints_of(dst, row, by, zero, done, block, q);
     else if (block == 32 && bounded)
-        INTS_64(32, true);
-    else if (block == 16 && bounded)
-        INTS_64(16, true);
+        INTS_64(bounded_ints, 32);
     else if (block == 128 && bounded)
-        INTS_64(128, true);
+        INTS_64(bounded_ints, 128);
+    else if (bounded)
+        INTS_64(bounded_ints, block);
     else
-        INTS_64(block, false);
+        INTS_64(ints_64, block);
     return done;
 }
 
@@ -332,7 +372,7 @@ TARGET static void ints_vbmi(uint8_t *dst, const float *row, const float *by, co
     size_t done = 0, more = in_bytes && blocks;
     for (; more; done += more)
         more = ints_chunk(dst + done * block, row + done * block, by + done, zero ? zero + done : NULL, blocks - done,
-                          block, q, bounded);
+                          block, q, bounded && q->high <= MOST_BOUNDED);
     if (done < blocks)
         ints_by_size(dst + done * block, row + done * block, by + done, zero ? zero + done : NULL, blocks - done, block,
                      q);

@@ -2,6 +2,7 @@
  * with the scales known, once more for the elements. blocks.c calls it. */
 #include "base/fp_mode.h"
 #include "base/pool.h"
+#include "kernels/prefetch.h"
 #include "parts/block_strip.h"
 #include "parts/ggml.h"
 #include "parts/ggml_k.h"
@@ -9,8 +10,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define INF_BITS 0x7f800000U
 
 /* `n` values of a tensor from element `elem` on, as f32. */
 static const float *fetch_of(const td_block_common *c, const td_tensor *t, uint64_t elem, size_t n, float *scratch)
@@ -225,9 +224,9 @@ static void look_at_scales(const td_block_work *w, td_strip *s, size_t blocks)
     if (w->packing->rule == TD_RULE_SHARED)
         return;
     const td_block_look look = w->common->scaler.kernels.look(s->scales.amax, s->scales.by, blocks,
-                                                              divides ? 60 : 2 * w->common->scaler.largest, divides);
-    s->any_nan = look.by > INF_BITS;
-    s->any_inf = look.amax >= INF_BITS || s->any_nan;
+                                                              divides ? 40 : 2 * w->common->scaler.largest, divides);
+    s->any_nan = look.nan;
+    s->any_inf = look.odd || look.nan;
     s->bounded = w->common->quant.powers || look.bounded;
 }
 
@@ -275,7 +274,10 @@ void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const 
     for (uint64_t r = 0; r < b->rows; r++)
         for (uint64_t done = 0; done < c->count; done += c->piece) {
             const size_t n = td_piece_at(c, done);
-            scan_row(w, s, fetch(w, td_row_at(w, b, r) + c->at + done, n, s->in), n, c->block);
+            const float *row = fetch(w, td_row_at(w, b, r) + c->at + done, n, s->in);
+            if (w->common->quant.ahead > TD_PREFETCH_BYTES)
+                td_prefetch_first(row, n * sizeof *row, w->common->quant.ahead, w->common->quant.end);
+            scan_row(w, s, row, n, c->block);
         }
     if (w->packing->map)
         choose_maps(w, s, b, c, blocks);

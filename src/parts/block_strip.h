@@ -17,6 +17,7 @@ struct td_block_common {
     td_scaler scaler;
     td_convert source, elems; /* of the tensor to f32; of elements from f32, or to it */
     bool convert_source;      /* the tensor is no f32 */
+    size_t strip;             /* elements, and blocks, that are worked on at once: STRIP at most */
     bool by_kernel;           /* elements go by the kernels of kernels/quant.h, in one step */
     td_quant quant;
     td_quant_kernels kernels;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
+#define NEAR (STRIP / 2)    /* of a tensor in memory: more is prefetched, which the first cache holds beside it */
 #define LARGE                                                                                                          \
     (4 * TD_PREFETCH_BYTES) /* bytes of a tensor whose next ones are prefetched: it is not in the first cache */
 
@@ -30,7 +31,7 @@ static td_band band_at(const td_block_work *w, uint64_t number)
                  .row_elems = w->shape.dim[last],
                  .block = w->block.dim[last],
                  .unit = w->block.dim[last]};
-    if (w->packing->supers && w->packing->super_block <= STRIP)
+    if (w->packing->supers && w->packing->super_block <= w->common->strip)
         b.unit = w->packing->super_block;
     for (size_t d = last; d-- > 0; number /= w->count.dim[d]) {
         b.start.dim[d] = number % w->count.dim[d] * w->block.dim[d];
@@ -41,12 +42,12 @@ static td_band band_at(const td_block_work *w, uint64_t number)
     return b;
 }
 
-static td_columns columns_at(const td_band *b, uint64_t at)
+static td_columns columns_at(const td_band *b, uint64_t at, size_t strip)
 {
-    const bool large = b->block > STRIP;
-    const uint64_t most = large ? b->block : STRIP / b->unit * b->unit, left = b->row_elems - at;
-    td_columns c = {.at = at, .count = left < most ? left : most, .piece = STRIP};
-    c.block = large ? STRIP : (size_t)b->block;
+    const bool large = b->block > strip;
+    const uint64_t most = large ? b->block : strip / b->unit * b->unit, left = b->row_elems - at;
+    td_columns c = {.at = at, .count = left < most ? left : most, .piece = strip};
+    c.block = large ? strip : (size_t)b->block;
     return c;
 }
 
@@ -60,7 +61,7 @@ static void run_bands(void *context, unsigned begin, unsigned end)
     for (uint64_t i = w->bands * begin / w->pieces; i < w->bands * end / w->pieces; i++) {
         const td_band b = band_at(w, i);
         for (uint64_t at = 0; at < b.row_elems;) {
-            const td_columns c = columns_at(&b, at);
+            const td_columns c = columns_at(&b, at, w->common->strip);
             if (w->tensor)
                 td_strip_pack(w, &s, &b, &c);
             else
@@ -137,14 +138,18 @@ static void make_pack(td_block_common *c, const td_packing *packing, const td_te
 {
     const uint64_t bytes = whole->elems * sizeof(float);
     c->packing = packing;
+    const bool far = td_stream_pays(TD_STREAM_CONVERT, 0, whole->elems);
+    c->strip = far && !packing->supers ? NEAR : STRIP;
     read_f32(c, whole);
     bind(packing->elem, dtype_f32, packing->round, TD_TO_MEMORY, &c->elems);
     c->by_kernel = td_codes_find(packing, false, &c->quant);
     if (c->by_kernel)
         td_quant_init(&c->kernels, td_cpu_flags());
     c->quant.stream = c->by_kernel && stream;
-    if (!c->convert_source && bytes >= LARGE)
+    if (!c->convert_source && bytes >= LARGE) {
         c->quant.end = (const float *)(const void *)(whole->data + bytes);
+        c->quant.ahead = far ? 2 * TD_PREFETCH_BYTES : TD_PREFETCH_BYTES;
+    }
     td_scaler_make(packing, amax, &c->scaler);
 }
 
@@ -153,6 +158,7 @@ static void make_unpack(td_block_common *c, const td_packing *packing, const td_
                         const td_block_parts *parts)
 {
     c->packing = packing;
+    c->strip = STRIP;
     c->convert_source = !td_dtype_equal(whole->dtype, dtype_f32);
     bind(packing->elem, dtype_f32, TD_ROUND_EVEN, TD_TO_TENSOR, &c->elems);
     bind(whole->dtype, dtype_f32, TD_ROUND_EVEN, TD_TO_MEMORY, &c->source);

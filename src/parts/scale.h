@@ -9,7 +9,7 @@
 #include "parts/packing.h"
 #include "values/convert.h"
 
-#define TD_STRIP 2048 /* blocks at most, and elements that blocks.c works on at once */
+#define TD_STRIP 4096 /* blocks at most, and elements that blocks.c works on at once */
 
 /* What the rules need of the packing, made once per tensor. Not to be copied. */
 typedef struct td_scaler {

@@ -473,7 +473,7 @@ static void packings_that_are_refused(void **state)
     } rows[] = {
         {"q6_K scale=u8",
          "\"q6_K elem=i6 scale=u8 axis=-1 block=16 rule=ggml super=f16/256 tail=error\" is read and not made; packing "
-         "makes super blocks of up to 2048 elements, with scale=i6 or the like for signed ones, scale=u6 min=u6 for "
+         "makes super blocks of up to 4096 elements, with scale=i6 or the like for signed ones, scale=u6 min=u6 for "
          "unsigned ones, so pass those, or join its parts",
          TD_OPTION},
         {"q4_0 elem=u4",
