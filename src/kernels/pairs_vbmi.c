@@ -71,9 +71,13 @@ typedef __mmask32 lanes_of_16;
      _mm512_mask_cmpge_epu##size##_mask((lanes_of_##size)(0x1111111111111111ULL * (15U & (15U << (4 - (r))))),         \
                                         rotate(x, r, (size) / 8), x))
 
-/* The same for even numbers, by one comparison: those of earlier elements are one more. */
-#define LOSES_EVEN(size, x, r)                                                                                         \
-    _mm512_cmpgt_epu##size##_mask(_mm512_or_si512(rotate(x, r, (size) / 8), earlier_##size[(r)-1]), x)
+/* Of even numbers, those of earlier elements are one more, so that no two are equal: an element is one of the two
+ * largest where it is more than the middle one of the three others. Those r places on come out of a shift whose upper
+ * half has the ones that are more. */
+#define OTHER_8(x, more, r) _mm512_shldi_epi32(more, x, 32 - 8 * (r))
+#define OTHER_16(x, more, r) _mm512_shldi_epi64(more, x, 64 - 16 * (r))
+#define MIDDLE(size, a, b, c)                                                                                          \
+    _mm512_max_epu##size(_mm512_min_epu##size(a, b), _mm512_min_epu##size(c, _mm512_max_epu##size(a, b)))
 
 #define LARGEST(size)                                                                                                  \
     INLINE uint64_t two_of_##size(__m512i x)                                                                           \
@@ -81,22 +85,20 @@ typedef __mmask32 lanes_of_16;
         const uint64_t a = LOSES(size, x, 1), b = LOSES(size, x, 2), c = LOSES(size, x, 3);                            \
         return TEST(size, x, x) & ~((a & b) | (c & (a | b)));                                                          \
     }                                                                                                                  \
-    INLINE uint64_t two_of_even_##size(__m512i x, const __m512i *earlier_##size)                                       \
+    INLINE uint64_t two_of_even_##size(__m512i x, __m512i one)                                                         \
     {                                                                                                                  \
-        const uint64_t a = LOSES_EVEN(size, x, 1), b = LOSES_EVEN(size, x, 2), c = LOSES_EVEN(size, x, 3);             \
-        return TEST(size, x, x) & ~((a & b) | (c & (a | b)));                                                          \
+        const __m512i more = _mm512_or_si512(x, one), a = OTHER_##size(x, more, 1), b = OTHER_##size(x, more, 2),      \
+                      c = OTHER_##size(x, more, 3);                                                                    \
+        return _mm512_cmpge_epu##size##_mask(x, _mm512_max_epu##size(MIDDLE(size, a, b, c), one));                     \
     }                                                                                                                  \
     TARGET static void largest_##size(unsigned char *bits, const unsigned char *src, size_t n, uint64_t own)           \
     {                                                                                                                  \
         const size_t lanes = 512 / (size);                                                                             \
         const __m512i mask = spread_own(own, (size) / 8), one = spread_own(1, (size) / 8);                             \
         const bool doubles = !(own >> ((size)-1) & 1);                                                                 \
-        __m512i earlier[3];                                                                                            \
-        for (unsigned r = 1; r < 4; r++)                                                                               \
-            earlier[r - 1] = KEEP(size, (lanes_of_##size)(0x1111111111111111ULL * (15U & (15U << (4 - r)))), one);     \
         for (; doubles && n >= lanes; n -= lanes, src += 64, bits += lanes / 8) {                                      \
             const __m512i x = _mm512_and_si512(_mm512_loadu_si512(src), mask);                                         \
-            const uint64_t set = two_of_even_##size(DOUBLE(size, x), earlier);                                         \
+            const uint64_t set = two_of_even_##size(DOUBLE(size, x), one);                                             \
             memcpy(bits, &set, lanes / 8);                                                                             \
         }                                                                                                              \
         for (; n; src += 64, bits += lanes / 8) {                                                                      \
@@ -106,9 +108,6 @@ typedef __mmask32 lanes_of_16;
             n -= here;                                                                                                 \
         }                                                                                                              \
     }
-#define KEEP_8(mask, x) _mm512_maskz_mov_epi8(mask, x)
-#define KEEP_16(mask, x) _mm512_maskz_mov_epi16(mask, x)
-#define KEEP(bits, mask, x) KEEP_##bits(mask, x)
 #define DOUBLE_8(x) _mm512_add_epi8(x, x)
 #define DOUBLE_16(x) _mm512_add_epi16(x, x)
 #define DOUBLE(bits, x) DOUBLE_##bits(x)
@@ -123,6 +122,21 @@ TARGET static void largest_vbmi(unsigned char *bits, const void *src, size_t n, 
         largest_16(bits, src, n, own);
     else
         largest_rows(bits, src, n, bytes, own);
+}
+
+/* Sets of four, three or none of them too many. */
+static const unsigned char is_crowded[16] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 1};
+
+TARGET static bool crowded_vbmi(const unsigned char *bits, size_t n)
+{
+    const __m512i crowd = table_of(is_crowded);
+    __m512i any = _mm512_setzero_si512();
+    for (size_t left = (n + 7) / 8; left; bits += SETS) {
+        const size_t here = left < SETS ? left : SETS;
+        any = _mm512_or_si512(any, translate(_mm512_maskz_loadu_epi8(low_bits(here), bits), crowd));
+        left -= here;
+    }
+    return _mm512_test_epi8_mask(any, any) != 0;
 }
 
 #define CLOSE_ALL(size)                                                                                                \
@@ -204,5 +218,5 @@ TARGET static bool open_vbmi(void *dst, const void *src, const unsigned char *co
 
 void td_pairs_init_vbmi(td_pairs_kernels *kernels)
 {
-    *kernels = (td_pairs_kernels){flags_vbmi, largest_vbmi, crowded_rows, close_vbmi, open_vbmi};
+    *kernels = (td_pairs_kernels){flags_vbmi, largest_vbmi, crowded_vbmi, close_vbmi, open_vbmi};
 }

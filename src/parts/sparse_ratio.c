@@ -9,7 +9,8 @@
 
 #include <inttypes.h>
 
-#define STRIP 2048 /* elements that are worked on at once: whole groups, since every M divides it */
+#define STRIP 4096          /* elements that are worked on at once: whole groups, since every M divides it */
+#define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
 
 /* The places of the values of a group, ascending; `bits` is a set of the elements that are not zero. */
 static void choose_places(const td_sparse *s, unsigned bits, unsigned *place)
@@ -267,6 +268,17 @@ static void pack_rows(void *context, unsigned begin, unsigned end)
         }
 }
 
+/* Where rows have whole words, which follow each other, several are one: a strip then is full. */
+static void join_rows(const td_sparse *s, td_meta *m)
+{
+    if (s->order != TD_META_PLAIN || m->groups % m->per_word)
+        return;
+    for (; m->rows % 2 == 0 && m->groups * s->m < JOINED; m->rows /= 2) {
+        m->groups *= 2;
+        m->words *= 2;
+    }
+}
+
 static void make_ratio(const td_sparse *s, const td_tensor *whole, td_tensor *const *parts, ratio *r)
 {
     *r = (ratio){.s = s, .parts = parts, .meta = td_meta_of(s, &whole->shape), .is_2_of_4 = s->n == 2 && s->m == 4};
@@ -275,6 +287,7 @@ static void make_ratio(const td_sparse *s, const td_tensor *whole, td_tensor *co
     td_pairs_init(&r->pairs, td_cpu_flags());
     if (r->is_2_of_4)
         make_table(s, &r->table);
+    join_rows(s, &r->meta);
     r->pieces = td_pool_parts(whole->elems * whole->dtype.bytes, r->meta.rows);
 }
 
