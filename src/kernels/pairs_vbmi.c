@@ -183,22 +183,39 @@ TARGET static void close_vbmi(void *dst, unsigned char *codes, const void *src, 
 /* Of codes whose places ascend the set, of all others nothing. */
 static const unsigned char set_of_code[16] = {0, 0, 0, 0, 3, 0, 0, 0, 5, 6, 0, 0, 9, 10, 12, 0};
 
+#define MANY                                                                                                           \
+    (8 * (size_t)SETS) /* translated before the first is used: a store that is read back at once is waited for */
+
+/* Codes to sets; of those whose places do not ascend some are 0, in halves that are used. */
+INLINE bool translate_codes(unsigned char *pairs, const unsigned char *codes, size_t groups)
+{
+    const __m512i kept = table_of(set_of_code), low = _mm512_set1_epi8(15), high = _mm512_set1_epi8((char)0xf0);
+    __mmask64 wrong = 0;
+    for (size_t i = 0; i < (groups + 1) / 2; i += SETS) {
+        const __mmask64 whole = low_bits(groups / 2 - i), used = low_bits((groups + 1) / 2 - i);
+        const __m512i set = translate(_mm512_maskz_loadu_epi8(used, codes + i), kept);
+        wrong |= _mm512_mask_testn_epi8_mask(used, set, low) | _mm512_mask_testn_epi8_mask(whole, set, high);
+        _mm512_store_si512(pairs + i, set);
+    }
+    return wrong != 0;
+}
+
 #define OPEN_ALL(size)                                                                                                 \
     TARGET static bool open_##size(unsigned char *dst, const unsigned char *src, const unsigned char *codes, size_t n) \
     {                                                                                                                  \
         const size_t lanes = 512 / (size);                                                                             \
-        const __m512i kept = table_of(set_of_code), low = _mm512_set1_epi8(15);                                        \
-        __mmask64 wrong = 0;                                                                                           \
-        for (size_t first = 0; first < n; first += 8 * (size_t)SETS) {                                                 \
-            const size_t here = n - first < 8 * (size_t)SETS ? n - first : 8 * (size_t)SETS;                           \
-            const __mmask64 whole = low_bits(here / 8), used = low_bits((here + 7) / 8);                               \
-            unsigned char pairs[SETS] __attribute__((aligned(64)));                                                    \
-            const __m512i set = translate(_mm512_maskz_loadu_epi8(used, codes + first / 8), kept);                     \
-            wrong |= _mm512_mask_testn_epi8_mask(used, set, low);                                                      \
-            wrong |= _mm512_mask_testn_epi8_mask(whole, set, _mm512_set1_epi8((char)0xf0));                            \
-            _mm512_store_si512(pairs, set);                                                                            \
-            for (size_t i = 0; i < here; i += lanes, src += 32, dst += 64) {                                           \
-                const size_t left = here - i < lanes ? here - i : lanes;                                               \
+        unsigned char pairs[MANY] __attribute__((aligned(64)));                                                        \
+        bool wrong = false;                                                                                            \
+        for (size_t first = 0; first < n; first += 8 * MANY) {                                                         \
+            const size_t here = n - first < 8 * MANY ? n - first : 8 * MANY;                                           \
+            wrong |= translate_codes(pairs, codes + first / 8, here / 4);                                              \
+            size_t i = 0;                                                                                              \
+            for (; i + lanes <= here; i += lanes, src += 32, dst += 64) {                                              \
+                const __m512i x = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)src));      \
+                _mm512_storeu_si512(dst, OPEN(size, set_at(pairs, i, (size) / 8), x));                                 \
+            }                                                                                                          \
+            if (i < here) {                                                                                            \
+                const size_t left = here - i;                                                                          \
                 const __m512i x = LOAD(size, low_bits(left / 2), src);                                                 \
                 STORE(size, dst, low_bits(left), OPEN(size, set_at(pairs, i, (size) / 8), x));                         \
             }                                                                                                          \
