@@ -38,8 +38,8 @@ static inline void td_prefetch_block(const void *p, const uint64_t bytes, const 
             __builtin_prefetch((const char *)p + at, 0, 3);
 }
 
-/* For who goes over the `bytes` at p twice and calls td_prefetch_pages the second time: called before the first time, so
- * that memory is not idle then. Prefetches their share of the first of those pages. */
+/* For who goes over the `bytes` at p twice and calls td_prefetch_pages the second time: called before the first time,
+ * so that memory is not idle then. Prefetches their share of the first of those pages. */
 static inline void td_prefetch_first(const void *p, size_t bytes, size_t ahead, const void *end)
 {
     const uintptr_t at = (uintptr_t)p, next = at / TD_PREFETCH_BYTES * TD_PREFETCH_BYTES + ahead;

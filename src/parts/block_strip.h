@@ -19,7 +19,8 @@ struct td_block_common {
     bool convert_source;      /* the tensor is no f32 */
     size_t strip;             /* elements, and blocks, that are worked on at once: STRIP at most */
     bool by_kernel;           /* elements go by the kernels of kernels/quant.h, in one step */
-    td_quant quant;
+    bool scales_by_kernel;    /* to unpack: so do scales */
+    td_quant quant, scales;
     td_quant_kernels kernels;
 };
 

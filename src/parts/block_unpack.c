@@ -29,13 +29,30 @@ static void get_codes(const td_tensor *t, uint64_t elem, uint32_t *codes, size_t
     }
 }
 
-static void read_scales(const td_block_work *w, td_strip *s, uint64_t first, size_t blocks)
+/* Scales to numbers: bytes in vectors, as one block that is multiplied by 1. */
+static void decode_scales(const td_block_work *w, td_strip *s, uint64_t first, size_t blocks)
 {
     const td_tensor *scales = w->parts.scales;
-    get_codes(scales, first, s->scales.code, blocks);
+    const unsigned char *codes = scales->data + first * scales->dtype.bytes;
+    const size_t whole = blocks / 64 * 64;
+    const float one = 1;
+    if (!w->common->scales_by_kernel) {
+        td_convert_run(&w->common->scaler.decode, s->scales.by, codes, blocks, 0, 1);
+        return;
+    }
+    if (whole)
+        w->common->kernels.values(s->scales.by, codes, &one, NULL, 1, whole, &w->common->scales);
+    if (whole < blocks)
+        w->common->kernels.values(s->scales.by + whole, codes + whole, &one, NULL, 1, blocks - whole,
+                                  &w->common->scales);
+}
+
+static void read_scales(const td_block_work *w, td_strip *s, uint64_t first, size_t blocks)
+{
+    if (w->packing->rule == TD_RULE_SHARED || w->packing->rule == TD_RULE_GGML)
+        get_codes(w->parts.scales, first, s->scales.code, blocks);
     if (w->packing->rule != TD_RULE_SHARED)
-        td_convert_run(&w->common->scaler.decode, s->scales.by, scales->data + first * scales->dtype.bytes, blocks, 0,
-                       1);
+        decode_scales(w, s, first, blocks);
     /* The leading 1 of a magnitude is worth 2^(exponent - 127). 2^128 is no f32, and a magnitude of 0 has to stay 0. */
     for (size_t j = 0; j < blocks && w->packing->rule == TD_RULE_SHARED; j++)
         s->scales.by[j] = fminf(ldexpf(1, (int)s->scales.code[j] - 125 - w->packing->elem.bits), FLT_MAX);

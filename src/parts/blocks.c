@@ -165,9 +165,11 @@ static void make_unpack(td_block_common *c, const td_packing *packing, const td_
     td_scaler_make_back(packing, &c->scaler);
     if (packing->global != TD_GLOBAL_NONE)
         memcpy(&c->scaler.tensor_scale, parts->global->data, sizeof c->scaler.tensor_scale);
+    td_quant_init(&c->kernels, td_cpu_flags());
+    c->scales_by_kernel =
+        packing->rule != TD_RULE_SHARED && td_codes_scales(packing->scale, &c->scaler.decode, &c->scales);
     c->by_kernel = td_codes_find(packing, true, &c->quant);
     if (c->by_kernel) {
-        td_quant_init(&c->kernels, td_cpu_flags());
         td_codes_values(&c->elems, &c->quant);
         c->quant.extra = packing->global != TD_GLOBAL_NONE ? c->scaler.tensor_scale : 1;
         c->quant.stream =

@@ -59,3 +59,15 @@ void td_codes_values(const td_convert *elems, td_quant *q)
         q->half[1][i] = (unsigned char)(bits >> 24);
     }
 }
+
+bool td_codes_scales(td_dtype scale, const td_convert *decode, td_quant *q)
+{
+    if (scale.bits != 8)
+        return false;
+    describe(scale, q);
+    if (scale.kind == TD_KIND_FLOAT && scale.flavor == TD_FLAVOR_SCALE)
+        q->form = TD_QUANT_TABLE;
+    q->extra = 1;
+    td_codes_values(decode, q);
+    return true;
+}
