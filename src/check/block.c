@@ -38,7 +38,9 @@ typedef struct results {
     uint32_t amax[MOST_BLOCKS + 1], codes[MOST_BLOCKS * LARGEST_BLOCK + 1];
     float min[MOST_BLOCKS + 1], max[MOST_BLOCKS + 1], by[5][MOST_BLOCKS + 1], rows[3][MOST_BLOCKS * LARGEST_BLOCK + 1];
     float ratio[MOST_BLOCKS + 1], inverse[MOST_BLOCKS + 1], span[2][MOST_BLOCKS + 1], zero[2][MOST_BLOCKS + 1];
-    uint8_t power[5][MOST_BLOCKS + 1];
+    uint8_t power[5][MOST_BLOCKS + 1], powers[5][MOST_BLOCKS + 1];
+    float powers_by[5][MOST_BLOCKS + 1];
+    bool odd[2][5];
     uint32_t amax_of_range[MOST_BLOCKS + 1];
     float shares[2][MOST_BLOCKS + 1], chain_by[CHAINS][MOST_BLOCKS + 1];
     uint8_t chain[CHAINS][MOST_BLOCKS + 1];
@@ -103,6 +105,8 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
                             .inverse = 1.0F / (float)in->bits,
                             .inf_is_max = blocks % 2};
         k->power(out->power[rule], out->by[rule], in->amax, blocks, &p);
+        out->odd[0][rule] = k->powers(out->powers[rule], out->powers_by[rule], row, blocks, block, &p);
+        out->odd[1][rule] = k->powers(out->powers[rule], out->powers_by[rule], finite, blocks, block, &p);
     }
     const td_ratio r = {.times = 1.5F, .over = 6, .again = 0.3F, .least = 0.01F, .most = 448, .inf_is_max = blocks % 2};
     k->ratio(out->ratio, in->amax, blocks, &r);
@@ -136,6 +140,23 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
     }
 }
 
+/* Both steps in one are both steps. */
+static void check_powers(const td_block_kernels *k, const float *row, size_t blocks, size_t block)
+{
+    uint32_t amax[MOST_BLOCKS] = {0};
+    uint8_t want[MOST_BLOCKS], got[MOST_BLOCKS];
+    float by[2][MOST_BLOCKS];
+    const td_power p = {.rule = (td_power_rule)(block % 5), .emax = 8, .man_bits = 3, .inverse = 1 / 448.0F};
+    bool odd = false;
+    k->amax(amax, row, blocks, block);
+    k->power(want, by[0], amax, blocks, &p);
+    for (size_t j = 0; j < blocks; j++)
+        odd |= amax[j] >= 0x7f800000U || want[j] == 255;
+    assert_int_equal(k->powers(got, by[1], row, blocks, block, &p), odd);
+    assert_memory_equal(got, want, blocks);
+    assert_memory_equal(by[1], by[0], blocks * sizeof(float));
+}
+
 static void check(const td_block_kernels *plain, const td_block_kernels *tried, size_t blocks, size_t block)
 {
     static results expected, got;
@@ -143,6 +164,8 @@ static void check(const td_block_kernels *plain, const td_block_kernels *tried, 
     run(plain, &in, blocks, block, &expected);
     run(tried, &in, blocks, block, &got);
     assert_memory_equal(&expected, &got, sizeof got);
+    check_powers(tried, in.row + in.off, blocks, block);
+    check_powers(tried, in.finite + in.off, blocks, block);
     assert_int_equal(got.amax[blocks], GUARD);
     assert_memory_equal(got.amax_of_range, got.amax, sizeof got.amax);
     assert_int_equal(got.codes[blocks * block], GUARD);

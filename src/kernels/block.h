@@ -14,6 +14,8 @@
  *            magnitude with its leading 1, rounded to nearest even, and not carried into the exponent; 0 has no sign
  * Numbers one by one, j < blocks:
  *   power    code[j] = the e8m0 scale of a block whose amax is amax[j], by a rule; by[j] = 1 / scale
+ *   powers   amax, from 0 on, and power in one, of a row; whether any amax was that of an infinity or a NaN, or any
+ *            scale is NaN
  *   ratio    dst[j] = amax[j] * times / over / again, each rounded to f32, at least `least` and at most `most`
  *   inverse  dst[j] = one / (by[j] * times), at most `most`
  *   chain    both, with the quotient of ratio rounded to a float of up to 8 bits in between, to nearest even: code[j]
@@ -83,6 +85,7 @@ typedef struct td_block_kernels {
     void (*add)(float *dst, const float *row, const float *by, size_t blocks, size_t block);
     void (*share)(uint32_t *dst, const float *row, const uint32_t *of, unsigned bits, size_t blocks, size_t block);
     void (*power)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p);
+    bool (*powers)(uint8_t *code, float *by, const float *row, size_t blocks, size_t block, const td_power *p);
     void (*ratio)(float *dst, const uint32_t *amax, size_t blocks, const td_ratio *p);
     void (*inverse)(float *dst, const float *by, size_t blocks, float one, float times, float most);
     void (*chain)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_chain *p);

@@ -244,6 +244,8 @@ TARGET static void power_avx2(uint8_t *code, float *by, const uint32_t *amax, si
     powers[p->rule](code, by, amax, blocks, p);
 }
 
+BOTH_STEPS(powers_avx2, amax_avx2, power_avx2)
+
 void td_block_init_avx2(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
@@ -251,4 +253,5 @@ void td_block_init_avx2(td_block_kernels *kernels)
     kernels->most = most_avx2;
     kernels->range = range_avx2;
     kernels->power = power_avx2;
+    kernels->powers = powers_avx2;
 }

@@ -161,7 +161,7 @@ TARGET static void range_avx512(uint32_t *amax, float *min, float *max, const fl
 
 /* -- powers of two -- */
 
-INLINE __m512i codes_16(__m512i amax, const td_power *p)
+INLINE __m512i codes_16(__m512i amax, const td_power *p, const td_power_rule rule)
 {
     const __m512i man_mask = _mm512_set1_epi32(MAN_MASK), half = _mm512_set1_epi32(HALF_OF_MAN);
     const __m512i emax = _mm512_set1_epi32(p->emax), one = _mm512_set1_epi32(1);
@@ -169,7 +169,7 @@ INLINE __m512i codes_16(__m512i amax, const td_power *p)
     const __m512i man = _mm512_and_si512(share, man_mask), exponent = _mm512_srai_epi32(share, 23);
     const __mmask16 small = _mm512_testn_epi32_mask(exponent, exponent);
     __mmask16 up = 0;
-    switch (p->rule) {
+    switch (rule) {
     case TD_POWER_EVEN:
         return _mm512_sub_epi32(
             _mm512_srli_epi32(_mm512_add_epi32(amax, _mm512_set1_epi32(1 << (22 - p->man_bits))), 23), emax);
@@ -189,27 +189,66 @@ INLINE __m512i codes_16(__m512i amax, const td_power *p)
     }
 }
 
-TARGET static void power_avx512(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p)
+/* Codes of 16 scales, and what elements are multiplied by. */
+INLINE __m512i power_16(__m512i amax, const td_power *p, const td_power_rule rule, __m512i *by)
 {
     const __m512i inf = _mm512_set1_epi32(INF_BITS), most = _mm512_set1_epi32(CODE_MAX),
-                  nan = _mm512_set1_epi32(CODE_NAN);
-    const __m512i above = p->inf_is_max ? most : nan, zero = _mm512_setzero_si512();
+                  nan = _mm512_set1_epi32(CODE_NAN), above = p->inf_is_max ? most : nan;
+    const __mmask16 is_max = p->inf_is_max ? _mm512_cmpeq_epi32_mask(amax, inf) : 0;
+    const __m512i bits = _mm512_mask_mov_epi32(amax, is_max, _mm512_set1_epi32(MAX_BITS));
+    __m512i c = _mm512_max_epi32(codes_16(bits, p, rule), _mm512_setzero_si512());
+    c = _mm512_mask_mov_epi32(c, _mm512_cmpgt_epi32_mask(c, most), above);
+    c = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(bits, bits), c);
+    c = _mm512_mask_mov_epi32(c, _mm512_cmpge_epu32_mask(bits, inf), nan);
+    __m512i inverse = _mm512_slli_epi32(_mm512_sub_epi32(most, c), 23);
+    inverse = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, most), _mm512_set1_epi32(HALF_OF_MAN));
+    *by = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, nan), _mm512_set1_epi32(0x7fc00000));
+    return c;
+}
+
+TARGET static void power_avx512(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p)
+{
     size_t j = 0;
     for (; j + 16 <= blocks; j += 16) {
-        __m512i bits = _mm512_loadu_si512(amax + j);
-        if (p->inf_is_max)
-            bits = _mm512_mask_mov_epi32(bits, _mm512_cmpeq_epi32_mask(bits, inf), _mm512_set1_epi32(MAX_BITS));
-        __m512i c = _mm512_max_epi32(codes_16(bits, p), zero);
-        c = _mm512_mask_mov_epi32(c, _mm512_cmpgt_epi32_mask(c, most), above);
-        c = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(bits, bits), c);
-        c = _mm512_mask_mov_epi32(c, _mm512_cmpge_epu32_mask(bits, inf), nan);
-        __m512i inverse = _mm512_slli_epi32(_mm512_sub_epi32(most, c), 23);
-        inverse = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, most), _mm512_set1_epi32(HALF_OF_MAN));
-        inverse = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, nan), _mm512_set1_epi32(0x7fc00000));
+        __m512i inverse;
+        const __m512i c = power_16(_mm512_loadu_si512(amax + j), p, p->rule, &inverse);
         _mm_storeu_si128((__m128i *)(void *)(code + j), _mm512_cvtepi32_epi8(c));
         _mm512_storeu_si512(by + j, inverse);
     }
     power_codes(code + j, by + j, amax + j, blocks - j, p);
+}
+
+/* What 16 blocks hold goes to their scales without a store in between. */
+INLINE bool powers_wide(uint8_t *code, float *by, const float *row, size_t blocks, const size_t block,
+                        const td_power *p, const td_power_rule rule)
+{
+    const td_power like = *p;
+    const __m512i inf = _mm512_set1_epi32(INF_BITS), nan = _mm512_set1_epi32(CODE_NAN);
+    unsigned odd = 0;
+    size_t j = 0;
+    for (; j + 16 <= blocks; j += 16) {
+        __m512i v[16], inverse;
+        for (size_t k = 0; k < 16; k++, row += block)
+            v[k] = most_of_block(row, block);
+        const __m512i most = most_of_16(v), c = power_16(most, &like, rule, &inverse);
+        odd |= (unsigned)_mm512_cmpge_epu32_mask(most, inf) | (unsigned)_mm512_cmpeq_epi32_mask(c, nan);
+        _mm_storeu_si128((__m128i *)(void *)(code + j), _mm512_cvtepi32_epi8(c));
+        _mm512_storeu_si512(by + j, inverse);
+    }
+    return (j < blocks && powers_rows(code + j, by + j, row, blocks - j, block, p)) || odd != 0;
+}
+
+#define POWERS_OF(rule)                                                                                                \
+    (block == 32 ? powers_wide(code, by, row, blocks, 32, p, rule) : powers_wide(code, by, row, blocks, block, p, rule))
+
+TARGET static bool powers_avx512(uint8_t *code, float *by, const float *row, size_t blocks, size_t block,
+                                 const td_power *p)
+{
+    if (block % 16)
+        return powers_rows(code, by, row, blocks, block, p);
+    return p->rule == TD_POWER_FLOOR   ? POWERS_OF(TD_POWER_FLOOR)
+           : p->rule == TD_POWER_RCEIL ? POWERS_OF(TD_POWER_RCEIL)
+                                       : POWERS_OF(p->rule);
 }
 
 INLINE td_block_look look_16(const uint32_t *amax, const float *by, size_t blocks, float most, const bool divides)
@@ -241,5 +280,6 @@ void td_block_init_avx512(td_block_kernels *kernels)
     kernels->most = most_avx512;
     kernels->range = range_avx512;
     kernels->power = power_avx512;
+    kernels->powers = powers_avx512;
     kernels->look = look_avx512;
 }

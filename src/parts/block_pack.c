@@ -239,6 +239,20 @@ static void put_scales(const td_block_work *w, const td_strip *s, uint64_t first
         memcpy(w->parts.scales->data + first * bytes, s->scales.packed, blocks * bytes);
 }
 
+static void put_zeros(const td_block_work *w, td_strip *s, uint64_t first, size_t blocks)
+{
+    for (size_t j = 0; j < blocks; j++)
+        s->codes[j] = (uint32_t)s->scales.zero[j]; /* codes of elements come later */
+    put_codes(w->parts.zeros, first, s->codes, blocks);
+}
+
+/* Of a tensor in memory, which is not idle then while the first step goes over what is in the first cache. */
+static void prefetch_first(const td_block_work *w, const float *row, size_t n)
+{
+    if (w->common->quant.ahead > TD_PREFETCH_BYTES)
+        td_prefetch_first(row, n * sizeof *row, w->common->quant.ahead, w->common->quant.end);
+}
+
 /* map=mae and mse: the errors of all rows, of up to 16 in the order of over_six.h; of blocks of single elements in each
  * row one after another, as along a row. */
 static void choose_maps(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c, size_t blocks)
@@ -258,14 +272,30 @@ static void choose_maps(const td_block_work *w, td_strip *s, const td_band *b, c
     td_over_six_choose(&o, &s->scales, blocks);
 }
 
-void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)
+/* Rules that make powers of two, of blocks that lie in one row: scales in the step that looks for the largest
+ * magnitudes. False where that is not all there is to do. */
+static bool find_powers(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)
 {
-    const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
-    const uint64_t first = b->first_scale + c->at / b->block;
-    if (w->packing->rule == TD_RULE_GGML) {
-        pack_ggml(w, s, b, c);
-        return;
-    }
+    const td_packing *k = w->packing;
+    const td_scaler *scaler = &w->common->scaler;
+    td_block_scales *scales = &s->scales;
+    if (k->rule > TD_RULE_NEAREST || b->rows != 1 || c->count > c->piece || k->empty_is_normal)
+        return false;
+    const size_t n = (size_t)c->count, whole = n / c->block, rest = n % c->block;
+    const float *row = fetch(w, td_row_at(w, b, 0) + c->at, n, s->in);
+    prefetch_first(w, row, n);
+    s->any_inf = scaler->kernels.powers(scales->packed, scales->by, row, whole, c->block, &scaler->power);
+    if (rest)
+        s->any_inf |= scaler->kernels.powers(scales->packed + whole, scales->by + whole, row + whole * c->block, 1,
+                                             rest, &scaler->power);
+    s->any_nan = s->any_inf; /* some may be */
+    s->bounded = true;
+    return true;
+}
+
+/* Any rule: what all rows of the blocks hold, then their scales. */
+static void find_scales(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c, size_t blocks)
+{
     memset(s->scales.amax, 0, blocks * sizeof s->scales.amax[0]);
     for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
         s->scales.min[j] = INFINITY;
@@ -275,8 +305,7 @@ void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const 
         for (uint64_t done = 0; done < c->count; done += c->piece) {
             const size_t n = td_piece_at(c, done);
             const float *row = fetch(w, td_row_at(w, b, r) + c->at + done, n, s->in);
-            if (w->common->quant.ahead > TD_PREFETCH_BYTES)
-                td_prefetch_first(row, n * sizeof *row, w->common->quant.ahead, w->common->quant.end);
+            prefetch_first(w, row, n);
             scan_row(w, s, row, n, c->block);
         }
     if (w->packing->map)
@@ -284,11 +313,21 @@ void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const 
     else
         td_scaler_find(&w->common->scaler, &s->scales, blocks);
     look_at_scales(w, s, blocks);
-    put_scales(w, s, first, blocks);
-    for (size_t j = 0; j < blocks && w->packing->zeros; j++) {
-        const uint32_t zero = (uint32_t)s->scales.zero[j];
-        put_codes(w->parts.zeros, first + j, &zero, 1);
+}
+
+void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)
+{
+    const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;
+    const uint64_t first = b->first_scale + c->at / b->block;
+    if (w->packing->rule == TD_RULE_GGML) {
+        pack_ggml(w, s, b, c);
+        return;
     }
+    if (!find_powers(w, s, b, c))
+        find_scales(w, s, b, c, blocks);
+    put_scales(w, s, first, blocks);
+    if (w->packing->zeros)
+        put_zeros(w, s, first, blocks);
     for (uint64_t r = 0; r < b->rows; r++)
         for (uint64_t done = 0; done < c->count; done += c->piece) {
             const uint64_t elem = td_row_at(w, b, r) + c->at + done;
