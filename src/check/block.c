@@ -41,6 +41,8 @@ typedef struct results {
     uint8_t power[5][MOST_BLOCKS + 1], powers[5][MOST_BLOCKS + 1];
     float powers_by[5][MOST_BLOCKS + 1];
     bool odd[2][5];
+    uint16_t half[2][MOST_BLOCKS + 1];
+    float half_by[2][MOST_BLOCKS + 1];
     uint32_t amax_of_range[MOST_BLOCKS + 1];
     float shares[2][MOST_BLOCKS + 1], chain_by[CHAINS][MOST_BLOCKS + 1];
     uint8_t chain[CHAINS][MOST_BLOCKS + 1];
@@ -49,11 +51,47 @@ typedef struct results {
 
 typedef struct inputs {
     float row[MOST_BLOCKS * LARGEST_BLOCK + 3], finite[MOST_BLOCKS * LARGEST_BLOCK + 3], by[MOST_BLOCKS],
-        scale[MOST_BLOCKS];
+        scale[MOST_BLOCKS], halves[MOST_BLOCKS];
     uint32_t amax[MOST_BLOCKS], within[MOST_BLOCKS], usual[MOST_BLOCKS], exponent[MOST_BLOCKS];
     size_t off;
     unsigned bits;
 } inputs;
+
+/* An f16, or the middle of two, or a neighbour of that in f32. */
+static float half_or_beside(uint32_t bits, uint32_t more)
+{
+    const uint32_t code = bits % 0x7c01, middle = bits >> 15 & 1;
+    const double ulp = ldexp(1, (int)(code >> 10 ? code >> 10 : 1) - 25);
+    const double value = ulp * (code >> 10 ? 0x400 + (code & 0x3ff) : code) + (middle ? ulp / 2 : 0);
+    float f = (float)value;
+    uint32_t near = 0;
+    memcpy(&near, &f, sizeof near);
+    near = (near + more - (near ? 1 : 0)) | (bits >> 16 & 1) << 31;
+    memcpy(&f, &near, sizeof f);
+    return f;
+}
+
+/* That plain C finds the nearest, of two the even one, and its value. */
+static void check_half(const td_block_kernels *plain)
+{
+    uint32_t state = 5 ^ td_check_salt();
+    for (int n = 0; n < 20000; n++) {
+        const float x = half_or_beside(next(&state), next(&state) % 3);
+        uint16_t code = 0;
+        float by = 0;
+        plain->half(&code, &by, &x, 1, false);
+        const int exp = code >> 10 & 31;
+        const double ulp = ldexp(1, (exp ? exp : 1) - 25), value = ulp * (exp ? 0x400 + (code & 0x3ff) : code & 0x3ff);
+        const double off = fabs(fabs((double)x) - value);
+        assert_int_equal(code >> 15, signbit(x) != 0);
+        if (exp == 31) { /* 65520 and more */
+            assert_true(fabsf(x) >= 65520 && isinf(by) && (code & 0x3ff) == 0);
+            continue;
+        }
+        assert_true(off < ulp / 2 || (off == ulp / 2 && code % 2 == 0) || (code & 0x3ff) == 0);
+        assert_true(value == 0 ? isinf(by) : fabs((double)by) == value);
+    }
+}
 
 static inputs make_inputs(size_t blocks, size_t block, uint32_t seed)
 {
@@ -67,6 +105,7 @@ static inputs make_inputs(size_t blocks, size_t block, uint32_t seed)
         in.by[j] = in.by[j] == 0 ? 1 : in.by[j];
         in.amax[j] = next(&seed) % 4 ? next(&seed) & 0x7fffffff : 0;
         in.exponent[j] = 254;
+        in.halves[j] = half_or_beside(next(&seed), next(&seed) % 3);
         in.scale[j] = 0x1p-60F * (float)(1 + next(&seed) % 1000);
         const float within = in.scale[j] * (next(&seed) % 64 ? 59.5F : 61); /* 60 is what is asked for */
         memcpy(&in.within[j], &within, sizeof within);
@@ -131,6 +170,8 @@ static void run(const td_block_kernels *k, const inputs *in, size_t blocks, size
         put_look(k->look(in->within, finite, blocks, 1e30F, divides), out->look[4 + divides]); /* no amax is odd */
         put_look(k->look(in->usual, row, blocks, 60, divides), out->look[6 + divides]);        /* some have a NaN */
     }
+    for (int exact = 0; exact < 2; exact++)
+        k->half(out->half[exact], out->half_by[exact], exact ? in->halves : finite, blocks, exact);
     k->inverse(out->inverse, in->by, blocks, 3, 0.7F, 1e30F);
     for (int holds_zero = 0; holds_zero < 2; holds_zero++) {
         const td_span_rule s = {
@@ -223,6 +264,7 @@ static void every_version_is_plain_c(void **state)
     (void)state;
     td_block_kernels plain;
     td_block_init(&plain, TD_CPU_C);
+    check_half(&plain);
     for (const version *v = all_versions(); v->isa; v++) {
         td_block_kernels tried;
         td_block_init(&tried, v->flags);

@@ -17,6 +17,8 @@
  *   powers   amax, from 0 on, and power in one, of a row; whether any amax was that of an infinity or a NaN, or any
  *            scale is NaN
  *   ratio    dst[j] = amax[j] * times / over / again, each rounded to f32, at least `least` and at most `most`
+ *   half     code[j] = share[j] as an f16, to nearest even, an infinity past the largest; by[j] = the value of that, or
+ *            with `exact` share[j], but infinity where the value is 0
  *   inverse  dst[j] = one / (by[j] * times), at most `most`
  *   chain    both, with the quotient of ratio rounded to a float of up to 8 bits in between, to nearest even: code[j]
  *            is its code, and by[j] the inverse of its value; no quotient is past the largest such float
@@ -87,6 +89,7 @@ typedef struct td_block_kernels {
     void (*power)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p);
     bool (*powers)(uint8_t *code, float *by, const float *row, size_t blocks, size_t block, const td_power *p);
     void (*ratio)(float *dst, const uint32_t *amax, size_t blocks, const td_ratio *p);
+    void (*half)(uint16_t *code, float *by, const float *share, size_t blocks, bool exact);
     void (*inverse)(float *dst, const float *by, size_t blocks, float one, float times, float most);
     void (*chain)(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_chain *p);
     void (*span)(float *dst, const uint32_t *amax, const float *min, const float *max, size_t blocks,

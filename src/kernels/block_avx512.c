@@ -251,6 +251,20 @@ TARGET static bool powers_avx512(uint8_t *code, float *by, const float *row, siz
                                        : POWERS_OF(p->rule);
 }
 
+TARGET static void half_avx512(uint16_t *code, float *by, const float *share, size_t blocks, bool exact)
+{
+    const __m512 zero = _mm512_setzero_ps(), inf = _mm512_set1_ps(INFINITY);
+    for (size_t j = 0; j < blocks; j += 16) {
+        const __mmask16 own = (__mmask16)(blocks - j < 16 ? (1U << (blocks - j)) - 1 : 0xffff);
+        const __m512 in = _mm512_maskz_loadu_ps(own, share + j);
+        const __m256i halves = _mm512_cvtps_ph(in, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const __m512 value = _mm512_cvtph_ps(halves);
+        const __mmask16 none = _mm512_cmp_ps_mask(value, zero, _CMP_EQ_OQ);
+        _mm256_mask_storeu_epi16(code + j, own, halves);
+        _mm512_mask_storeu_ps(by + j, own, _mm512_mask_mov_ps(exact ? in : value, none, inf));
+    }
+}
+
 INLINE td_block_look look_16(const uint32_t *amax, const float *by, size_t blocks, float most, const bool divides)
 {
     const __m512i inf = _mm512_set1_epi32(INF_BITS);
@@ -281,5 +295,6 @@ void td_block_init_avx512(td_block_kernels *kernels)
     kernels->range = range_avx512;
     kernels->power = power_avx512;
     kernels->powers = powers_avx512;
+    kernels->half = half_avx512;
     kernels->look = look_avx512;
 }

@@ -187,6 +187,8 @@ void td_scaler_make(const td_packing *packing, uint32_t amax_bits, td_scaler *s)
     make(packing, s);
     find_tensor_scale(packing, amax_bits, s);
     find_chain(s);
+    s->halves = td_scaler_divides(packing) && packing->rule != TD_RULE_GGML && packing->scale.kind == TD_KIND_FLOAT &&
+                packing->scale.bits == 16 && packing->scale.man_bits == 10;
     if (!s->chained && packing->rule > TD_RULE_NEAREST && packing->rule != TD_RULE_SHARED) {
         bind(packing->scale, TD_TO_MEMORY, &s->encode);
         bind(packing->scale, TD_TO_TENSOR, &s->decode);
@@ -229,7 +231,10 @@ void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks)
         return;
     }
     find_quotients(s, b, blocks);
-    store(s, b, blocks);
+    if (s->halves)
+        s->kernels.half((uint16_t *)(void *)b->packed, b->by, b->exact, blocks, s->packing->exact_codes);
+    else
+        store(s, b, blocks);
     if (s->packing->zeros)
         find_zeros(s, b, blocks);
 }

@@ -25,6 +25,7 @@ typedef struct td_scaler {
     td_convert encode, decode;  /* f32 to scales, and back */
     bool chained;               /* from amax to codes, and to what elements are multiplied by, in one step */
     td_chain chain;
+    bool halves;                           /* scales are f16, which elements are divided by */
     td_convert encode_super, decode_super; /* and to the numbers above them, where there are any */
 } td_scaler;
 
@@ -36,7 +37,7 @@ typedef struct td_block_scales {
     float by[TD_STRIP];                      /* given: element = value * by, or value / by */
     float zero[TD_STRIP];                    /* given: zero points */
     uint32_t code[TD_STRIP];                 /* given with rule=shared: exponents */
-    unsigned char packed[4 * TD_STRIP];      /* given by all others: the scales, in containers of their dtype */
+    _Alignas(4) unsigned char packed[4 * TD_STRIP]; /* given by all others: scales, in containers of their dtype */
 } td_block_scales;
 
 /* To pack: `amax_bits` is that of the whole tensor; looked at for global=amax alone. */
