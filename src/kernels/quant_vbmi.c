@@ -166,6 +166,7 @@ INLINE void bounded_64(uint8_t *dst, const float *row, const float *by, size_t b
                   most = _mm512_set1_epi8((char)float_code(float_of(q->most_bits), q, constant_of(q))),
                   sign = _mm512_set1_epi8((char)(1U << (bits - 1))), order = _mm512_load_si512(second_and_last),
                   constant = bases ? _mm512_loadu_si512(bases->less) : _mm512_set1_epi8((char)constant_of(q));
+    /* with bases, the number of the block that a byte belongs to */
     __m512i of_block = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi8(1), 1);
     const float *const end = q->end;
     const size_t ahead = q->ahead;
