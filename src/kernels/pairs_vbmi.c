@@ -139,20 +139,31 @@ TARGET static bool crowded_vbmi(const unsigned char *bits, size_t n)
     return _mm512_test_epi8_mask(any, any) != 0;
 }
 
+#define MANY (8 * (size_t)SETS) /* translated before the first is used: what is read back at once is waited for */
+
+/* Sets to the pairs that are kept, and to codes. */
+INLINE void translate_sets(unsigned char *pairs, unsigned char *codes, const unsigned char *bits, size_t bytes,
+                           const td_pairs_table *table)
+{
+    const __m512i code = table_of(table->code), kept = table_of(table->kept);
+    for (size_t i = 0; i < bytes; i += SETS) {
+        const __mmask64 used = low_bits(bytes - i);
+        const __m512i set = _mm512_maskz_loadu_epi8(used, bits + i);
+        _mm512_mask_storeu_epi8(codes + i, used, translate(set, code));
+        _mm512_store_si512(pairs + i, translate(set, kept));
+    }
+}
+
 #define CLOSE_ALL(size)                                                                                                \
     TARGET static void close_##size(unsigned char *dst, unsigned char *codes, const unsigned char *src,                \
                                     const unsigned char *bits, const td_pairs_table *table, size_t n)                  \
     {                                                                                                                  \
         const size_t lanes = 512 / (size);                                                                             \
-        const __m512i code = table_of(table->code), kept = table_of(table->kept);                                      \
-        for (size_t first = 0; first < n; first += 8 * (size_t)SETS) {                                                 \
-            const size_t here = n - first < 8 * (size_t)SETS ? n - first : 8 * (size_t)SETS;                           \
-            const __mmask64 used = low_bits((here + 7) / 8);                                                           \
-            unsigned char sets[SETS] __attribute__((aligned(64))), pairs[SETS] __attribute__((aligned(64)));           \
-            const __m512i set = _mm512_maskz_loadu_epi8(used, bits + first / 8);                                       \
-            _mm512_mask_storeu_epi8(codes + first / 8, used, translate(set, code));                                    \
-            _mm512_store_si512(sets, set);                                                                             \
-            _mm512_store_si512(pairs, translate(set, kept));                                                           \
+        unsigned char pairs[MANY] __attribute__((aligned(64)));                                                        \
+        for (size_t first = 0; first < n; first += 8 * MANY) {                                                         \
+            const size_t here = n - first < 8 * MANY ? n - first : 8 * MANY;                                           \
+            const unsigned char *sets = bits + first / 8;                                                              \
+            translate_sets(pairs, codes + first / 8, sets, (here + 7) / 8, table);                                     \
             size_t i = 0;                                                                                              \
             for (; i + lanes <= here; i += lanes, src += 64, dst += 32) {                                              \
                 const __m512i x = LOAD(size, set_at(sets, i, (size) / 8), src);                                        \
@@ -160,7 +171,9 @@ TARGET static bool crowded_vbmi(const unsigned char *bits, size_t n)
                 _mm256_storeu_si256((__m256i *)(void *)dst, _mm512_castsi512_si256(two));                              \
             }                                                                                                          \
             if (i < here) {                                                                                            \
-                const __m512i x = LOAD(size, set_at(sets, i, (size) / 8) & low_bits(here - i), src);                   \
+                uint64_t set = 0;                                                                                      \
+                memcpy(&set, sets + i / 8, (here - i + 7) / 8);                                                        \
+                const __m512i x = LOAD(size, set & low_bits(here - i), src);                                           \
                 const __m512i two = CLOSE(size, set_at(pairs, i, (size) / 8), x);                                      \
                 STORE(size, dst, low_bits((here - i) / 2), two);                                                       \
             }                                                                                                          \
@@ -182,9 +195,6 @@ TARGET static void close_vbmi(void *dst, unsigned char *codes, const void *src, 
 
 /* Of codes whose places ascend the set, of all others nothing. */
 static const unsigned char set_of_code[16] = {0, 0, 0, 0, 3, 0, 0, 0, 5, 6, 0, 0, 9, 10, 12, 0};
-
-#define MANY                                                                                                           \
-    (8 * (size_t)SETS) /* translated before the first is used: a store that is read back at once is waited for */
 
 /* Codes to sets; of those whose places do not ascend some are 0, in halves that are used. */
 INLINE bool translate_codes(unsigned char *pairs, const unsigned char *codes, size_t groups)
