@@ -205,7 +205,7 @@ INLINE void bounded_powers(uint8_t *dst, const float *row, const float *by, size
 {
     for (size_t done = 0; done < blocks; done += BASES) {
         const size_t some = blocks - done < BASES ? blocks - done : BASES;
-        base_rule bases;
+        base_rule bases = {{0}, {0}}; /* the last vector of bytes is read whole */
         find_bases(by + done, some, q, man_bits, &bases);
         bounded_64(dst + 32 * done, row + 32 * done, by + done, some, 32, q, man_bits, bits, &bases);
     }
