@@ -389,7 +389,7 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
     if (r->way == TD_ROWS_CELLS && box->selectors) /* long rows are fast, however few grounds share them */
         return r->row.extent * r->across.extent < SHORT_ROW;
     const uint64_t enough = r->way == TD_ROWS_CELLS && !dump ? ENOUGH_CELLS : SHORT_ROW;
-    return box->node_count > 1 && (r->row.extent < enough || (r->gathers && r->across.extent == 1));
+    return (box->node_count > 1 || box->selectors) && (r->row.extent < enough || (r->gathers && r->across.extent == 1));
 }
 
 /* The move of a box that is staged does not come to fill its words. */
