@@ -3,6 +3,8 @@
 #include "json.h"
 #include "support.h"
 
+#include "base/profile.h"
+
 #include <math.h>
 #include <pthread.h>
 
@@ -433,6 +435,23 @@ static void saves_and_refuses(void **state)
     json_close(root);
 }
 
+/* A thread has place for 255 names. */
+static void too_many_names_are_said(void **state)
+{
+    (void)state;
+    static char name[300][8];
+    char *text = NULL;
+    ASSERT_OK(td_profile_start(NULL));
+    for (int i = 0; i < 300; i++) {
+        snprintf(name[i], sizeof name[i], "n%d", i);
+        td_profile_outside(name[i], td_profile_ticks(), 1);
+    }
+    td_profile_stop();
+    ASSERT_OK(td_profile_text(&text));
+    assert_non_null(strstr(text, "45 steps deeper or of more names than there is place for: in those around them\n"));
+    td_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +463,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(threads_of_the_pool, begin, end),
         cmocka_unit_test_setup_teardown(trace_nests, begin, end),
         cmocka_unit_test_setup_teardown(saves_and_refuses, begin, end),
+        cmocka_unit_test_setup_teardown(too_many_names_are_said, begin, end),
     };
     (void)setenv("TD_PARALLEL_BYTES", "65536", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
