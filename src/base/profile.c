@@ -23,8 +23,8 @@ struct td_profile_shared td_profile_all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 atomic_uint td_profile_generation = 1;
 _Atomic uint64_t td_profile_events_dropped;
 static _Atomic size_t events_left = MOST_EVENTS;
-/* The one variable of a thread, as finding it is a call in a library. It has no tls_model: exec/paths.c says what one of
- * the initial-exec model does to a library that is opened late. */
+/* The one variable of a thread, as finding it is a call in a library. It has no tls_model: exec/paths.c says what one
+ * of the initial-exec model does to a library that is opened late. */
 static _Thread_local profile_tree *mine;
 
 /* 100 us of a counter of 3 GHz; it need not be exact. A call of three steps that is timed pays about 0.2 us. */

@@ -6,6 +6,7 @@
 
 #define SCRATCH_BYTES 16384 /* 64 rows off the lines */
 #define LINE 64
+#define SHORT_ROW 128 /* elements; what a call for a row costs is small beside longer ones */
 
 /* Elements are converted before they are moved; of two types of one size, on the tensor's side. */
 static bool converts_first(const td_move *m)
@@ -53,6 +54,18 @@ static void convert_runs(const td_move *m, const td_move_values *v, unsigned cha
     convert(m, v, &b);
 }
 
+/* From row to row in elements, where short rows of the source lie so close that all between the first and the last is
+ * sooner converted in one run than row by row; or 0. */
+static size_t close_rows(const td_move *m, const td_convert *c, uint64_t high, size_t n)
+{
+    const size_t pitch = m->src_stride > 0 ? (size_t)m->src_stride / c->src.bytes : 0;
+    const bool whole = m->src_stride % c->src.bytes == 0;
+    return whole && n < SHORT_ROW && pitch > n && pitch <= 2 * n && !c->numbers && !c->chain &&
+                   m->kind != TD_MOVE_PICKS && high * pitch * narrow_bytes(m, c) <= SCRATCH_BYTES
+               ? pitch
+               : 0;
+}
+
 /* The source of a block is `high` rows, contiguous but for the blocks of picks, whose order the kernel knows. Rows that
  * are one, as those of a copy that is read into each of its elements, are converted once. */
 static void convert_then_move(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
@@ -61,16 +74,21 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
     _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
     const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
     const bool one_row = m->kind != TD_MOVE_PICKS && m->src_stride == 0;
+    const size_t n = row_bytes / narrow_bytes(m, v->convert), pitch = close_rows(m, v->convert, high, n);
+    const ptrdiff_t scratch_row = (ptrdiff_t)(pitch ? pitch * narrow_bytes(m, v->convert) : row_bytes);
     td_convert_block b = {.dst = scratch,
                           .src = src,
-                          .dst_stride = (ptrdiff_t)row_bytes,
+                          .dst_stride = scratch_row,
                           .src_stride = m->src_stride,
                           .rows = one_row ? 1 : high,
-                          .n = row_bytes / narrow_bytes(m, v->convert),
+                          .n = n,
                           .far = stream};
+    if (pitch) { /* nothing lies behind the last row */
+        b.rows = 1;
+        b.n = (high - 1) * pitch + n;
+    }
     convert(m, v, &b);
-    td_move_block(m, dst, m->dst_stride, m->part_stride, scratch, one_row ? 0 : (ptrdiff_t)row_bytes, high, wide,
-                  stream);
+    td_move_block(m, dst, m->dst_stride, m->part_stride, scratch, one_row ? 0 : scratch_row, high, wide, stream);
 }
 
 /* The destination of a block is `wide` rows, or those of every part. */
