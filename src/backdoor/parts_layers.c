@@ -138,7 +138,8 @@ static bool find_layers(const td_placed *p, layers *l)
                                      .geometry = {.width_bits = elems->bank[0]->width_bits,
                                                   .depth_words = elems->bank[0]->depth_words,
                                                   .banks = elems->banks,
-                                                  .word_bytes = elems->bank[0]->word_bytes}};
+                                                  .word_bytes = elems->bank[0]->word_bytes},
+                                     .load_of_bytes = l->dump ? 0 : elems->like.elems * elems->like.dtype.bytes};
     if (!td_layers_find_padded(&request, is_sparse ? 1 : p->parts->block.dim[0], LAYER_BYTES, &l->cut))
         return false;
     if (l->dump && (l->cut.plan->copies || l->cut.plan->slides || l->cut.plan->repeats)) {
