@@ -386,8 +386,11 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
         return false;
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
         return true;
-    if (r->way == TD_ROWS_CELLS && box->selectors) /* long rows are fast, however few grounds share them */
-        return r->row.extent * r->across.extent < SHORT_ROW;
+    /* Long rows are fast, however few grounds share them; short ones whose elements are in lines of their own are not, as
+     * the other grounds come back to those lines. */
+    if (r->way == TD_ROWS_CELLS && box->selectors)
+        return r->row.extent * r->across.extent < SHORT_ROW ||
+               (r->row.extent < SHORT_ROW && magnitude(r->row.memory) >= 8 * LINE);
     const uint64_t enough = r->way == TD_ROWS_CELLS && !dump ? ENOUGH_CELLS : SHORT_ROW;
     return (box->node_count > 1 || box->selectors) && (r->row.extent < enough || (r->gathers && r->across.extent == 1));
 }
