@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,f16c")))
 #define OWN_POWERS
 #include "kernels/block.inc"
 
@@ -246,6 +246,20 @@ TARGET static void power_avx2(uint8_t *code, float *by, const uint32_t *amax, si
 
 BOTH_STEPS(powers_avx2, amax_avx2, power_avx2)
 
+TARGET static void half_avx2(uint16_t *code, float *by, const float *share, size_t blocks, bool exact)
+{
+    const __m256 zero = _mm256_setzero_ps(), inf = _mm256_set1_ps(INFINITY);
+    size_t j = 0;
+    for (; j + 8 <= blocks; j += 8) {
+        const __m256 in = _mm256_loadu_ps(share + j);
+        const __m128i halves = _mm256_cvtps_ph(in, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const __m256 value = _mm256_cvtph_ps(halves), none = _mm256_cmp_ps(value, zero, _CMP_EQ_OQ);
+        _mm_storeu_si128((__m128i *)(void *)(code + j), halves);
+        _mm256_storeu_ps(by + j, _mm256_blendv_ps(exact ? in : value, inf, none));
+    }
+    half_scales(code + j, by + j, share + j, blocks - j, exact);
+}
+
 void td_block_init_avx2(td_block_kernels *kernels)
 {
     *kernels = ALL_OF_THEM;
@@ -254,4 +268,5 @@ void td_block_init_avx2(td_block_kernels *kernels)
     kernels->range = range_avx2;
     kernels->power = power_avx2;
     kernels->powers = powers_avx2;
+    kernels->half = half_avx2;
 }

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#define STRIP 4096          /* elements that are worked on at once: whole groups, since every M divides it */
+#define STRIP 2048          /* elements that are worked on at once: whole groups, since every M divides it */
 #define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
 
 /* The places of the values of a group, ascending; `bits` is a set of the elements that are not zero. */
