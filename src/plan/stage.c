@@ -386,8 +386,8 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
         return false;
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
         return true;
-    /* Long rows are fast, however few grounds share them; short ones whose elements are in lines of their own are not, as
-     * the other grounds come back to those lines. */
+    /* Long rows are fast, however few grounds share them; short ones whose elements are in lines of their own are not,
+     * as the other grounds come back to those lines. */
     if (r->way == TD_ROWS_CELLS && box->selectors)
         return r->row.extent * r->across.extent < SHORT_ROW ||
                (r->row.extent < SHORT_ROW && magnitude(r->row.memory) >= 8 * LINE);

@@ -182,7 +182,7 @@ static const path_case cases[] = {
      SHUFFLED_WIDE("contiguous copy_* of 16 bytes")},
     {"(h g) (c k) -> g (h c) k", "g=4 k=16 pad=0", "", SHAPE(64, 50), "i8", "", 128, 4,
      "contiguous copy_* of 48 bytes by bank + staged 8-bit copied by bank", SAME},
-    {"(a a1) (b b1 b2) -> b (a1 a b2 b1) 1", "a1=32 b1=64 b2=5 pad=0", "index ^ (index >> 5 & 1)", SHAPE(512, 640),
+    {"(a a1) (b b1 b2) -> (b a1 a b2 b1) 1", "a1=32 b1=64 b2=5 pad=0", "index ^ (index >> 5 & 1)", SHAPE(512, 640),
      "u7", "", 7, 1, "staged 7-bit pack_words_x8_{c|avx2|avx2|vbmi} by table",
      "staged 7-bit unpack_words_x8_{c|avx2|avx2|vbmi} by table"},
     {"a b -> (k a b) 1", "k=2 slot=5 fill=keep", "index ^ 5", SHAPE(56, 256), "u4", "", 5, 1,
