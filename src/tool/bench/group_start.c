@@ -1,7 +1,7 @@
-/* Cold start: the first call of a process, with the thousandth beside it. Each sample is of a new process that runs this
- * program once more: a child that goes on with our memory would copy pages that the cases before this one have made, and
- * take half as long again behind many of them. Most of a first call is pages that the system hands out, which takes as
- * long as others make it; so the reference is new pages too. */
+/* Cold start: the first call of a process, with the thousandth beside it. Each sample is of a new process that runs
+ * this program once more: a child that goes on with our memory would copy pages that the cases before this one have
+ * made, and take half as long again behind many of them. Most of a first call is pages that the system hands out,
+ * which takes as long as others make it; so the reference is new pages too. */
 #include "base/clock.h"
 #include "tool/bench/again.h"
 #include "tool/bench/simple.h"
