@@ -70,7 +70,7 @@ typedef struct td_convert_params {
      * what stands behind it for infinity. */
     uint32_t shift, rebias, normal_bits, limit, nan_code, nan_payload, sign_bit, nan_sign;
     float magic;
-    const float *table; /* x8_f32: 256 values */
+    const float *table; /* x8_f32: 256 values, of which the lower 16 bits are zero */
 } td_convert_params;
 
 typedef void (*td_convert_fn)(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,

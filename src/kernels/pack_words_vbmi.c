@@ -25,82 +25,16 @@ INLINE __mmask64 low_bytes(size_t bytes)
 }
 
 /* Every odd field of `bits` moves down until it begins `at` bits above the even one before it. */
-INLINE __m512i join(__m512i x, const unsigned bits, unsigned at)
+INLINE __m512i join(__m512i x, const unsigned bits, __m128i by)
 {
     const __m512i even = bits == 8    ? _mm512_set1_epi16(0x00ff)
                          : bits == 16 ? _mm512_set1_epi32(0x0000ffff)
                                       : _mm512_set1_epi64(0x00000000ffffffff);
-    const __m128i by = _mm_cvtsi32_si128((int)(bits - at));
     const __m512i odd = _mm512_andnot_si512(even, x);
     const __m512i down = bits == 8    ? _mm512_srl_epi16(odd, by)
                          : bits == 16 ? _mm512_srl_epi32(odd, by)
                                       : _mm512_srl_epi64(odd, by);
-    return _mm512_or_si512(_mm512_and_si512(x, even), down);
-}
-
-INLINE __m512i pack_vector(__m512i x, const td_word_code *code, const td_word_vectors *v, __m512i shift)
-{
-    if (v->levels > 0)
-        x = join(x, 8, code->slot);
-    if (v->levels > 1)
-        x = join(x, 16, 2u * code->slot);
-    if (v->levels > 2)
-        x = join(x, 32, 4u * code->slot);
-    x = _mm512_sllv_epi64(x, shift);
-    if (v->room > 8)
-        x = _mm512_or_si512(x, _mm512_shuffle_epi32(x, _MM_PERM_BADC));
-    if (v->room > 16)
-        x = _mm512_or_si512(x, _mm512_shuffle_i64x2(x, x, 0xb1));
-    if (v->room > 32)
-        x = _mm512_or_si512(x, _mm512_shuffle_i64x2(x, x, 0x4e));
-    return x;
-}
-
-/* -- lists -- */
-
-/* One output from the `left` bytes of the source that lie from `src` on. */
-INLINE __m512i run_output(const td_word_output *o, const td_word_term *term, const unsigned char *src, size_t left)
-{
-    const __m512i a = _mm512_maskz_loadu_epi8(low_bytes(left), src);
-    __m512i x = _mm512_setzero_si512();
-    if (!o->wide) {
-        for (uint32_t t = 0; t < o->terms; t++) {
-            const __m512i y = _mm512_permutexvar_epi8(_mm512_loadu_si512(term[t].from), a);
-            x = _mm512_ternarylogic_epi64(x, _mm512_multishift_epi64_epi8(_mm512_loadu_si512(term[t].bit), y),
-                                          _mm512_loadu_si512(term[t].mask), 0xf8); /* x | (y & mask) */
-        }
-        return x;
-    }
-    const __m512i b = _mm512_maskz_loadu_epi8(low_bytes(left > 64 ? left - 64 : 0), src + 64);
-    for (uint32_t t = 0; t < o->terms; t++) {
-        const __m512i y = _mm512_permutex2var_epi8(a, _mm512_loadu_si512(term[t].from), b);
-        x = _mm512_ternarylogic_epi64(x, _mm512_multishift_epi64_epi8(_mm512_loadu_si512(term[t].bit), y),
-                                      _mm512_loadu_si512(term[t].mask), 0xf8);
-    }
-    return x;
-}
-
-INLINE void pack_listed(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t units,
-                        const td_word_code *code, td_pack_words_fn rest)
-{
-    const td_word_list *const l = code->packs;
-    if (l && stride == (ptrdiff_t)code->bytes) {
-        const size_t from = (size_t)code->lanes * code->size * l->units, to = (size_t)code->bytes * l->units;
-        for (; units >= l->units; units -= l->units, memory += to, elems += from) {
-            const td_word_term *term = l->term;
-            for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
-                const td_word_output *o = &l->output[i];
-                const __mmask64 out = low_bytes(o->bytes);
-                __m512i x = run_output(o, term, elems + o->src, from - o->src);
-                if (code->keep)
-                    x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, memory + o->dst),
-                                                  _mm512_loadu_si512(o->kept), 0xf8);
-                _mm512_mask_storeu_epi8(memory + o->dst, out, x);
-            }
-        }
-    }
-    if (units)
-        rest(memory, stride, elems, units, code);
+    return _mm512_ternarylogic_epi64(x, even, down, 0xea); /* (x & even) | down */
 }
 
 /* (x ^ top) - top in every container. */
@@ -122,6 +56,185 @@ INLINE __m512i top_of(const td_word_code *code)
                              : _mm512_set1_epi64((long long)top);
 }
 
+/* -- lists -- */
+
+/* What a term adds to x, of the 64 bytes of a, or with `wide` of those of a and b. */
+INLINE __m512i add_term(__m512i x, const td_word_term *term, __m512i a, __m512i b, const bool wide)
+{
+    const __m512i from = _mm512_loadu_si512(term->from);
+    const __m512i y = wide ? _mm512_permutex2var_epi8(a, from, b) : _mm512_permutexvar_epi8(from, a);
+    return _mm512_ternarylogic_epi64(x, _mm512_multishift_epi64_epi8(_mm512_loadu_si512(term->bit), y),
+                                     _mm512_loadu_si512(term->mask), 0xf8); /* x | (y & mask) */
+}
+
+/* One output. */
+INLINE __m512i run_terms(const td_word_term *term, uint32_t terms, __m512i a, __m512i b, const bool wide)
+{
+    __m512i x = _mm512_setzero_si512();
+    for (uint32_t t = 0; t < terms; t++)
+        x = add_term(x, &term[t], a, b, wide);
+    return x;
+}
+
+/* One output from the `left` bytes of the source that lie from `src` on. */
+INLINE __m512i run_output(const td_word_output *o, const td_word_term *term, const unsigned char *src, size_t left)
+{
+    if (left >= 128)
+        return o->wide ? run_terms(term, o->terms, _mm512_loadu_si512(src), _mm512_loadu_si512(src + 64), true)
+                       : run_terms(term, o->terms, _mm512_loadu_si512(src), _mm512_setzero_si512(), false);
+    const __m512i a = _mm512_maskz_loadu_epi8(low_bytes(left), src);
+    if (!o->wide)
+        return run_terms(term, o->terms, a, a, false);
+    return run_terms(term, o->terms, a, _mm512_maskz_loadu_epi8(low_bytes(left > 64 ? left - 64 : 0), src + 64), true);
+}
+
+/* -- lists of a single output of a few terms, which all stay in registers -- */
+
+#define FEW_TERMS 4
+
+typedef struct few {
+    __m512i from[FEW_TERMS], bit[FEW_TERMS], mask[FEW_TERMS];
+} few;
+
+INLINE __m512i run_few(const few *f, __m512i a, __m512i b, const unsigned terms, const bool wide)
+{
+    __m512i x = _mm512_setzero_si512();
+    for (unsigned t = 0; t < terms; t++) {
+        const __m512i y = wide ? _mm512_permutex2var_epi8(a, f->from[t], b) : _mm512_permutexvar_epi8(f->from[t], a);
+        x = _mm512_ternarylogic_epi64(x, _mm512_multishift_epi64_epi8(f->bit[t], y), f->mask[t], 0xf8);
+    }
+    return x;
+}
+
+INLINE few take_few(const td_word_list *l, const unsigned terms)
+{
+    few f;
+    for (unsigned t = 0; t < FEW_TERMS; t++) {
+        f.from[t] = t < terms ? _mm512_loadu_si512(l->term[t].from) : _mm512_setzero_si512();
+        f.bit[t] = t < terms ? _mm512_loadu_si512(l->term[t].bit) : _mm512_setzero_si512();
+        f.mask[t] = t < terms ? _mm512_loadu_si512(l->term[t].mask) : _mm512_setzero_si512();
+    }
+    return f;
+}
+
+static bool has_few(const td_word_list *l)
+{
+    return l->outputs == 1 && l->output[0].src == 0 && l->output[0].dst == 0 && l->output[0].terms >= 1 &&
+           l->output[0].terms <= FEW_TERMS;
+}
+
+/* Lists that follow one another. */
+typedef struct single {
+    unsigned char *dst;
+    const unsigned char *src;
+    size_t lists, from, to;
+    __m512i top, kept; /* the signs of containers; as in an output */
+    unsigned size;     /* of a container that is extended */
+    __mmask64 out;
+} single;
+
+/* As many of them as whole windows of the source are left for; returns how many. */
+INLINE size_t run_single(const td_word_list *l, const single *s, const unsigned terms, const bool wide,
+                         const bool keeps, const unsigned size)
+{
+    const few f = take_few(l, terms);
+    const size_t window = wide ? 128 : 64, from = s->from, to = s->to;
+    const __mmask64 out = s->out;
+    const __m512i top = s->top, kept = s->kept;
+    const unsigned char *src = s->src;
+    unsigned char *dst = s->dst;
+    size_t done = 0;
+    for (size_t left = s->lists * from; left >= window && done < s->lists; left -= from, done++) {
+        const __m512i a = _mm512_loadu_si512(src), b = wide ? _mm512_loadu_si512(src + 64) : a;
+        __m512i x = run_few(&f, a, b, terms, wide);
+        if (size)
+            x = extend(x, top, size);
+        if (keeps)
+            x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, dst), kept, 0xf8);
+        _mm512_mask_storeu_epi8(dst, out, x);
+        src += from;
+        dst += to;
+    }
+    return done;
+}
+
+INLINE size_t run_wide(const td_word_list *l, const single *s, const unsigned terms, const bool keeps,
+                       const unsigned size)
+{
+    return l->output[0].wide ? run_single(l, s, terms, true, keeps, size) : run_single(l, s, terms, false, keeps, size);
+}
+
+INLINE size_t run_few_terms(const td_word_list *l, const single *s, const bool keeps, const unsigned size)
+{
+    switch (l->output[0].terms) {
+    case 1:
+        return run_wide(l, s, 1, keeps, size);
+    case 2:
+        return run_wide(l, s, 2, keeps, size);
+    case 3:
+        return run_wide(l, s, 3, keeps, size);
+    default:
+        return run_wide(l, s, 4, keeps, size);
+    }
+}
+
+TARGET static size_t pack_singles(const td_word_list *l, const single *s, bool keeps)
+{
+    return keeps ? run_few_terms(l, s, true, 0) : run_few_terms(l, s, false, 0);
+}
+
+INLINE void pack_listed(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t units,
+                        const td_word_code *code, td_pack_words_fn rest)
+{
+    const td_word_list *const l = code->packs;
+    if (l && stride == (ptrdiff_t)code->bytes) {
+        const size_t from = (size_t)code->lanes * code->size * l->units, to = (size_t)code->bytes * l->units;
+        const bool keeps = code->keep != NULL;
+        if (has_few(l)) {
+            const single s = {.dst = memory,
+                              .src = elems,
+                              .lists = units / l->units,
+                              .from = from,
+                              .to = to,
+                              .kept = _mm512_loadu_si512(l->output[0].kept),
+                              .out = low_bytes(l->output[0].bytes)};
+            const size_t done = pack_singles(l, &s, keeps);
+            units -= done * l->units;
+            memory += done * to;
+            elems += done * from;
+        }
+        for (size_t left = units / l->units * from; units >= l->units;
+             units -= l->units, memory += to, elems += from, left -= from) {
+            const td_word_term *term = l->term;
+            for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
+                const td_word_output *o = &l->output[i];
+                const __mmask64 out = low_bytes(o->bytes);
+                __m512i x = run_output(o, term, elems + o->src, left - o->src);
+                if (keeps)
+                    x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, memory + o->dst),
+                                                  _mm512_loadu_si512(o->kept), 0xf8);
+                _mm512_mask_storeu_epi8(memory + o->dst, out, x);
+            }
+        }
+    }
+    if (units)
+        rest(memory, stride, elems, units, code);
+}
+
+TARGET static size_t unpack_singles(const td_word_list *l, const single *s)
+{
+    switch (s->size) {
+    case 1:
+        return run_few_terms(l, s, false, 1);
+    case 2:
+        return run_few_terms(l, s, false, 2);
+    case 4:
+        return run_few_terms(l, s, false, 4);
+    default:
+        return run_few_terms(l, s, false, 8);
+    }
+}
+
 INLINE void unpack_listed(unsigned char *elems, const unsigned char *memory, ptrdiff_t stride, size_t units,
                           const td_word_code *code, td_unpack_words_fn rest)
 {
@@ -129,12 +242,28 @@ INLINE void unpack_listed(unsigned char *elems, const unsigned char *memory, ptr
     if (l && stride == (ptrdiff_t)code->bytes) {
         const size_t to = (size_t)code->lanes * code->size * l->units, from = (size_t)code->bytes * l->units;
         const __m512i top = top_of(code);
-        for (; units >= l->units; units -= l->units, memory += from, elems += to) {
+        const unsigned size = code->size;
+        if (has_few(l)) {
+            const single s = {.dst = elems,
+                              .src = memory,
+                              .lists = units / l->units,
+                              .from = from,
+                              .to = to,
+                              .top = top,
+                              .size = size,
+                              .out = low_bytes(l->output[0].bytes)};
+            const size_t done = unpack_singles(l, &s);
+            units -= done * l->units;
+            memory += done * from;
+            elems += done * to;
+        }
+        for (size_t left = units / l->units * from; units >= l->units;
+             units -= l->units, memory += from, elems += to, left -= from) {
             const td_word_term *term = l->term;
             for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
                 const td_word_output *o = &l->output[i];
-                const __m512i x = run_output(o, term, memory + o->src, from - o->src);
-                _mm512_mask_storeu_epi8(elems + o->dst, low_bytes(o->bytes), extend(x, top, code->size));
+                const __m512i x = run_output(o, term, memory + o->src, left - o->src);
+                _mm512_mask_storeu_epi8(elems + o->dst, low_bytes(o->bytes), extend(x, top, size));
             }
         }
     }
@@ -157,6 +286,75 @@ LISTED(64)
 
 /* -- even units of bytes -- */
 
+/* What the loops over vectors need: a store through bytes could change the code, so that it would be read again and
+ * again. */
+typedef struct packing {
+    __m512i elem_of, room_of_word, shift, kept, low, pairs, fours;
+    __m128i by[3];
+    __mmask64 lanes;
+    size_t units, lane_bytes, word_bytes; /* of a vector */
+    unsigned levels, room;
+    bool apart; /* lanes do not fill the room of a unit */
+    bool up;    /* they do not begin at bit 0 */
+    bool sums;  /* slots so short that pairs and fours are sums of products */
+} packing;
+
+/* `plain`: whole rooms of short slots from bit 0 on, in eight bytes at most, so that `levels` joins are all. */
+INLINE __m512i pack_vector(__m512i x, const packing *p, const unsigned levels, const bool plain)
+{
+    if (!plain && p->apart)
+        x = _mm512_maskz_permutexvar_epi8(p->lanes, p->elem_of, x);
+    x = _mm512_and_si512(x, p->low);
+    const unsigned joined = plain ? levels : p->levels;
+    if (plain || p->sums) {
+        if (joined > 0)
+            x = _mm512_maddubs_epi16(x, p->pairs);
+        if (joined > 1)
+            x = _mm512_madd_epi16(x, p->fours);
+    } else {
+        if (joined > 0)
+            x = join(x, 8, p->by[0]);
+        if (joined > 1)
+            x = join(x, 16, p->by[1]);
+    }
+    if (joined > 2)
+        x = join(x, 32, p->by[2]);
+    if (!plain && p->up)
+        x = _mm512_sllv_epi64(x, p->shift);
+    if (!plain && p->room > 8)
+        x = _mm512_or_si512(x, _mm512_shuffle_epi32(x, _MM_PERM_BADC));
+    if (!plain && p->room > 16)
+        x = _mm512_or_si512(x, _mm512_shuffle_i64x2(x, x, 0xb1));
+    if (!plain && p->room > 32)
+        x = _mm512_or_si512(x, _mm512_shuffle_i64x2(x, x, 0x4e));
+    return _mm512_permutexvar_epi8(p->room_of_word, x);
+}
+
+INLINE void pack_vectors(const packing *p, unsigned char *memory, const unsigned char *elems, size_t units,
+                         const unsigned levels, const bool plain, const bool keeps)
+{
+    const packing q = *p;
+    const __mmask64 in = low_bytes(q.units * q.lane_bytes), out = low_bytes(q.units * q.word_bytes);
+    for (; units >= q.units; units -= q.units) {
+        __m512i x =
+            pack_vector(plain ? _mm512_loadu_si512(elems) : _mm512_maskz_loadu_epi8(in, elems), &q, levels, plain);
+        if (keeps)
+            x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, memory), q.kept, 0xf8);
+        _mm512_mask_storeu_epi8(memory, out, x);
+        memory += q.units * q.word_bytes;
+        elems += q.units * q.lane_bytes;
+    }
+    if (units) {
+        const __mmask64 end = low_bytes(units * q.word_bytes);
+        __m512i x = pack_vector(_mm512_maskz_loadu_epi8(low_bytes(units * q.lane_bytes), elems), &q, levels, plain);
+        if (keeps)
+            x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(end, memory), q.kept, 0xf8);
+        _mm512_mask_storeu_epi8(memory, end, x);
+    }
+}
+
+#define SUMMED_SLOT 6 /* 1 << slot is a factor of maddubs */
+
 TARGET TD_PACK_WORDS_KERNEL(8, vbmi)
 {
     const td_word_vectors *const v = code->vectors;
@@ -164,22 +362,74 @@ TARGET TD_PACK_WORDS_KERNEL(8, vbmi)
         pack_listed(memory, stride, elems, units, code, td_pack_words_x8_avx2);
         return;
     }
-    const __m512i elem_of = _mm512_loadu_si512(v->elem_of), room_of_word = _mm512_loadu_si512(v->room_of_word),
-                  shift = _mm512_loadu_si512(v->shift), kept = _mm512_loadu_si512(v->kept),
-                  low = _mm512_set1_epi8((char)td_low_bits(code->bits));
+    const unsigned slot = code->slot, levels = v->levels;
     const bool keeps = code->keep != NULL;
-    for (size_t done = 0; done < units; done += v->units) {
-        const size_t count = units - done < v->units ? units - done : v->units;
-        const __mmask64 in = low_bytes(count * code->lanes), out = low_bytes(count * code->bytes);
-        __m512i x = _mm512_maskz_permutexvar_epi8(v->lane_mask, elem_of, _mm512_maskz_loadu_epi8(in, elems));
-        x = pack_vector(_mm512_and_si512(x, low), code, v, shift);
-        x = _mm512_permutexvar_epi8(room_of_word, x);
+    const packing p = {.elem_of = _mm512_loadu_si512(v->elem_of),
+                       .room_of_word = _mm512_loadu_si512(v->room_of_word),
+                       .shift = _mm512_loadu_si512(v->shift),
+                       .kept = _mm512_loadu_si512(v->kept),
+                       .low = _mm512_set1_epi8((char)td_low_bits(code->bits)),
+                       .pairs = _mm512_set1_epi16((short)(1 | 256 << slot)),
+                       .fours = _mm512_set1_epi32((int)(1 | 65536u << 2 * slot)),
+                       .by = {_mm_cvtsi32_si128((int)(8 - slot)), _mm_cvtsi32_si128((int)(16 - 2 * slot)),
+                              _mm_cvtsi32_si128((int)(32 - 4 * slot))},
+                       .lanes = v->lane_mask,
+                       .units = v->units,
+                       .lane_bytes = code->lanes,
+                       .word_bytes = code->bytes,
+                       .levels = levels,
+                       .room = v->room,
+                       .apart = code->lanes != v->room || code->reversed,
+                       .up = code->first_bit || v->room > 8,
+                       .sums = slot <= SUMMED_SLOT};
+    if (p.apart || p.up || !p.sums || levels == 0 || keeps) {
         if (keeps)
-            x = _mm512_or_si512(x, _mm512_and_si512(_mm512_maskz_loadu_epi8(out, memory), kept));
-        _mm512_mask_storeu_epi8(memory, out, x);
-        memory += count * code->bytes;
-        elems += count * code->lanes;
+            pack_vectors(&p, memory, elems, units, 0, false, true);
+        else
+            pack_vectors(&p, memory, elems, units, 0, false, false);
+    } else if (levels == 1) {
+        pack_vectors(&p, memory, elems, units, 1, true, false);
+    } else if (levels == 2) {
+        pack_vectors(&p, memory, elems, units, 2, true, false);
+    } else {
+        pack_vectors(&p, memory, elems, units, 3, true, false);
     }
+}
+
+/* The same for the way back. */
+typedef struct unpacking {
+    __m512i word_of, room_of_elem, bit_of, low, top;
+    __mmask64 words;
+    size_t units, lane_bytes, word_bytes;
+} unpacking;
+
+/* `plain`: every byte of a vector is an element. */
+INLINE __m512i unpack_vector(__m512i x, const unpacking *u, const bool plain)
+{
+    x = _mm512_maskz_permutexvar_epi8(u->words, u->word_of, x);
+    x = _mm512_multishift_epi64_epi8(u->bit_of, x);
+    x = _mm512_sub_epi8(_mm512_ternarylogic_epi64(x, u->low, u->top, 0x6a), u->top); /* ((x & low) ^ top) - top */
+    return plain ? x : _mm512_permutexvar_epi8(u->room_of_elem, x);
+}
+
+INLINE void unpack_vectors(const unpacking *of, unsigned char *elems, const unsigned char *memory, size_t units,
+                           const bool plain)
+{
+    const unpacking u = *of;
+    const __mmask64 in = low_bytes(u.units * u.word_bytes), out = low_bytes(u.units * u.lane_bytes);
+    for (; units >= u.units; units -= u.units) {
+        const __m512i x = unpack_vector(_mm512_maskz_loadu_epi8(in, memory), &u, plain);
+        if (plain)
+            _mm512_storeu_si512(elems, x);
+        else
+            _mm512_mask_storeu_epi8(elems, out, x);
+        memory += u.units * u.word_bytes;
+        elems += u.units * u.lane_bytes;
+    }
+    if (units)
+        _mm512_mask_storeu_epi8(
+            elems, low_bytes(units * u.lane_bytes),
+            unpack_vector(_mm512_maskz_loadu_epi8(low_bytes(units * u.word_bytes), memory), &u, plain));
 }
 
 TARGET TD_UNPACK_WORDS_KERNEL(8, vbmi)
@@ -189,19 +439,19 @@ TARGET TD_UNPACK_WORDS_KERNEL(8, vbmi)
         unpack_listed(elems, memory, stride, units, code, td_unpack_words_x8_avx2);
         return;
     }
-    const __m512i word_of = _mm512_loadu_si512(v->word_of), room_of_elem = _mm512_loadu_si512(v->room_of_elem),
-                  bit_of = _mm512_loadu_si512(v->bit_of), low = _mm512_set1_epi8((char)td_low_bits(code->bits)),
-                  top = _mm512_set1_epi8((char)(code->sign ? 1u << (code->bits - 1) : 0));
-    for (size_t done = 0; done < units; done += v->units) {
-        const size_t count = units - done < v->units ? units - done : v->units;
-        const __mmask64 in = low_bytes(count * code->bytes), out = low_bytes(count * code->lanes);
-        __m512i x = _mm512_maskz_permutexvar_epi8(v->word_mask, word_of, _mm512_maskz_loadu_epi8(in, memory));
-        x = _mm512_and_si512(_mm512_multishift_epi64_epi8(bit_of, x), low);
-        x = _mm512_sub_epi8(_mm512_xor_si512(x, top), top);
-        _mm512_mask_storeu_epi8(elems, out, _mm512_permutexvar_epi8(room_of_elem, x));
-        memory += count * code->bytes;
-        elems += count * code->lanes;
-    }
+    const unpacking u = {.word_of = _mm512_loadu_si512(v->word_of),
+                         .room_of_elem = _mm512_loadu_si512(v->room_of_elem),
+                         .bit_of = _mm512_loadu_si512(v->bit_of),
+                         .low = _mm512_set1_epi8((char)td_low_bits(code->bits)),
+                         .top = _mm512_set1_epi8((char)(code->sign ? 1u << (code->bits - 1) : 0)),
+                         .words = v->word_mask,
+                         .units = v->units,
+                         .lane_bytes = code->lanes,
+                         .word_bytes = code->bytes};
+    if (code->lanes == v->room && !code->reversed)
+        unpack_vectors(&u, elems, memory, units, true);
+    else
+        unpack_vectors(&u, elems, memory, units, false);
 }
 
 void td_pack_words_init_vbmi(td_pack_words_kernels *kernels)

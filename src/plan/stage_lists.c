@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW 128  /* bytes that an output reads */
-#define AT_ONCE 256 /* bytes of the destination: the last output of them is seldom full */
+#define WINDOW 128 /* bytes that an output reads */
+#define VECTOR 64
+#define FULL_BYTES 48 /* of a single output that is worth a vector */
+#define FEW_TERMS 4   /* of it: as in kernels/pack_words_vbmi.c */
+#define AT_ONCE 256   /* bytes of the destination: the last output of them is seldom full */
 #define MOST_UNITS 128
 #define MOST_TERMS 8 /* of one output */
 #define MOST_OUTPUTS 16
@@ -218,20 +221,32 @@ static td_status take_list(const td_word_code *code, bool dump, uint64_t units, 
     return TD_OK;
 }
 
-static td_status make_list(const td_word_code *code, bool dump, td_word_list **out)
+/* Whether the list of so many units was made. `single`: only if it is one output of a few terms, which the kernels keep
+ * in registers. */
+static td_status try_list(const td_word_code *code, bool dump, uint64_t units, bool single, td_word_list **out)
 {
-    const uint64_t containers = (uint64_t)code->lanes * code->size, bytes = dump ? containers : code->bytes;
-    const uint64_t fit = bytes < AT_ONCE ? AT_ONCE / bytes : 1, units = fit < MOST_UNITS ? fit : MOST_UNITS;
-    if (bytes > 64 * (uint64_t)MOST_OUTPUTS)
-        return TD_OK;
     draft *d = calloc(1, sizeof *d);
     if (!d)
         return td_fail_alloc(sizeof *d);
     td_status status = list_fields(code, dump, units, d);
-    if (!status && make_outputs(d) && is_faster(code, units, d))
+    if (!status && make_outputs(d) && is_faster(code, units, d) &&
+        (!single || (d->outputs == 1 && d->terms <= FEW_TERMS)))
         status = take_list(code, dump, units, d, out);
     free(d->field);
     free(d);
+    return status;
+}
+
+static td_status make_list(const td_word_code *code, bool dump, td_word_list **out)
+{
+    const uint64_t containers = (uint64_t)code->lanes * code->size, bytes = dump ? containers : code->bytes;
+    const uint64_t fit = bytes < AT_ONCE ? AT_ONCE / bytes : 1, units = fit < MOST_UNITS ? fit : MOST_UNITS;
+    const uint64_t few = bytes <= VECTOR ? VECTOR / bytes : 0;
+    if (bytes > 64 * (uint64_t)MOST_OUTPUTS)
+        return TD_OK;
+    td_status status = few * bytes >= FULL_BYTES ? try_list(code, dump, few, true, out) : TD_OK;
+    if (!status && !*out)
+        status = try_list(code, dump, units, false, out);
     return status;
 }
 
