@@ -66,9 +66,10 @@ struct td_shuffle {
     bool whole;                       /* every output is a whole vector */
     bool lines;                       /* and a whole line, where dst begins on one */
     td_shuffle_output output[TD_SHUFFLE_OUTPUTS];
-    ptrdiff_t from[TD_SHUFFLE_TERMS];
+    ptrdiff_t from[TD_SHUFFLE_TERMS], second[TD_SHUFFLE_TERMS];
     /* For each byte of the output the byte of the window: with vectors of 16 bytes, 0x80 where it comes from another
-     * term; with those of 64, 0x80 is added where it comes from this. So instructions read it. */
+     * term. A term of 64 bytes has two windows, at `from` and at `second`: 64 is added for a byte of the second, and
+     * 0x80 where it comes from this term at all. So instructions read it. */
     _Alignas(64) uint8_t pick[TD_SHUFFLE_TERMS][64];
 };
 

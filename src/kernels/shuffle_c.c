@@ -219,6 +219,26 @@ static bool list_terms(td_shuffle *s, const bytes *b, size_t first, size_t end, 
     return true;
 }
 
+/* Two windows of an output are one term of vectors of 64 bytes. Returns how many there are less. */
+static size_t join_terms(td_shuffle *s, td_shuffle_output *out)
+{
+    const size_t first = out->first, windows = out->terms;
+    out->terms = (uint16_t)((windows + 1) / 2);
+    for (size_t t = 0; t < out->terms; t++) {
+        const size_t a = first + 2 * t, b = 2 * t + 1 < windows ? a + 1 : a;
+        uint8_t pick[64];
+        for (size_t i = 0; i < 64; i++) {
+            const bool in_a = s->pick[a][i] >> 7, in_b = b > a && s->pick[b][i] >> 7;
+            pick[i] = in_a ? s->pick[a][i] : in_b ? (uint8_t)(s->pick[b][i] + 64) : 0;
+        }
+        memcpy(s->pick[first + t], pick, sizeof pick);
+        s->from[first + t] = s->from[a];
+        s->second[first + t] = s->from[b];
+    }
+    s->terms = (uint16_t)(first + out->terms);
+    return windows - out->terms;
+}
+
 /* The units of a list, more of them where their bytes do not fill a window; none that are too far apart to count from
  * the first. */
 static bool list_units(td_shuffle *s, bytes *b, unsigned vector)
@@ -240,6 +260,8 @@ static bool list_units(td_shuffle *s, bytes *b, unsigned vector)
 #define GAPS_COST(vector) ((vector) < 64 ? 5u : 4u)
 #define ODD_COST 3
 #define TERMS_PER_VECTOR 8
+#define JOINED_PER_VECTOR 16 /* windows of vectors of 64 bytes, where no more than so many are all */
+#define JOINED_WINDOWS 64
 
 static size_t cost_of_elems(const td_shuffle *s, const bytes *b)
 {
@@ -249,10 +271,12 @@ static size_t cost_of_elems(const td_shuffle *s, const bytes *b)
 
 static size_t most_terms(const td_shuffle *s, const bytes *b, unsigned vector)
 {
-    const size_t by_elems = cost_of_elems(s, b),
-                 by_bytes = s->transposes ? TERMS_PER_VECTOR * b->count / vector : TD_SHUFFLE_TERMS;
-    const size_t least = by_elems < by_bytes ? by_elems : by_bytes;
-    return least < TD_SHUFFLE_TERMS ? least : TD_SHUFFLE_TERMS;
+    const size_t by_elems = cost_of_elems(s, b), joined = JOINED_PER_VECTOR * b->count / 64;
+    size_t most = TD_SHUFFLE_TERMS;
+    if (s->transposes)
+        most = vector == 64 && joined <= JOINED_WINDOWS ? joined : TERMS_PER_VECTOR * b->count / vector;
+    most = by_elems < most ? by_elems : most;
+    return most < TD_SHUFFLE_TERMS ? most : TD_SHUFFLE_TERMS;
 }
 
 /* Where there is no masked store, a run of some bytes is an output of its own. */
@@ -279,12 +303,15 @@ bool td_shuffle_list(td_shuffle *s, unsigned vector)
     if (!list_units(s, &b, vector))
         return false;
     const size_t most = most_terms(s, &b, vector);
+    size_t joined = 0; /* windows that are no terms of their own any more */
     for (size_t first = 0, end = 0; first < b.count; first = end) {
         end = end_of_output(&b, first, vector);
-        if (s->outputs == TD_SHUFFLE_OUTPUTS || !list_terms(s, &b, first, end, (int32_t)vector, most))
+        if (s->outputs == TD_SHUFFLE_OUTPUTS || !list_terms(s, &b, first, end, (int32_t)vector, most - joined))
             return false;
+        if (vector == 64)
+            joined += join_terms(s, &s->output[s->outputs - 1]);
         /* The outputs are much alike: when an eighth of them tell that all would be too many, the rest is not made. */
-        if (8 * end >= b.count && 16 * s->terms * b.count > 17 * most * end)
+        if (8 * end >= b.count && 16 * (s->terms + joined) * b.count > 17 * most * end)
             return false;
     }
     size_t gaps = 0;
@@ -297,7 +324,7 @@ bool td_shuffle_list(td_shuffle *s, unsigned vector)
     }
     if (gaps && vector < 64 && !s->may_fill)
         return false;
-    return s->terms + s->outputs + GAPS_COST(vector) * gaps <= cost_of_elems(s, &b);
+    return s->terms + joined + s->outputs + GAPS_COST(vector) * gaps <= cost_of_elems(s, &b);
 }
 
 void td_shuffle_init(td_shuffle_kernels *kernels, unsigned cpu_flags)

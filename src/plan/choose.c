@@ -142,14 +142,15 @@ static bool choose_transpose(const td_kernels *k, td_nest *n, td_move *m)
     if (!transpose_of(&k->move, n->elem) || h == n->count || w == n->count || h == w)
         return false;
     const td_loop high = n->loop[h], wide = n->loop[w];
+    const uint64_t few_bytes = k->cpu_flags & TD_CPU_AVX512 && n->elem >= 4 ? 16 : 12;
     m->kind = TD_MOVE_TRANSPOSE;
     m->fn = transpose_of(&k->move, n->elem);
     if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) &&
         interleave_of(&k->move, n->elem)) {
         m->kind = TD_MOVE_INTERLEAVE;
         m->fn = interleave_of(&k->move, n->elem);
-    } else if (high.src == (int64_t)(wide.extent * n->elem) && is_short(wide.extent, wide.extent * n->elem, 12) &&
-               deinterleave_of(&k->move, n->elem)) {
+    } else if (high.src == (int64_t)(wide.extent * n->elem) &&
+               is_short(wide.extent, wide.extent * n->elem, few_bytes) && deinterleave_of(&k->move, n->elem)) {
         m->kind = TD_MOVE_DEINTERLEAVE;
         m->fn = deinterleave_of(&k->move, n->elem);
     }

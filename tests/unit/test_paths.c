@@ -83,7 +83,8 @@ static const path_case cases[] = {
     {"c x -> x c", "", "", SHAPE(16, 600), "i8", "", 128, 1, "interleave_x8_{*|*|avx2|vbmi}", "transpose_x8_*"},
     {"c x -> x c", "", "", SHAPE(3, 600), "i8", "", 24, 1, SHUFFLED("places of 1 byte"), SAME},
     {"c x -> x c", "", "", SHAPE(4, 600), "i16", "", 64, 1, "interleave_x16_*", "deinterleave_x16_*"},
-    {"c x -> x c", "", "", SHAPE(4, 600), "f32", "", 128, 1, "interleave_x32_*", "transpose_x32_*"},
+    {"c x -> x c", "", "", SHAPE(4, 600), "f32", "", 128, 1, "interleave_x32_*",
+     "{transpose_x32_*|transpose_x32_*|deinterleave_x32_*|deinterleave_x32_*}"},
     {"c x -> x c", "", "", SHAPE(4, 600), "f64", "", 256, 1, "interleave_x64_*", "transpose_x64_*"},
     {"x c -> c x", "", "", SHAPE(600, 4), "i8", "", 4800, 1, "deinterleave_x8_{*|*|avx2|vbmi}",
      "interleave_x8_{*|*|avx2|vbmi}"},
@@ -166,14 +167,15 @@ static const path_case cases[] = {
     {"(r s) (b c) -> (r b c) s", "s=16 c=16 pad=0", "", SHAPE(60, 50), "i8", "", 128, 1,
      "{interleave_x8_* + places of 1 byte + padded interleave_x8_* + padded places of 1 byte|interleave_x8_* + places "
      "of 1 byte + padded interleave_x8_* + padded places of 1 byte|interleave_x8_avx2 + places of 1 byte + padded "
-     "interleave_x8_avx2 + padded places of 1 byte|interleave_x8_vbmi + places of 1 byte + padded interleave_x8_vbmi + "
+     "interleave_x8_avx2 + padded places of 1 byte|interleave_x8_vbmi + shuffle_x512_vbmi + padded interleave_x8_vbmi "
+     "+ "
      "padded places of 1 byte}",
      "2 x transpose_x8_* + 2 x places of 1 byte"},
     {"h w (c1 c0) -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(20, 30, 3), "i8", "", 128, 1,
      "padded {contiguous copy_* of 3 bytes|shuffle_x128_avx2|pad_runs_* of 3 bytes|pad_runs_* of 3 bytes}",
      SHUFFLED("contiguous copy_* of 3 bytes")},
     {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "i16", "", 256, 1, "padded places of 2 bytes",
-     "{places of 2 bytes|places of 2 bytes|transpose_x16_*|transpose_x16_*}"},
+     "{places of 2 bytes|places of 2 bytes|transpose_x16_*|shuffle_x512_vbmi}"},
     {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "f32", "i8 scale=0.05", 128, 1,
      "converted padded transpose_x8_*", "converted transpose_x8_*"},
     {"(r s) c -> (r c) s", "s=40 pad=9 fill=keep lsb=8", "", SHAPE(59, 50), "i8", "", 384, 1,
@@ -304,8 +306,8 @@ static const path_case cases[] = {
      "contiguous copy_* of 32 bytes by bank", SAME},
     {"(a a1 a2) b -> (a1 a a2 b) ()", "a1=2 a2=5", "bank = index % 8; addr = index / 8", SHAPE(1280, 102), "f16", "",
      16, 8, "8 x staged 16-bit copied by table", SAME},
-    {"n c -> n c", "", "index % 4 * 1024 + index / 4", SHAPE(4096, 4), "i8", "", 32, 1, "transpose_x32_*",
-     "interleave_x32_*"},
+    {"n c -> n c", "", "index % 4 * 1024 + index / 4", SHAPE(4096, 4), "i8", "", 32, 1,
+     "{transpose_x32_*|transpose_x32_*|deinterleave_x32_*|deinterleave_x32_*}", "interleave_x32_*"},
     /* rings: few rectangles that have strides of their own, whatever word they begin with */
     {"n c -> n c", "", "(index + 0) % 4096", SHAPE(4096, 4), "i8", "", 32, 1, "contiguous copy_* of 16384 bytes", SAME},
     {"n c -> n c", "", "(index + 1) % 4096", SHAPE(4096, 4), "i8", "", 32, 1,
@@ -338,8 +340,8 @@ static const path_case cases[] = {
      "deinterleave_x8_{*|*|avx2|vbmi}"},
     {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1, SHUFFLED("places of 3 bytes"),
      "{2 x places of 3 bytes + places of 1 byte + contiguous copy_* of 1 byte|2 x shuffle_x128_* + places of 1 byte + "
-     "contiguous copy_* of 1 byte|2 x shuffle_x128_avx2 + places of 1 byte + contiguous copy_* of 1 byte|places of 3 "
-     "bytes + shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
+     "contiguous copy_* of 1 byte|2 x shuffle_x128_avx2 + places of 1 byte + contiguous copy_* of 1 byte|2 x "
+     "shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
