@@ -59,6 +59,33 @@ static void fill_apart(unsigned char *dst, ptrdiff_t stride, uint64_t count, con
     }
 }
 
+#define KEPT(type)                                                                                                     \
+    case sizeof(type): {                                                                                               \
+        type word, kept, put;                                                                                          \
+        memcpy(&kept, keep, sizeof kept);                                                                              \
+        memcpy(&put, value, sizeof put);                                                                               \
+        for (; count; count--, dst += stride) {                                                                        \
+            memcpy(&word, dst, sizeof word);                                                                           \
+            word = (type)((word & kept) | put);                                                                        \
+            memcpy(dst, &word, sizeof word);                                                                           \
+        }                                                                                                              \
+        return;                                                                                                        \
+    }
+
+/* Short words, which are often side by side: a constant step makes vectors of them. */
+static inline __attribute__((always_inline)) void fill_short(unsigned char *dst, ptrdiff_t stride, uint64_t count,
+                                                             const unsigned char *value, const unsigned char *keep,
+                                                             size_t bytes)
+{
+    switch (bytes) {
+        KEPT(uint8_t)
+        KEPT(uint16_t)
+        KEPT(uint32_t)
+    default:
+        KEPT(uint64_t)
+    }
+}
+
 static void fill_kept(unsigned char *dst, ptrdiff_t stride, uint64_t count, const unsigned char *value,
                       const unsigned char *keep, size_t bytes)
 {
@@ -80,7 +107,12 @@ static void fill_kept(unsigned char *dst, ptrdiff_t stride, uint64_t count, cons
 void td_fill_words(unsigned char *dst, ptrdiff_t stride, uint64_t count, const unsigned char *value,
                    const unsigned char *keep, size_t bytes)
 {
-    if (keep)
+    const bool is_short = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    if (keep && is_short && stride == (ptrdiff_t)bytes)
+        fill_short(dst, (ptrdiff_t)bytes, count, value, keep, bytes);
+    else if (keep && is_short)
+        fill_short(dst, stride, count, value, keep, bytes);
+    else if (keep)
         fill_kept(dst, stride, count, value, keep, bytes);
     else if (stride == (ptrdiff_t)bytes && count > 1)
         fill_run(dst, count, value, bytes);

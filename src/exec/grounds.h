@@ -38,6 +38,7 @@ static inline void td_grounds_give(const td_grounds *grounds, const td_run *run,
     const td_table *table = &run->plan->table;
     g->bank = run->bank;
     g->one_bank = run->plan->geometry.banks == 1;
+    g->banks = run->plan->geometry.banks <= UINT32_MAX ? (uint32_t)run->plan->geometry.banks : 0;
     g->entry_bytes = table->entry_bytes;
     g->bank_shift = table->bank_shift;
     g->entry = (const unsigned char *)table->entry + select * table->entry_bytes;

@@ -24,6 +24,7 @@ typedef struct td_gather {
     ptrdiff_t elem_step;        /* bytes */
     unsigned char *const *bank; /* NULL: entries are addresses, of 8 bytes */
     bool one_bank;              /* bank[0] has every place */
+    uint32_t banks;             /* how many there are; 0: it is not known */
     bool far;
     uint8_t entry_bytes, bank_shift;
     const void *entry; /* of i = 0 */

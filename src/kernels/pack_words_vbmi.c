@@ -125,70 +125,91 @@ static bool has_few(const td_word_list *l)
 
 /* Lists that follow one another. */
 typedef struct single {
+    __m512i top, kept; /* the signs of containers; as in an output */
     unsigned char *dst;
     const unsigned char *src;
     size_t lists, from, to;
-    __m512i top, kept; /* the signs of containers; as in an output */
-    unsigned size;     /* of a container that is extended */
     __mmask64 out;
+    unsigned size; /* of a container that is extended */
 } single;
 
-/* As many of them as whole windows of the source are left for; returns how many. */
-INLINE size_t run_single(const td_word_list *l, const single *s, const unsigned terms, const bool wide,
-                         const bool keeps, const unsigned size)
+/* What one of them writes. */
+INLINE void put_single(const few *f, const single *s, unsigned char *dst, __m512i a, __m512i b, const unsigned terms,
+                       const bool wide, const bool keeps, const unsigned size)
+{
+    __m512i x = run_few(f, a, b, terms, wide);
+    if (size)
+        x = extend(x, s->top, size);
+    if (keeps)
+        x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(s->out, dst), s->kept, 0xf8);
+    _mm512_mask_storeu_epi8(dst, s->out, x);
+}
+
+/* The last of them read less than a whole window. */
+INLINE void run_single(const td_word_list *l, const single *lists, const unsigned terms, const bool wide,
+                       const bool keeps, const unsigned size)
 {
     const few f = take_few(l, terms);
-    const size_t window = wide ? 128 : 64, from = s->from, to = s->to;
-    const __mmask64 out = s->out;
-    const __m512i top = s->top, kept = s->kept;
-    const unsigned char *src = s->src;
-    unsigned char *dst = s->dst;
-    size_t done = 0;
-    for (size_t left = s->lists * from; left >= window && done < s->lists; left -= from, done++) {
+    const single s = *lists;
+    const size_t window = wide ? 128 : 64;
+    const unsigned char *src = s.src;
+    unsigned char *dst = s.dst;
+    size_t left = s.lists * s.from;
+    for (; left >= window; left -= s.from, src += s.from, dst += s.to) {
         const __m512i a = _mm512_loadu_si512(src), b = wide ? _mm512_loadu_si512(src + 64) : a;
-        __m512i x = run_few(&f, a, b, terms, wide);
-        if (size)
-            x = extend(x, top, size);
-        if (keeps)
-            x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, dst), kept, 0xf8);
-        _mm512_mask_storeu_epi8(dst, out, x);
-        src += from;
-        dst += to;
+        put_single(&f, &s, dst, a, b, terms, wide, keeps, size);
     }
-    return done;
+    for (; left; left -= s.from, src += s.from, dst += s.to) {
+        const __m512i a = _mm512_maskz_loadu_epi8(low_bytes(left), src);
+        const __m512i b = wide ? _mm512_maskz_loadu_epi8(low_bytes(left > 64 ? left - 64 : 0), src + 64) : a;
+        put_single(&f, &s, dst, a, b, terms, wide, keeps, size);
+    }
 }
 
-INLINE size_t run_wide(const td_word_list *l, const single *s, const unsigned terms, const bool keeps,
-                       const unsigned size)
+INLINE void run_wide(const td_word_list *l, const single *s, const unsigned terms, const bool keeps,
+                     const unsigned size)
 {
-    return l->output[0].wide ? run_single(l, s, terms, true, keeps, size) : run_single(l, s, terms, false, keeps, size);
+    if (l->output[0].wide)
+        run_single(l, s, terms, true, keeps, size);
+    else
+        run_single(l, s, terms, false, keeps, size);
 }
 
-INLINE size_t run_few_terms(const td_word_list *l, const single *s, const bool keeps, const unsigned size)
+INLINE void run_few_terms(const td_word_list *l, const single *s, const bool keeps, const unsigned size)
 {
     switch (l->output[0].terms) {
     case 1:
-        return run_wide(l, s, 1, keeps, size);
+        run_wide(l, s, 1, keeps, size);
+        break;
     case 2:
-        return run_wide(l, s, 2, keeps, size);
+        run_wide(l, s, 2, keeps, size);
+        break;
     case 3:
-        return run_wide(l, s, 3, keeps, size);
+        run_wide(l, s, 3, keeps, size);
+        break;
     default:
-        return run_wide(l, s, 4, keeps, size);
+        run_wide(l, s, 4, keeps, size);
     }
 }
 
-TARGET static size_t pack_singles(const td_word_list *l, const single *s, bool keeps)
+TARGET static void pack_singles(const td_word_list *l, const single *s, bool keeps)
 {
-    return keeps ? run_few_terms(l, s, true, 0) : run_few_terms(l, s, false, 0);
+    if (keeps)
+        run_few_terms(l, s, true, 0);
+    else
+        run_few_terms(l, s, false, 0);
 }
+
+/* Of the last units a list does as many as there are, if they are not so few that steps are faster. */
+#define LEAST_UNITS 3
 
 INLINE void pack_listed(unsigned char *memory, ptrdiff_t stride, const unsigned char *elems, size_t units,
                         const td_word_code *code, td_pack_words_fn rest)
 {
     const td_word_list *const l = code->packs;
     if (l && stride == (ptrdiff_t)code->bytes) {
-        const size_t from = (size_t)code->lanes * code->size * l->units, to = (size_t)code->bytes * l->units;
+        const size_t unit_from = (size_t)code->lanes * code->size, unit_to = code->bytes;
+        const size_t from = unit_from * l->units, to = unit_to * l->units;
         const bool keeps = code->keep != NULL;
         if (has_few(l)) {
             const single s = {.dst = memory,
@@ -198,40 +219,48 @@ INLINE void pack_listed(unsigned char *memory, ptrdiff_t stride, const unsigned 
                               .to = to,
                               .kept = _mm512_loadu_si512(l->output[0].kept),
                               .out = low_bytes(l->output[0].bytes)};
-            const size_t done = pack_singles(l, &s, keeps);
-            units -= done * l->units;
-            memory += done * to;
-            elems += done * from;
+            pack_singles(l, &s, keeps);
+            units -= s.lists * l->units;
+            memory += s.lists * to;
+            elems += s.lists * from;
         }
-        for (size_t left = units / l->units * from; units >= l->units;
-             units -= l->units, memory += to, elems += from, left -= from) {
+        for (size_t left = units * unit_from; units >= LEAST_UNITS; left -= from) {
             const td_word_term *term = l->term;
-            for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
+            const size_t count = units < l->units ? units : l->units, end = count * unit_to;
+            for (uint32_t i = 0; i < l->outputs && l->output[i].dst < end; term += l->output[i++].terms) {
                 const td_word_output *o = &l->output[i];
-                const __mmask64 out = low_bytes(o->bytes);
-                __m512i x = run_output(o, term, elems + o->src, left - o->src);
+                const __mmask64 out = low_bytes(end - o->dst < o->bytes ? end - o->dst : o->bytes);
+                __m512i x = run_output(o, term, elems + o->src, left > o->src ? left - o->src : 0);
                 if (keeps)
                     x = _mm512_ternarylogic_epi64(x, _mm512_maskz_loadu_epi8(out, memory + o->dst),
                                                   _mm512_loadu_si512(o->kept), 0xf8);
                 _mm512_mask_storeu_epi8(memory + o->dst, out, x);
             }
+            units -= count;
+            if (!units)
+                return;
+            memory += to;
+            elems += from;
         }
     }
     if (units)
         rest(memory, stride, elems, units, code);
 }
 
-TARGET static size_t unpack_singles(const td_word_list *l, const single *s)
+TARGET static void unpack_singles(const td_word_list *l, const single *s)
 {
     switch (s->size) {
     case 1:
-        return run_few_terms(l, s, false, 1);
+        run_few_terms(l, s, false, 1);
+        break;
     case 2:
-        return run_few_terms(l, s, false, 2);
+        run_few_terms(l, s, false, 2);
+        break;
     case 4:
-        return run_few_terms(l, s, false, 4);
+        run_few_terms(l, s, false, 4);
+        break;
     default:
-        return run_few_terms(l, s, false, 8);
+        run_few_terms(l, s, false, 8);
     }
 }
 
@@ -240,7 +269,8 @@ INLINE void unpack_listed(unsigned char *elems, const unsigned char *memory, ptr
 {
     const td_word_list *const l = code->unpacks;
     if (l && stride == (ptrdiff_t)code->bytes) {
-        const size_t to = (size_t)code->lanes * code->size * l->units, from = (size_t)code->bytes * l->units;
+        const size_t unit_from = code->bytes, unit_to = (size_t)code->lanes * code->size;
+        const size_t from = unit_from * l->units, to = unit_to * l->units;
         const __m512i top = top_of(code);
         const unsigned size = code->size;
         if (has_few(l)) {
@@ -252,19 +282,25 @@ INLINE void unpack_listed(unsigned char *elems, const unsigned char *memory, ptr
                               .top = top,
                               .size = size,
                               .out = low_bytes(l->output[0].bytes)};
-            const size_t done = unpack_singles(l, &s);
-            units -= done * l->units;
-            memory += done * from;
-            elems += done * to;
+            unpack_singles(l, &s);
+            units -= s.lists * l->units;
+            memory += s.lists * from;
+            elems += s.lists * to;
         }
-        for (size_t left = units / l->units * from; units >= l->units;
-             units -= l->units, memory += from, elems += to, left -= from) {
+        for (size_t left = units * unit_from; units >= LEAST_UNITS; left -= from) {
             const td_word_term *term = l->term;
-            for (uint32_t i = 0; i < l->outputs; term += l->output[i++].terms) {
+            const size_t count = units < l->units ? units : l->units, end = count * unit_to;
+            for (uint32_t i = 0; i < l->outputs && l->output[i].dst < end; term += l->output[i++].terms) {
                 const td_word_output *o = &l->output[i];
-                const __m512i x = run_output(o, term, memory + o->src, left - o->src);
-                _mm512_mask_storeu_epi8(elems + o->dst, low_bytes(o->bytes), extend(x, top, size));
+                const __m512i x = run_output(o, term, memory + o->src, left > o->src ? left - o->src : 0);
+                _mm512_mask_storeu_epi8(elems + o->dst, low_bytes(end - o->dst < o->bytes ? end - o->dst : o->bytes),
+                                        extend(x, top, size));
             }
+            units -= count;
+            if (!units)
+                return;
+            memory += from;
+            elems += to;
         }
     }
     if (units)
@@ -353,6 +389,16 @@ INLINE void pack_vectors(const packing *p, unsigned char *memory, const unsigned
     }
 }
 
+/* Single elements at the bottom of bytes of their own. */
+INLINE void pack_bytes(unsigned char *memory, const unsigned char *elems, size_t units, unsigned bits)
+{
+    const __m512i low = _mm512_set1_epi8((char)td_low_bits(bits));
+    for (; units >= 64; units -= 64, memory += 64, elems += 64)
+        _mm512_storeu_si512(memory, _mm512_and_si512(_mm512_loadu_si512(elems), low));
+    _mm512_mask_storeu_epi8(memory, low_bytes(units),
+                            _mm512_and_si512(_mm512_maskz_loadu_epi8(low_bytes(units), elems), low));
+}
+
 #define SUMMED_SLOT 6 /* 1 << slot is a factor of maddubs */
 
 TARGET TD_PACK_WORDS_KERNEL(8, vbmi)
@@ -364,6 +410,10 @@ TARGET TD_PACK_WORDS_KERNEL(8, vbmi)
     }
     const unsigned slot = code->slot, levels = v->levels;
     const bool keeps = code->keep != NULL;
+    if (code->lanes == 1 && code->bytes == 1 && code->first_bit == 0 && !keeps) {
+        pack_bytes(memory, elems, units, code->bits);
+        return;
+    }
     const packing p = {.elem_of = _mm512_loadu_si512(v->elem_of),
                        .room_of_word = _mm512_loadu_si512(v->room_of_word),
                        .shift = _mm512_loadu_si512(v->shift),

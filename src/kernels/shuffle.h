@@ -39,8 +39,8 @@ typedef struct td_shuffle_loop {
 
 typedef struct td_shuffle_output {
     ptrdiff_t dst;
-    uint64_t mask; /* bytes that are written */
-    uint16_t first, terms;
+    uint64_t mask;                  /* bytes that are written */
+    uint16_t first, terms, windows; /* windows: of 64 bytes, two for each term but for the last where they are odd */
 } td_shuffle_output;
 
 typedef struct td_shuffle td_shuffle;

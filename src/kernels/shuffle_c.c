@@ -223,6 +223,7 @@ static bool list_terms(td_shuffle *s, const bytes *b, size_t first, size_t end, 
 static size_t join_terms(td_shuffle *s, td_shuffle_output *out)
 {
     const size_t first = out->first, windows = out->terms;
+    out->windows = out->terms;
     out->terms = (uint16_t)((windows + 1) / 2);
     for (size_t t = 0; t < out->terms; t++) {
         const size_t a = first + 2 * t, b = 2 * t + 1 < windows ? a + 1 : a;

@@ -5,21 +5,33 @@
 
 #include "kernels/vector_avx512.inc"
 
-INLINE vec look_up(vec index, const unsigned char *a, const unsigned char *b)
+/* A term of one or two windows. */
+INLINE vec look_up(vec index, const unsigned char *a, const unsigned char *b, const bool two)
 {
-    return _mm512_permutex2var_epi8(_mm512_loadu_si512(a), index, _mm512_loadu_si512(b));
+    const vec x = _mm512_loadu_si512(a);
+    return two ? _mm512_permutex2var_epi8(x, index, _mm512_loadu_si512(b)) : _mm512_permutexvar_epi8(index, x);
 }
 
-/* One vector of the output. The mask comes from the list itself, as moving it from memory would take the port that the
- * permutations need. */
+/* The bytes that a term gives over those of the terms before it. The mask comes from the list itself, as moving it from
+ * memory would take the port that the permutations need. */
+INLINE vec add_term(vec z, vec index, const unsigned char *a, const unsigned char *b, const bool two)
+{
+    const __mmask64 mask = _mm512_movepi8_mask(index);
+    return two ? _mm512_mask_mov_epi8(z, mask, look_up(index, a, b, true))
+               : _mm512_mask_permutexvar_epi8(z, mask, index, _mm512_loadu_si512(a));
+}
+
+/* One vector of the output. */
 INLINE vec sum_terms(const td_shuffle *s, const td_shuffle_output *out, const unsigned char *src)
 {
     const size_t first = out->first, end = first + out->terms;
-    vec z = look_up(_mm512_load_si512(s->pick[first]), src + s->from[first], src + s->second[first]);
-    for (size_t t = first + 1; t < end; t++) {
-        const vec index = _mm512_load_si512(s->pick[t]);
-        z = _mm512_mask_mov_epi8(z, _mm512_movepi8_mask(index), look_up(index, src + s->from[t], src + s->second[t]));
-    }
+    const unsigned windows = out->windows;
+    const vec index = _mm512_load_si512(s->pick[first]);
+    if (windows == 1)
+        return look_up(index, src + s->from[first], NULL, false);
+    vec z = look_up(index, src + s->from[first], src + s->second[first], true);
+    for (size_t t = first + 1; t < end; t++)
+        z = add_term(z, _mm512_load_si512(s->pick[t]), src + s->from[t], src + s->second[t], true);
     return z;
 }
 
@@ -40,14 +52,14 @@ INLINE void run_whole(const td_shuffle *s, unsigned char *dst, const unsigned ch
     }
 }
 
-/* -- Lists one after another: a loop for every small number of outputs and terms, which keeps in registers what there are
- * registers for. Outputs that have fewer terms than others get some that give nothing. Of longer lists every output has
- * a loop of its own, over as many lists as the first-level cache keeps. */
+/* -- Lists one after another: a loop for every small number of outputs and windows, which keeps in registers what there
+ * are registers for. Outputs that have fewer windows than others get terms that give nothing. Of longer lists every
+ * output has a loop of its own, over as many lists as the first-level cache keeps. */
 
 #define FEW_OUTPUTS 4
-#define FEW_TERMS 8
-#define MOST_TERMS 16 /* of a single output */
-#define FROM_LISTS 4  /* fewer are done before a loop is ready */
+#define FEW_WINDOWS 16
+#define MOST_WINDOWS 32 /* of a single output */
+#define FROM_LISTS 4    /* fewer are done before a loop is ready */
 #define NEAR_BYTES 8192
 
 typedef struct lists {
@@ -59,7 +71,7 @@ typedef struct lists {
     size_t count;
 } lists;
 
-#define ALL_TERMS (FEW_OUTPUTS * FEW_TERMS)
+#define ALL_TERMS (FEW_OUTPUTS * FEW_WINDOWS / 2)
 
 typedef struct few {
     vec index[ALL_TERMS];
@@ -70,10 +82,12 @@ typedef struct few {
 INLINE void take_few(const lists *l, few *f, const unsigned outputs, const unsigned terms)
 {
     const td_shuffle *s = l->s;
+#pragma GCC unroll 4
     for (unsigned o = 0; o < outputs; o++) {
         const td_shuffle_output *out = &s->output[l->first + o];
         f->at[o] = out->dst;
         f->mask[o] = out->mask;
+#pragma GCC unroll 16
         for (unsigned t = 0; t < terms; t++) {
             const size_t of = t < out->terms ? out->first + t : out->first;
             f->index[o * terms + t] = t < out->terms ? _mm512_load_si512(s->pick[of]) : _mm512_setzero_si512();
@@ -83,44 +97,56 @@ INLINE void take_few(const lists *l, few *f, const unsigned outputs, const unsig
     }
 }
 
-INLINE void run_few(const lists *l, const unsigned outputs, const unsigned terms)
+INLINE void run_few(const lists *l, const unsigned outputs, const unsigned windows)
 {
+    const unsigned terms = (windows + 1) / 2;
     few f;
     take_few(l, &f, outputs, terms);
     unsigned char *dst = l->dst;
     const unsigned char *src = l->src;
-    for (size_t i = l->count; i; i--, dst += l->dst_step, src += l->src_step)
+    const ptrdiff_t dst_step = l->dst_step, src_step = l->src_step;
+    for (size_t i = l->count; i; i--, dst += dst_step, src += src_step)
 #pragma GCC unroll 4
         for (unsigned o = 0; o < outputs; o++) {
             const vec *index = &f.index[o * terms];
             const ptrdiff_t *from = &f.from[o * terms], *second = &f.second[o * terms];
-            vec z = look_up(index[0], src + from[0], src + second[0]);
+            vec z = look_up(index[0], src + from[0], src + second[0], windows > 1);
 #pragma GCC unroll 16
             for (unsigned t = 1; t < terms; t++)
-                z = _mm512_mask_mov_epi8(z, _mm512_movepi8_mask(index[t]),
-                                         look_up(index[t], src + from[t], src + second[t]));
+                z = add_term(z, index[t], src + from[t], src + second[t], 2 * t + 1 < windows);
             _mm512_mask_storeu_epi8(dst + f.at[o], f.mask[o], z);
         }
 }
 
-#define FEW_TERMS_EACH(X, outputs)                                                                                     \
-    X(outputs, 1) X(outputs, 2) X(outputs, 3) X(outputs, 4) X(outputs, 5) X(outputs, 6) X(outputs, 7) X(outputs, 8)
-#define FEW_EACH(X) FEW_TERMS_EACH(X, 1) FEW_TERMS_EACH(X, 2) FEW_TERMS_EACH(X, 3) FEW_TERMS_EACH(X, 4)
-#define MORE_EACH(X) X(1, 9) X(1, 10) X(1, 11) X(1, 12) X(1, 13) X(1, 14) X(1, 15) X(1, 16)
+/* From eight windows on for every other number. */
+#define WINDOWS_EACH(X, outputs)                                                                                       \
+    X(outputs, 1)                                                                                                      \
+    X(outputs, 2)                                                                                                      \
+    X(outputs, 3)                                                                                                      \
+    X(outputs, 4)                                                                                                      \
+    X(outputs, 5) X(outputs, 6) X(outputs, 7) X(outputs, 8) X(outputs, 10) X(outputs, 12) X(outputs, 14) X(outputs, 16)
+#define FEW_EACH(X) WINDOWS_EACH(X, 1) WINDOWS_EACH(X, 2) WINDOWS_EACH(X, 3) WINDOWS_EACH(X, 4)
+#define MORE_EACH(X) X(1, 18) X(1, 20) X(1, 22) X(1, 24) X(1, 26) X(1, 28) X(1, 30) X(1, 32)
+#define FEW_LOOPS 12
 
-#define X(outputs, terms)                                                                                              \
-    static TARGET APART void run_##outputs##_of_##terms(const lists *l)                                                \
+static unsigned loop_of(unsigned windows)
+{
+    return windows <= 8 ? windows - 1 : (windows + 1) / 2 + 3;
+}
+
+#define X(outputs, windows)                                                                                            \
+    static TARGET APART void run_##outputs##_of_##windows(const lists *l)                                              \
     {                                                                                                                  \
-        run_few(l, outputs, terms);                                                                                    \
+        run_few(l, outputs, windows);                                                                                  \
     }
 FEW_EACH(X)
 MORE_EACH(X)
 #undef X
 
 typedef void (*run_fn)(const lists *l);
-#define X(outputs, terms) run_##outputs##_of_##terms,
-static const run_fn run_together[FEW_OUTPUTS * FEW_TERMS] = {FEW_EACH(X)};
-static const run_fn run_single[MOST_TERMS] = {FEW_TERMS_EACH(X, 1) MORE_EACH(X)};
+#define X(outputs, windows) run_##outputs##_of_##windows,
+static const run_fn run_together[FEW_OUTPUTS * FEW_LOOPS] = {FEW_EACH(X)};
+static const run_fn run_single[] = {WINDOWS_EACH(X, 1) MORE_EACH(X)};
 #undef X
 
 /* Every output by itself, for some lists and then for the next. */
@@ -134,7 +160,7 @@ static void run_apart(const lists *all)
     for (size_t done = 0; done < all->count; done += l.count) {
         l.count = all->count - done < most ? all->count - done : most;
         for (l.first = 0; l.first < s->outputs; l.first++)
-            run_single[s->output[l.first].terms - 1](&l);
+            run_single[loop_of(s->output[l.first].windows)](&l);
         l.dst += (ptrdiff_t)l.count * l.dst_step;
         l.src += (ptrdiff_t)l.count * l.src_step;
     }
@@ -144,14 +170,14 @@ static void run_apart(const lists *all)
 static bool run_lists(const lists *l)
 {
     const td_shuffle *s = l->s;
-    unsigned terms = 1;
-    if (l->count < FROM_LISTS)
-        return false;
+    unsigned windows = 1;
     for (unsigned o = 0; o < s->outputs; o++)
-        terms = s->output[o].terms > terms ? s->output[o].terms : terms;
-    if (s->outputs <= FEW_OUTPUTS && terms <= FEW_TERMS)
-        run_together[(s->outputs - 1u) * FEW_TERMS + terms - 1](l);
-    else if (terms <= MOST_TERMS)
+        windows = s->output[o].windows > windows ? s->output[o].windows : windows;
+    if (s->outputs == 0)
+        return true;
+    if (s->outputs <= FEW_OUTPUTS && windows <= FEW_WINDOWS)
+        run_together[(s->outputs - 1u) * FEW_LOOPS + loop_of(windows)](l);
+    else if (windows <= MOST_WINDOWS)
         run_apart(l);
     else
         return false;
@@ -171,7 +197,7 @@ TARGET TD_SHUFFLE_KERNEL(shuffle_x512, vbmi)
     if (lines && stream)
         for (size_t i = 0; i < count; i++)
             run_whole(s, dst + (ptrdiff_t)i * dst_step, src + (ptrdiff_t)i * src_step, true);
-    else if (run_lists(&(lists){s, 0, dst, src, dst_step, src_step, count}))
+    else if (count >= FROM_LISTS && run_lists(&(lists){s, 0, dst, src, dst_step, src_step, count}))
         ;
     else if (s->whole)
         for (size_t i = 0; i < count; i++)

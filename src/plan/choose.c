@@ -313,16 +313,16 @@ static bool is_slow(const td_kernels *k, const td_move *m, size_t loops)
 
 /* Blocks that take longer by vectors than their elements do one by one: a call for each is too much, or most of a
  * vector is empty. */
-#define TINY_BLOCK_BYTES 128
+#define TINY_BLOCK_BYTES 128u
 #define TINY_LANES_BYTES 8
 
 static bool is_tiny(const td_kernels *k, const td_move *m, size_t loops)
 {
     /* With masks, few columns of enough rows are whole vectors all the same. */
     const bool whole = k->cpu_flags & TD_CPU_AVX512 && m->high * m->elem_bytes >= LINE;
-    const uint64_t lanes = whole || m->high < m->wide ? m->high : m->wide;
-    return (loops && m->high * m->wide * m->elem_bytes < TINY_BLOCK_BYTES) ||
-           (m->kind == TD_MOVE_TRANSPOSE && lanes * m->elem_bytes < TINY_LANES_BYTES);
+    const uint64_t lanes = whole || m->high < m->wide ? m->high : m->wide, block = m->high * m->wide * m->elem_bytes;
+    return (loops && block < (whole ? TINY_BLOCK_BYTES : TINY_BLOCK_BYTES + 1)) ||
+           (m->kind == TD_MOVE_TRANSPOSE && (lanes * m->elem_bytes < TINY_LANES_BYTES || lanes <= 2));
 }
 
 /* Axes shorter than a vector's lane, where the other kernels would move element by element or leave most of a vector

@@ -32,7 +32,8 @@ td_status td_fills_find(const td_bound *bound, const td_plan_request *request, c
 {
     const uint64_t bytes = plan->beats * plan->geometry.word_bytes;
     const bool leaves = td_lanes_leave_bits(bound, request), clip = bound->clip;
-    const unsigned char *clipped = clip && bound->ragged ? plan->lane_mask : NULL; /* lanes past the tensor's end */
+    /* Lanes past the tensor's end stay as they are; a word of one lane is written if that is not. */
+    const unsigned char *clipped = clip && bound->ragged && bound->count[TD_ROLE_LANE] > 1 ? plan->lane_mask : NULL;
     const bool keeps = clip ? clipped != NULL : leaves && bound->layout->keep;
     size_t kept = 0;
     for (size_t i = 0; i < plan->fill_count; i++)

@@ -3,6 +3,7 @@
  * neither serves well. Refuses nothing: a box that has no units stays as it is. */
 #include "plan/stage.h"
 
+#include "base/cpu.h"
 #include "kernels/bits.h"
 #include "plan/passes.h"
 
@@ -17,6 +18,8 @@
 #define SHORT_RUN 32                  /* elements that are converted faster in a scratch than between their places */
 #define SMALL_BOX 1024                /* elements of one block that is converted before a stage has begun */
 #define SHORT_BLOCK 256               /* the same, of a transpose that is one of many */
+#define LONG_ROW 512                  /* bits that are packed faster as a row than as parts of a unit */
+#define LISTED_ROW 4096               /* the same where the unit has a list of shuffles */
 #define FEW_BYTES 16                  /* of a run by table: a scratch of whole words is as fast */
 
 uint64_t td_listed_elems = TD_LISTED_ELEMS;
@@ -104,6 +107,18 @@ static bool choose_batch(td_stage_draft *d)
 
 #define LOOKED_AT 8 /* steps of a table */
 
+/* Neighbours in a table that take the banks in turn, as hashes of the low bits of an index do: every bank goes forward,
+ * and in their order long parts of the table are one run. Not where words have strides inside of one bank. */
+static bool turns_banks(const td_plan *plan, const td_box *box, const td_node *node)
+{
+    for (size_t i = 0; i < box->node_count; i++) {
+        const td_node *n = &plan->node[box->first_node + i];
+        if (!n->select && magnitude(n->memory) <= 8 * plan->geometry.word_bytes)
+            return false;
+    }
+    return magnitude(node->select) <= plan->geometry.banks;
+}
+
 /* How far apart in memory two steps of a node are, in bits, as a measure for sorting. Banks are farthest: what lies in
  * one is done before the next. A table is asked for some of its words. */
 static uint64_t distance(const td_plan *plan, const td_box *box, const td_node *node)
@@ -121,8 +136,8 @@ static uint64_t distance(const td_plan *plan, const td_box *box, const td_node *
                        b = td_table_word(&plan->table, td_table_get(&plan->table, (uint64_t)(at + node->select)));
         sum += a < b ? b - a : a - b;
     }
-    if (sum == 0) /* a step is another bank */
-        return UINT64_MAX;
+    if (sum == 0) /* a step is the same word of another bank */
+        return turns_banks(plan, box, node) ? 8 * plan->geometry.word_bytes : UINT64_MAX;
     return apart + sum * 8 * plan->geometry.word_bytes / steps;
 }
 
@@ -264,6 +279,23 @@ static td_status make_code(td_stage_draft *d)
     return status || box_elems(d->plan, d->box) < td_listed_elems ? status : td_word_lists_make(&s->code);
 }
 
+/* Long units of elements without gaps that have other bits at their ends. */
+static void find_row(const td_stage_draft *d)
+{
+    td_stage *s = d->stage;
+    const int64_t first = d->place[0].memory;
+    int64_t end = first;
+    for (size_t i = 0; i < d->place_count; i++) {
+        if (d->place[i].memory != end)
+            return;
+        end += d->place[i].bits;
+    }
+    const uint64_t bits = (uint64_t)(end - first);
+    s->row_bits = (uint64_t)first;
+    s->row = !s->dense && !s->code.reversed && bits == (uint64_t)s->code.lanes * s->code.bits &&
+             bits >= (s->code.packs || s->code.vectors ? LISTED_ROW : LONG_ROW);
+}
+
 /* Neighbouring units that share bytes are written one by one, with all that the others have kept. */
 static bool units_overlap(const td_stage *s)
 {
@@ -296,6 +328,7 @@ static td_status make_stage(const td_plan *plan, const td_box *box, const td_ker
         goto done;
     s->dense = !s->code.reversed && (uint64_t)s->code.lanes * s->code.bits == 8 * (uint64_t)s->code.bytes;
     s->bytes = s->dense && s->code.bits == 8 * s->code.size;
+    find_row(&d);
     s->overlaps = units_overlap(s);
     if (s->overlaps && s->whole)
         goto done;
@@ -373,6 +406,16 @@ static bool gathers_few(const td_plan *plan, size_t b, bool dump)
     return m->kind == TD_MOVE_RUNS ? m->wide < FEW_BYTES : m->high * m->wide * m->elem_bytes < SHORT_BLOCK;
 }
 
+/* A load by table of runs that are most of their words and leave the rest to a fill, which would go by the table too: a
+ * stage writes the words whole. */
+static bool fills_apart(const td_plan *plan, size_t b)
+{
+    const uint64_t bytes = plan->beats * plan->geometry.word_bytes;
+    const td_words_move *g = plan->gather ? &plan->gather[2 * b] : NULL;
+    return g && g->bytes < bytes && 2 * g->bytes > bytes && bytes <= LINE && plan->covered && plan->lane_mask &&
+           !plan->skewed && box_elems(plan, &plan->data[b]) >= SMALL_BOX && td_cpu_flags() & TD_CPU_VBMI;
+}
+
 /* True where neither a move nor a bit row is as good. */
 static bool wants_stage(const td_plan *plan, size_t b, bool dump)
 {
@@ -381,7 +424,8 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
     if (box_elems(plan, box) < FROM_ELEMS || plan->in_order || plan->permutes)
         return false;
     if (plan->move[2 * b + dump].kind != TD_MOVE_NONE)
-        return converts_few(plan, box, &plan->move[2 * b + dump]) || gathers_few(plan, b, dump);
+        return converts_few(plan, box, &plan->move[2 * b + dump]) || gathers_few(plan, b, dump) ||
+               (!dump && fills_apart(plan, b));
     if (plan->skewed) /* a word has elements of several steps, and only those that are whole bytes stand alone */
         return false;
     if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)

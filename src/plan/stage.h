@@ -33,6 +33,8 @@ typedef struct td_stage {
     bool bytes;          /* and they fill their containers, so that containers are units */
     td_pack_fn pack_row; /* for units that follow one another, where they are dense */
     td_unpack_fn unpack_row;
+    bool row; /* a unit is one long row of elements without gaps, from bit `row_bits` on: each goes by those too */
+    uint64_t row_bits;
     td_gather_fn scatter, gather; /* of units by table */
     bool far;                     /* their places are not in the caches */
     bool whole;                   /* the words have no bits but those of the code: what else they hold is cleared */

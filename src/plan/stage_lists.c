@@ -39,7 +39,7 @@ typedef struct draft {
 
 /* What the terms of an output have so far. */
 typedef struct filling {
-    int64_t first; /* the byte of the source that `from` counts from; -1: none yet */
+    int64_t first, last; /* the lowest byte of the source, from which `from` counts, and the highest; -1: none yet */
     uint32_t terms;
     uint8_t held[MOST_TERMS][8];  /* of every eight bytes, how many a term takes */
     int64_t byte[MOST_TERMS][64]; /* of the source */
@@ -105,10 +105,13 @@ static bool add_byte(const draft *d, filling *f, uint64_t number, unsigned at, s
                        end = x->dst + x->bits < 8 * number + 8 ? x->dst + x->bits : 8 * number + 8;
         const uint64_t src = x->src + (from - x->dst);
         const int64_t low = (int64_t)(src / 8), last = (int64_t)((src + (end - from) - 1) / 8);
-        if (f->first < 0)
-            f->first = low;
-        if (low < f->first || last >= f->first + WINDOW ||
-            !add_bits(f, at, (unsigned)(from - 8 * number), (unsigned)(end - 8 * number), src))
+        const int64_t lowest = f->first < 0 || low < f->first ? low : f->first,
+                      highest = last > f->last ? last : f->last;
+        if (highest >= lowest + WINDOW)
+            return false;
+        f->first = lowest;
+        f->last = highest;
+        if (!add_bits(f, at, (unsigned)(from - 8 * number), (unsigned)(end - 8 * number), src))
             return false;
     }
     return true;
@@ -146,7 +149,7 @@ static bool make_outputs(draft *d)
 {
     size_t next = 0;
     for (uint64_t dst = 0; dst < d->dst_bytes;) {
-        filling f = {.first = -1};
+        filling f = {.first = -1, .last = -1};
         unsigned bytes = 0, whole = 0;
         for (; bytes < 64 && dst + bytes < d->dst_bytes; whole = bytes / d->align * d->align) {
             if (!add_byte(d, &f, dst + bytes, bytes, &next))

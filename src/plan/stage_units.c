@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MOST_LANES 8192 /* of a unit */
+#define LINE 64         /* longer units that are no whole lines are packed slower than their words */
 
 static int64_t word_bits_of(const td_plan *plan)
 {
@@ -94,9 +95,11 @@ static void join_words(td_stage_draft *d)
     uint64_t lanes = 1;
     for (size_t i = 0; i < d->lane_count; i++)
         lanes *= d->lane[i].extent;
+    const bool dense = lanes * d->plan->memory_dtype.bits == 8 * (uint64_t)s->code.bytes;
     while (s->unit_count > d->box->selectors && d->box->selectors && !d->box->piece_count) {
         const td_node *last = &s->unit[s->unit_count - 1];
-        if (last->memory != 8 * (int64_t)s->code.bytes || last->tensor == 0 || lanes * last->extent > 64)
+        if (last->memory != 8 * (int64_t)s->code.bytes || last->tensor == 0 || lanes * last->extent > 64 ||
+            (!dense && s->code.bytes * last->extent > LINE && s->code.bytes * last->extent % LINE))
             return;
         lanes *= last->extent;
         memmove(d->lane + 1, d->lane, d->lane_count++ * sizeof *d->lane);

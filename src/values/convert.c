@@ -291,7 +291,7 @@ void td_convert_rows(const td_convert *c, const td_convert_block *block)
     }
     if ((c->decode || c->encode) && !c->axis.extent)
         run_fast(c, &b, &c->decode_params, &c->encode_params);
-    else
+    else if (c->decode || c->encode || (b.n < FEW_ELEMS && c->lane_bytes) || !td_convert_cast_rows(c, &b))
         for (size_t r = 0; r < b.rows; r++)
             run_row(c, &b, r);
     td_mode_leave(mode);

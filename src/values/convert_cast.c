@@ -196,6 +196,20 @@ static bool run(const td_convert *c, void *dst, const void *src, size_t n, uint6
     return bad;
 }
 
+bool td_convert_cast_rows(const td_convert *c, const td_convert_block *b)
+{
+    const bool steps = c->widen || c->scale_narrow || c->take || c->scale_wide || c->odd || c->hands_back;
+    if (steps || c->axis.extent || c->numbers)
+        return false;
+    td_cast_params p = c->cast;
+    p.seed = c->seed;
+    char *dst = b->dst;
+    const char *src = b->src;
+    for (size_t r = 0; r < b->rows; r++, dst += b->dst_stride, src += b->src_stride)
+        (void)c->put(dst, src, b->n, &p);
+    return true;
+}
+
 void td_convert_cast_run(const td_convert *c, void *dst, const void *src, size_t n, uint64_t first, int64_t step)
 {
     (void)run(c, dst, src, n, first, step, false);

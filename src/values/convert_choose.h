@@ -33,6 +33,9 @@ void td_convert_find_safe(td_convert *c, bool refuses);
 /* The steps through lanes; `widen` is the kernel from the source to f32, whose parameters are c->widening, or NULL. */
 void td_convert_choose_cast(td_convert *c, td_convert_fn widen);
 
+/* Rows of a conversion that is a single step for every element alike; false where it is not. */
+bool td_convert_cast_rows(const td_convert *c, const td_convert_block *b);
+
 /* The scale and the zero point of one stretch of elements. */
 void td_convert_cast_scale(const td_convert *c, td_cast_params *p, double scale);
 void td_convert_cast_zero(const td_convert *c, td_cast_params *p, int64_t zero);
