@@ -75,14 +75,16 @@ INLINE __m512i half_bytes(uint64_t low, uint64_t high)
     return _mm512_broadcast_i32x4(_mm_set_epi64x((long long)high, (long long)low));
 }
 
+/* Two rows; those of the intrinsics that take places of doubles want them aligned. */
+INLINE __m128i load_two(const unsigned char *p, int64_t row)
+{
+    const __m128i low = _mm_loadl_epi64((const __m128i *)(const void *)p);
+    return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(low), (const __m64 *)(const void *)(p + row)));
+}
+
 INLINE __m256i load_four(const unsigned char *p, int64_t row)
 {
-    const unsigned char *q = p + 2 * row;
-    const __m128d low = _mm_loadh_pd(_mm_load_sd((const double *)(const void *)p),
-                                     (const double *)(const void *)(p + row)),
-                  high = _mm_loadh_pd(_mm_load_sd((const double *)(const void *)q),
-                                      (const double *)(const void *)(q + row));
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_castpd_si128(low)), _mm_castpd_si128(high), 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_two(p, row)), load_two(p + 2 * row, row), 1);
 }
 
 INLINE __m512i load_rows(const unsigned char *p, int64_t row)
@@ -174,8 +176,8 @@ INLINE __m512i join_low_halves(__m512i z)
 
 INLINE void store_two(unsigned char *p, int64_t row, __m128i two)
 {
-    _mm_storel_pd((double *)(void *)p, _mm_castsi128_pd(two));
-    _mm_storeh_pd((double *)(void *)(p + row), _mm_castsi128_pd(two));
+    _mm_storel_epi64((__m128i *)(void *)p, two);
+    _mm_storeh_pi((__m64 *)(void *)(p + row), _mm_castsi128_ps(two));
 }
 
 /* 0xca: the second where the first has a one, or else the third. */
