@@ -52,6 +52,15 @@ static inline __attribute__((always_inline)) void copy_odd(unsigned char *dst, c
 #undef BOTH
 }
 
+static inline __attribute__((always_inline)) void copy_unit(unsigned char *place, unsigned char *words, bool to_memory,
+                                                            size_t bytes)
+{
+    if (bytes & (bytes - 1))
+        copy_odd(to_memory ? place : words, to_memory ? words : place, bytes);
+    else
+        memcpy(to_memory ? place : words, to_memory ? words : place, bytes);
+}
+
 /* The same by strides, or over banks. */
 static inline __attribute__((always_inline)) void copy_run(const td_stage_job *j, const td_node *of, bool to_memory,
                                                            td_at at, unsigned char *words, size_t bytes)
@@ -62,14 +71,14 @@ static inline __attribute__((always_inline)) void copy_run(const td_stage_job *j
         memcpy(to_memory ? place : words, to_memory ? words : place, node.extent * bytes);
         return;
     }
-    for (uint64_t i = 0; i < node.extent; i++, words += bytes, place += node.memory / 8) {
-        if (node.select)
-            place = td_stage_place(j, td_at_step(at, &node, i));
-        if (bytes & (bytes - 1))
-            copy_odd(to_memory ? place : words, to_memory ? words : place, bytes);
-        else
-            memcpy(to_memory ? place : words, to_memory ? words : place, bytes);
+    const ptrdiff_t step = node.memory / 8;
+    if (!node.select) { /* a loop of its own, in which nothing is asked */
+        for (uint64_t i = node.extent; i; i--, words += bytes, place += step)
+            copy_unit(place, words, to_memory, bytes);
+        return;
     }
+    for (uint64_t i = 0; i < node.extent; i++, words += bytes)
+        copy_unit(td_stage_place(j, td_at_step(at, &node, i)), words, to_memory, bytes);
 }
 
 /* Two levels at once: many runs are shorter than a step of the walk around them. */
