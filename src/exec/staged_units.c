@@ -1,5 +1,5 @@
-/* Copies the units of a batch of a stage between their places and a scratch (staged_units.h): by strides, over banks, by
- * table, or by a list of addresses where runs are short. Called by run_staged.c. */
+/* Copies the units of a batch of a stage between their places and a scratch (staged_units.h): by strides, over
+ * banks, by table, or by a list of addresses where runs are short. Called by run_staged.c. */
 #include "exec/staged_units.h"
 
 #include <string.h>
