@@ -222,11 +222,16 @@ td_status td_fills_attach(td_plan *plan, const td_kernels *kernels);
  * TD_NO_MEMORY. */
 td_status td_rows_choose(td_plan *plan, const td_kernels *kernels);
 
-/* -- 14. stage.c: batches, for what bit rows and converting moves are slow at -- */
+/* -- 14. choose_stage.c: batches, for what bit rows and converting moves are slow at -- */
 
 /* Gives plan->stage, td_fill.staged and plan->covered, and takes td_fill.moved back where a box is staged. Fails only
  * with TD_NO_MEMORY. */
 td_status td_stages_choose(td_plan *plan, const td_kernels *kernels);
+
+/* stage.c, for choose_stage.c alone: the stage of a box; *out is NULL where it has no units. `tight` and `clears` are
+ * those of a draft (stage.h). Fails only with TD_NO_MEMORY. */
+td_status td_stage_make(const td_plan *plan, const td_box *box, const td_kernels *kernels, bool tight, bool clears,
+                        struct td_stage **out);
 
 /* -- 14b. fills.c once more: fills that are one run -- */
 

@@ -70,6 +70,22 @@ typedef struct td_stage_draft {
     td_stage *stage;
 } td_stage_draft;
 
+/* How far a step goes, either way. */
+static inline uint64_t td_stage_step(int64_t step)
+{
+    return step < 0 ? 0 - (uint64_t)step : (uint64_t)step;
+}
+
+static inline uint64_t td_stage_elems(const td_plan *plan, const td_box *box)
+{
+    uint64_t elems = box->piece_count ? box->piece_count : 1;
+    for (size_t i = 0; i < box->node_count; i++)
+        elems *= plan->node[box->first_node + i].extent;
+    return elems;
+}
+
+void td_stage_free(td_stage *stage);
+
 /* Divides a box into units: gives the draft's lanes and places, and of its stage the units, the phase, the bytes of a
  * unit and the order of its containers. *found is false where a box has none. Fails only with TD_NO_MEMORY. */
 td_status td_stage_units(td_stage_draft *draft, bool *found);
