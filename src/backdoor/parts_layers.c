@@ -131,6 +131,9 @@ static bool find_layers(const td_placed *p, layers *l)
     for (int kind = 0; kind < TD_MOST_PARTS; kind++)
         if (p->part[kind].layout && td_placed_needs_call(p, kind))
             return false;
+    /* What the whole load reads and writes, as a move counts it: a layer by itself would stay in the caches. */
+    const uint64_t bytes =
+        (l->tensor->elems * l->tensor->dtype.bytes + elems->like.elems * elems->like.dtype.bytes) / 2;
     const td_plan_request request = {.layout = elems->layout,
                                      .shape = &elems->like.shape,
                                      .tensor_dtype = elems->like.dtype,
@@ -139,7 +142,7 @@ static bool find_layers(const td_placed *p, layers *l)
                                                   .depth_words = elems->bank[0]->depth_words,
                                                   .banks = elems->banks,
                                                   .word_bytes = elems->bank[0]->word_bytes},
-                                     .load_of_bytes = l->dump ? 0 : elems->like.elems * elems->like.dtype.bytes};
+                                     .load_of_bytes = l->dump ? 0 : bytes};
     if (!td_layers_find_padded(&request, is_sparse ? 1 : p->parts->block.dim[0], LAYER_BYTES, &l->cut))
         return false;
     if (l->dump && (l->cut.plan->copies || l->cut.plan->slides || l->cut.plan->repeats)) {
