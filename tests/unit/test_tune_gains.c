@@ -62,11 +62,41 @@ static void the_table_says_what_was_dropped(void **state)
     }
 }
 
+static char *fitness(unsigned threads, double had, size_t looked)
+{
+    static tune_search s;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    s = (tune_search){.threads = threads, .had = had, .looked = looked};
+    tune_say_fitness(&s, out);
+    fclose(out);
+    return text;
+}
+
+static void a_busy_machine_is_said(void **state)
+{
+    (void)state;
+    char *text = fitness(2, 60, 100);
+    assert_string_equal(text,
+                        "\nother programs had the processor for 40 % of the time: the thresholds of threads stay as "
+                        "they are, and\nthe others may be off; tune again when the machine is quiet\n");
+    free(text);
+    text = fitness(2, 99, 100);
+    assert_string_equal(text, "");
+    free(text);
+    text = fitness(1, 99, 100);
+    assert_string_equal(text, "\none processor: the thresholds of threads were not measured\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gains_are_kept),
         cmocka_unit_test(the_table_says_what_was_dropped),
+        cmocka_unit_test(a_busy_machine_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

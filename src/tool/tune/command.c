@@ -79,17 +79,6 @@ static void print_gains(const tune_search *s)
     }
 }
 
-static void print_fitness(const tune_search *s)
-{
-    if (s->threads < 2)
-        printf("\none processor: the thresholds of threads were not measured\n");
-    else if (tune_share(s) < .9)
-        printf("\nother programs had the processor for %.0f %% of the time: the thresholds of threads stay as they "
-               "are, and\n"
-               "the others may be off; tune again when the machine is quiet\n",
-               100 * (1 - tune_share(s)));
-}
-
 static int show(void)
 {
     char *note = NULL;
@@ -122,7 +111,7 @@ static int tune(tune_search *s, const char *output, bool dry)
     else {
         print_thresholds();
         print_gains(s);
-        print_fitness(s);
+        tune_say_fitness(s, stdout);
         if (!dry && td_tune_save(output) != TD_OK)
             code = tool_fail_library(usage.command);
         else

@@ -106,6 +106,18 @@ double tune_share(const tune_search *s)
     return s->looked ? s->had / (double)s->looked : 1;
 }
 
+void tune_say_fitness(const tune_search *s, FILE *out)
+{
+    if (s->threads < 2)
+        fprintf(out, "\none processor: the thresholds of threads were not measured\n");
+    else if (tune_share(s) < QUIET)
+        fprintf(
+            out,
+            "\nother programs had the processor for %.0f %% of the time: the thresholds of threads stay as they are, "
+            "and\nthe others may be off; tune again when the machine is quiet\n",
+            100 * (1 - tune_share(s)));
+}
+
 /* The shortest work from which on every longer one gains; a measurement that lost counts for all shorter ones. */
 static void choose_sharing(tune_search *s, sharing *point, size_t points)
 {

@@ -91,6 +91,9 @@ bool tune_speaks_for(size_t final, size_t threshold);
 /* The part of the time in which measurements of one thread had a processor. */
 double tune_share(const tune_search *s);
 
+/* What the measurements are worth where there was one processor, or others had it; nothing on a quiet machine. */
+void tune_say_fitness(const tune_search *s, FILE *out);
+
 /* Measures; the library is left with the defaults. False with the library's last error. */
 bool tune_search_run(tune_search *s);
 
