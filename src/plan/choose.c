@@ -366,10 +366,11 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
     m->loop[m->loops++] = loop;
 }
 
-/* Block sizes per kernel call: output rows of whole lines, two where they are streamed; long contiguous runs in
- * parts, so that threads can share them. */
+/* Block sizes per kernel call: output rows of whole lines, two where they are streamed, four of narrow elements, whose
+ * rows are written in more pieces than wider ones; long contiguous runs in parts, so that threads can share them. */
 #define PART_BYTES ((uint64_t)64 << 10)
 
+#define NARROW_ELEM 2      /* bytes */
 #define LONG_ROW_BYTES 512 /* from here on a row that begins within a line is worth streaming between its ends */
 #define SET_BYTES 1024     /* as the transposes have it */
 
@@ -385,7 +386,7 @@ static uint64_t row_bytes(const td_kernels *k, const td_move *m)
     /* A single line left at the end would be stored with vectors shorter than a line, which is slow beside streamed
      * lines. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;
-    uint64_t step = 2;
+    uint64_t step = m->elem_bytes <= NARROW_ELEM ? 4 : 2;
     while (!(k->cpu_flags & TD_CPU_AVX512) && lines > 1 && lines % step == 1)
         step++;
     return step * LINE;
