@@ -1,5 +1,5 @@
-/* What `tensordoor bench --validate` says of cases, on a group that is made up here: one case is right, one gives a wrong
- * result, one is skipped, and one cannot be opened. */
+/* What `tensordoor bench --validate` says of cases, on a group that is made up here: one case is right, one gives
+ * a wrong result, one is skipped, and one cannot be opened. */
 #include "support.h"
 
 #include "check/versions.h"
