@@ -80,8 +80,11 @@ static bool find_command(char *out, size_t size)
 static bool build(void)
 {
     char command[PATH_MAX], line[2 * PATH_MAX];
-    if (!mkdtemp(folder) || !write_text("tb.sv", bench_dpi_sv) || !write_text("tb.c", bench_dpi_c) ||
-        !find_command(command, sizeof command)) {
+    if (!find_command(command, sizeof command)) {
+        snprintf(trouble, sizeof trouble, "/proc/self/exe does not say where tensordoor is; mount /proc");
+        return false;
+    }
+    if (!mkdtemp(folder) || !write_text("tb.sv", bench_dpi_sv) || !write_text("tb.c", bench_dpi_c)) {
         snprintf(trouble, sizeof trouble, "cannot write into %s", folder);
         return false;
     }
