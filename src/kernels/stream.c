@@ -55,13 +55,13 @@ static void try_transpose(const td_move_kernels *kernels, unsigned char *dst, co
 typedef struct question {
     trial run;
     bool back; /* the time of the way back counts too; or else that of the second of two turns */
-    int least_rounds;
+    int least_rounds, most_rounds;
     unsigned noise; /* the eighths by which ordinary stores have to win */
 } question;
 
-static const question small_copies = {try_copy, false, LEAST_ROUNDS, 1};
-static const question transposes = {try_transpose, true, LEAST_ROUNDS / 2, 0};
-static const question large_copies = {try_copy, true, LEAST_ROUNDS / 2, 0};
+static const question small_copies = {try_copy, false, LEAST_ROUNDS, ROUNDS, 1};
+static const question transposes = {try_transpose, true, LEAST_ROUNDS / 2, ROUNDS / 2, 0};
+static const question large_copies = {try_copy, true, LEAST_ROUNDS / 2, LEAST_ROUNDS, 0};
 
 /* Streamed lines leave the caches, so the first ordinary copy after them brings all of them back from memory, which is
  * not what a caller who writes the same buffer again sees: each move runs twice. */
@@ -89,7 +89,7 @@ static answer ask_machine(const question *q, const td_move_kernels *kernels, uin
     if (!pages)
         return INTO_CACHES;
     memset(pages, 1, (size_t)(2 * bytes));
-    for (int i = 0; i < ROUNDS && (i < q->least_rounds || past < into + into / 8); i++) {
+    for (int i = 0; i < q->most_rounds && (i < q->least_rounds || past < into + into / 8 * q->noise); i++) {
         const uint64_t ordinary = time_moves(q, kernels, pages, (size_t)bytes, false);
         const uint64_t streamed = time_moves(q, kernels, pages, (size_t)bytes, true);
         into = ordinary < into ? ordinary : into;
@@ -133,11 +133,17 @@ static bool small_copies_go_past(uint64_t second)
     return goes_past(&small_copies, &known, 2 * second);
 }
 
+/* Copies of this size, and all that are read for them, nearly fill the last level. */
+static uint64_t near_last_bytes(const td_caches *caches)
+{
+    return caches->last_bytes / 8 * 3;
+}
+
 static bool large_copies_go_past(void)
 {
     static atomic_int known = UNKNOWN;
     const td_caches caches = find_caches();
-    const uint64_t near_last = caches.last_bytes / 8 * 3;
+    const uint64_t near_last = near_last_bytes(&caches);
     return small_copies_go_past(caches.second_bytes) ||
            goes_past(&large_copies, &known, near_last < MOST_TIMED ? near_last : MOST_TIMED);
 }
@@ -146,7 +152,7 @@ static bool pays_by_rule(td_stream_class kind, unsigned transposed_bytes, uint64
 {
     static atomic_int known = UNKNOWN;
     const td_caches caches = find_caches();
-    const uint64_t second = caches.second_bytes, near_last = caches.last_bytes / 8 * 3;
+    const uint64_t second = caches.second_bytes, near_last = near_last_bytes(&caches);
     /* Ordinary stores of a transpose come back to lines that were evicted meanwhile, the more often the narrower its
      * elements are. */
     const uint64_t evicted = 4 * second * transposed_bytes;
@@ -181,8 +187,9 @@ bool td_stream_pays(td_stream_class kind, unsigned transposed_bytes, uint64_t by
                                            [TD_STREAM_CONVERT] = TD_THRESHOLD_STREAM_CONVERT,
                                            [TD_STREAM_CUT] = TD_THRESHOLD_STREAM_COPY};
     const uint64_t tuned = td_threshold(from[kind]);
-    if (kind == TD_STREAM_CUT && td_stream_cuts_when != TD_STREAM_BY_MACHINE)
-        return true;
+    if (kind == TD_STREAM_CUT) /* it pays to do something about them, whatever that is */
+        return td_stream_cuts_when != TD_STREAM_BY_MACHINE || (tuned && bytes >= tuned) ||
+               pays_by_rule(kind, transposed_bytes, bytes);
     return tuned ? bytes >= tuned : pays_by_rule(kind, transposed_bytes, bytes);
 }
 
@@ -190,5 +197,7 @@ bool td_stream_cuts_go_past(void)
 {
     if (td_stream_cuts_when != TD_STREAM_BY_MACHINE)
         return td_stream_cuts_when == TD_STREAM_PAST;
-    return td_threshold(TD_THRESHOLD_STREAM_COPY) || large_copies_go_past();
+    const uint64_t tuned = td_threshold(TD_THRESHOLD_STREAM_COPY);
+    const td_caches caches = find_caches();
+    return tuned ? tuned <= near_last_bytes(&caches) : large_copies_go_past();
 }

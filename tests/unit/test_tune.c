@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "base/thresholds.h"
+#include "kernels/stream.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -338,6 +339,22 @@ static void results_do_not_depend_on_them(void **state)
     td_tensor_destroy(&back);
 }
 
+/* Of words that are cut over arrays: a threshold of copies says whether they go past the caches, and they are looked
+ * after from the size on at which the caches are too small, however far the threshold is. */
+static void cuts_follow_copies(void **state)
+{
+    (void)state;
+    ASSERT_OK(td_tune_set("stream_copy_bytes", UINT64_C(1) << 40));
+    assert_true(td_stream_pays(TD_STREAM_CUT, 0, UINT64_C(1) << 39));
+    assert_false(td_stream_pays(TD_STREAM_COPY, 0, UINT64_C(1) << 39));
+    assert_false(td_stream_cuts_go_past());
+    ASSERT_OK(td_tune_set("stream_copy_bytes", 4096));
+    assert_true(td_stream_pays(TD_STREAM_CUT, 0, 4096));
+    assert_false(td_stream_pays(TD_STREAM_CUT, 0, 4095));
+    assert_true(td_stream_cuts_go_past());
+    td_tune_reset();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +369,7 @@ int main(void)
         cmocka_unit_test(what_a_file_may_say),
         cmocka_unit_test_setup_teardown(values_are_set_saved_and_loaded, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(the_users_folder_is_made, enter_folder, leave_folder),
+        cmocka_unit_test(cuts_follow_copies),
         cmocka_unit_test(results_do_not_depend_on_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
