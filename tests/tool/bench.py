@@ -141,6 +141,45 @@ def a_simulation_that_does_not_compile_is_said():
     os.environ["PATH"] = path
 
 
+def fake_python(script):
+    """A python3 in front of PATH; returns the PATH to go back to."""
+    os.makedirs("fakes", exist_ok=True)
+    write("fakes/python3", "#!/bin/sh\n%s\n" % script)
+    os.chmod("fakes/python3", 0o755)
+    path, os.environ["PATH"] = os.environ["PATH"], os.path.abspath("fakes") + ":" + os.environ["PATH"]
+    return path
+
+
+def a_peer_that_hangs_is_left_out():
+    """It says that it knows the case, and nothing else; it would not end either, with its input closed."""
+    path = fake_python("read a; echo 1; read b; echo 1; exec sleep 1000")
+    code, out, err = run("bench", CASE + "$", "--json", "--sample-size", "5", "--measurement-time", "0.0001")
+    os.environ["PATH"] = path
+    assert code == 0, (code, out, err)
+    assert "tensordoor bench: NumPy gives no answer for 0.8 s and is left out\n" in err, err
+    (figure,) = json.loads(out)["figures"]
+    assert figure["ns"]["median"] > 0 and "numpy" not in figure["peers"], figure
+
+
+def a_simulation_that_hangs_is_said():
+    """Beside a NumPy that answers: each must see the end of its input while the other is alive."""
+    os.makedirs("hangs", exist_ok=True)
+    sim = "#!/bin/sh\\necho ready\\nread a\\necho 5\\nread a\\n%s\\n"
+    for end, message in (("exec sleep 1000", "gives no answer for 0.8 s"), ("exit 1", "has ended")):
+        write("hangs/verilator", "#!/bin/sh\nmkdir -p made\nprintf '%s' >made/sim\nchmod +x made/sim\n" % (sim % end))
+        os.chmod("hangs/verilator", 0o755)
+        path, os.environ["PATH"] = os.environ["PATH"], os.path.abspath("hangs") + ":" + os.environ["PATH"]
+        code, out, err = run("bench", CASE + "$,dpi/crossing$", "--json", "--sample-size", "5", "--measurement-time",
+                             "0.0001")
+        os.environ["PATH"] = path
+        if not HAS_PROC:
+            return "no /proc"
+        assert code == 1 and re.search(r"^tensordoor bench: dpi/crossing: the simulation in "
+                                       r"/tmp/td-bench-dpi-\w{6} %s$" % message, err, re.M), (code, out, err)
+        assert [f["case"] for f in json.loads(out)["figures"]] == [CASE], out
+    return None
+
+
 def progress_on_a_terminal():
     done = stderr_on_a_terminal("bench", CASE, "--no-peers", "--save-baseline", "./b.json", *QUICK)
     if done is None:
@@ -249,5 +288,6 @@ def refusals():
 
 main([groups_are_listed, json_is_as_the_schema_says, csv_and_markdown_have_the_same_cases,
       a_baseline_is_kept_and_held_against, a_history_grows_by_lines, targets_are_a_table, a_simulation_is_timed,
-      a_simulation_that_does_not_compile_is_said, progress_on_a_terminal, results_are_validated, curves_have_a_shape,
+      a_simulation_that_does_not_compile_is_said, a_peer_that_hangs_is_left_out, a_simulation_that_hangs_is_said,
+      progress_on_a_terminal, results_are_validated, curves_have_a_shape,
       every_new_group_runs, the_page_shows_what_the_json_says, refusals])

@@ -1,11 +1,10 @@
 /* The command calls itself, with the cases by their whole names, and reads the JSON that it prints. */
 #include "tool/bench/again.h"
 
-#include <signal.h>
+#include "tool/bench/child.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define CALM "TD_BENCH_CALM" /* between the two processes: the least clocks of the probe, and the wait of a case */
@@ -61,9 +60,16 @@ static char *list_names(const bench_record *record, const bool *wanted)
     return NULL;
 }
 
-static void become_bench(const bench_settings *s, char *names)
+typedef struct again_work {
+    const bench_settings *settings;
+    char *names;
+} again_work;
+
+static void become_bench(void *work)
 {
     enum { MOST = 16 };
+    const bench_settings *s = ((again_work *)work)->settings;
+    char *names = ((again_work *)work)->names;
     char samples[24], measurement[32], warm_up[32], calm[80];
     char *argv[MOST] = {"tensordoor"};
     int count = 1;
@@ -85,52 +91,19 @@ static void become_bench(const bench_settings *s, char *names)
         argv[count++] = "--no-peers";
     if (s->tune)
         argv[count++] = "--tune";
-    if (freopen("/dev/null", "w", stderr))
-        execv("/proc/self/exe", argv);
-    _exit(127);
-}
-
-static char *read_all(int from, size_t *length)
-{
-    char *text = NULL, block[4096];
-    FILE *out = open_memstream(&text, length);
-    ssize_t got = 0;
-    while (out && (got = read(from, block, sizeof block)) > 0)
-        fwrite(block, 1, (size_t)got, out);
-    if (out && fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    execv("/proc/self/exe", argv);
 }
 
 bool bench_again(const bench_settings *settings, const bench_record *record, const bool *wanted, bench_record *out)
 {
-    int from[2], status = 1;
     size_t length = 0;
     char message[200], *text = NULL, *names = list_names(record, wanted);
+    bench_child child = {0};
+    again_work work = {settings, names};
     *out = (bench_record){0};
-    if (!names || !names[0] || pipe(from)) {
-        free(names);
-        return false;
-    }
-    fflush(NULL);
-    (void)signal(SIGCHLD, SIG_DFL); /* whoever ignores it has no child to wait for */
-    const pid_t parent = getpid(), child = fork();
-    if (child == 0) {
-        /* It must not go on measuring beside others when this process is killed. */
-        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || dup2(from[1], 1) < 0)
-            _exit(127);
-        for (int end = 0; end < 2; end++)
-            if (from[end] != 1) /* as it is where the output was closed */
-                close(from[end]);
-        become_bench(settings, names);
-    }
-    close(from[1]);
-    if (child > 0)
-        text = read_all(from[0], &length);
-    close(from[0]);
-    const bool ended = child > 0 && waitpid(child, &status, 0) == child && status == 0;
-    const bool good = ended && text && bench_record_read(text, length, out, message, sizeof message);
+    if (names && names[0] && bench_child_start(&child, &(bench_child_work){become_bench, &work, .quiet = true}))
+        text = bench_child_all(&child, &length);
+    const bool good = bench_child_stop(&child) && text && bench_record_read(text, length, out, message, sizeof message);
     free(text);
     free(names);
     return good;

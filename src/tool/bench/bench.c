@@ -4,6 +4,7 @@
 #include "check/families.h"
 #include "tool/bench/again.h"
 #include "tool/bench/baseline.h"
+#include "tool/bench/child.h"
 #include "tool/bench/curve.h"
 #include "tool/bench/moves.h"
 #include "tool/bench/page.h"
@@ -275,6 +276,7 @@ int bench_main(int argc, char **argv)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
     if (!read_method(flags, &method))
         return TOOL_FAILED;
+    bench_child_set_patience(BENCH_ANSWER_TIMES * method.measurement_ns);
     if (flags[LIST].value)
         return list_cases(text);
     if (flags[VALIDATE].value)

@@ -1,34 +1,21 @@
 /* The commit that a run is of: what the environment of a CI says, or git in the current folder. */
+#include "tool/bench/child.h"
 #include "tool/bench/run.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+static void become_git(void *unused)
+{
+    (void)unused;
+    execlp("git", "git", "describe", "--always", "--dirty", "--exclude", "*", (char *)NULL);
+}
 
 static bool ask_git(char *out, size_t size)
 {
-    int from[2];
-    if (pipe(from))
-        return false;
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(from[1], 1);
-        close(from[0]);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(1);
-        execlp("git", "git", "describe", "--always", "--dirty", "--exclude", "*", (char *)NULL);
-        _exit(1);
-    }
-    close(from[1]);
-    const ssize_t got = child > 0 ? read(from[0], out, size - 1) : -1;
-    close(from[0]);
-    int status = 1;
-    if (child > 0)
-        waitpid(child, &status, 0);
-    out[got > 0 ? got : 0] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-    return got > 0 && status == 0;
+    bench_child git;
+    return bench_child_start(&git, &(bench_child_work){.run = become_git, .quiet = true}) &&
+           bench_child_line(&git, out, size) && bench_child_stop(&git);
 }
 
 void bench_commit(char *out, size_t size)

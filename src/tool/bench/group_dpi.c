@@ -2,13 +2,13 @@
  * dpi_bench.c) against this installation, and its process then gets its work line by line, so that its rounds alternate
  * with the same calls from C. It takes the time of a compilation, and is skipped where there is no verilator. */
 #include "base/clock.h"
+#include "base/status.h"
+#include "tool/bench/child.h"
 #include "tool/bench/simple.h"
 
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 __asm__(".section .rodata\n"
@@ -26,8 +26,7 @@ static const bench_simple_case cases[] = {
     {"tensor_3x64x64", NULL, "", 2, 0}, {"matrix_1024x4", NULL, "", 3, 0},
 };
 
-static FILE *ask, *answer;
-static pid_t child;
+static bench_child sim;
 static bool missing;
 static char folder[] = "/tmp/td-bench-dpi-XXXXXX", trouble[200];
 
@@ -40,14 +39,7 @@ static bool shell(const char *line)
 static void stop(void)
 {
     char command[128];
-    if (ask)
-        fclose(ask);
-    if (answer)
-        fclose(answer);
-    ask = answer = NULL;
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    child = 0;
+    (void)bench_child_stop(&sim);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     (void)shell(command); /* what is left lies in /tmp */
 }
@@ -98,28 +90,17 @@ static bool build(void)
     return false;
 }
 
+static void become_sim(void *path)
+{
+    execl(path, path, (char *)NULL);
+}
+
 static bool start(void)
 {
-    int to[2], from[2];
     char path[96], line[64];
     snprintf(path, sizeof path, "%s/made/sim", folder);
-    if (pipe(to) || pipe(from))
-        return false;
-    signal(SIGPIPE, SIG_IGN);
-    child = fork();
-    if (child == 0) {
-        dup2(to[0], 0);
-        dup2(from[1], 1);
-        close(to[1]);
-        close(from[0]);
-        execl(path, path, (char *)NULL);
-        _exit(1);
-    }
-    close(to[0]);
-    close(from[1]);
-    ask = fdopen(to[1], "w");
-    answer = fdopen(from[0], "r");
-    return child > 0 && ask && answer && fgets(line, sizeof line, answer) && strcmp(line, "ready\n") == 0;
+    return bench_child_start(&sim, &(bench_child_work){become_sim, path, .asked = true}) &&
+           bench_child_line(&sim, line, sizeof line) && strcmp(line, "ready") == 0;
 }
 
 /* Tried once. */
@@ -127,7 +108,7 @@ static bool started(void)
 {
     static bool tried;
     if (tried)
-        return ask != NULL;
+        return sim.pid > 0;
     tried = true;
     if (!shell("verilator --version >/dev/null 2>&1")) {
         snprintf(trouble, sizeof trouble, "verilator is not installed");
@@ -149,9 +130,17 @@ static double run_there(void *state, uint64_t repetitions)
     const bench_simple *s = state;
     char line[64];
     double ns = -1;
-    fprintf(ask, "%llu %llu\n", (unsigned long long)s->of->size, (unsigned long long)repetitions);
-    fflush(ask);
-    return fgets(line, sizeof line, answer) && sscanf(line, "%lf", &ns) == 1 ? ns : -1;
+    if (bench_child_say(&sim, "%llu %llu", (unsigned long long)s->of->size, (unsigned long long)repetitions) &&
+        bench_child_line(&sim, line, sizeof line) && sscanf(line, "%lf", &ns) == 1)
+        return ns;
+    if (sim.late)
+        snprintf(trouble, sizeof trouble, "the simulation in %s gives no answer for %.3g s", folder,
+                 bench_child_patience() / 1e9);
+    else
+        snprintf(trouble, sizeof trouble, "the simulation in %s has ended", folder);
+    (void)bench_child_stop(&sim);
+    (void)td_fail(TD_FILE, "%s", trouble);
+    return -1;
 }
 
 static bool call_here(bench_simple *s)

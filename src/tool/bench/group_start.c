@@ -4,10 +4,10 @@
  * which takes as long as others make it; so the reference is new pages too. */
 #include "base/clock.h"
 #include "tool/bench/again.h"
+#include "tool/bench/child.h"
 #include "tool/bench/simple.h"
 
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const bench_simple_case cases[] = {{"first_load", NULL, "first", 0, 0}};
@@ -50,25 +50,19 @@ int bench_start_cold(void)
     return !good || write(1, answer, sizeof answer) != (ssize_t)sizeof answer;
 }
 
+static void become_cold(void *unused)
+{
+    (void)unused;
+    bench_again_cold();
+}
+
 static bool time_process(double *answer)
 {
-    const size_t bytes = TIMES * sizeof *answer;
-    int from[2];
+    bench_child child;
     answer[LATER] = -1;
-    if (pipe(from))
-        return false;
-    const pid_t child = fork();
-    if (child == 0) {
-        if (dup2(from[1], 1) == 1)
-            bench_again_cold();
-        _exit(127);
-    }
-    close(from[1]);
-    const bool good = child > 0 && read(from[0], answer, bytes) == (ssize_t)bytes;
-    close(from[0]);
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    return good && answer[PAGES] > 0 && answer[LATER] > 0;
+    return bench_child_start(&child, &(bench_child_work){.run = become_cold}) &&
+           bench_child_bytes(&child, answer, TIMES * sizeof *answer) && bench_child_stop(&child) && answer[PAGES] > 0 &&
+           answer[LATER] > 0;
 }
 
 /* A repetition costs a process, however little of its time counts: a sample is of one. */

@@ -33,6 +33,9 @@ size_t bench_run_count(const bench_run_request *request);
 #define BENCH_AGAIN_PARTS 5
 #define BENCH_AGAIN_TIMES 1300 /* 20 s by default */
 
+/* So many measurement times may the answer of a peer take, two minutes by default: a peer that hangs is left out. */
+#define BENCH_ANSWER_TIMES 8000
+
 /* Fills the record and one judgement for each of its figures (free them). Returns how many cases were broken, each with
  * a line on stderr. */
 size_t bench_run_cases(const bench_run_request *request, bench_record *now, bench_judgement **judgements);
