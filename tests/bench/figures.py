@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""figures.py BUILD [--through COMMAND]: figures of README's section "How fast", measured on this machine and printed as
-the tables there: moves by td-bench with its peers, comparisons by compare-bench, single calls by the group dpi. Lines
-about arrays of a design and UVM have commands of their own there. The first line says which machine it was.
-BUILD has -Dtests=true. It takes some minutes: no part of tests/run."""
+"""figures.py BUILD [--through COMMAND]: the tables of figures in the pages for users, measured on this machine and
+printed as they stand there: moves by td-bench with its peers (README.md, "How fast"), comparisons by compare-bench and
+single calls by the group dpi (examples/guide/speed.md). Lines about arrays of a design and UVM have commands of their
+own there. The first line says which machine it was. BUILD has -Dtests=true. It takes some minutes: no part of
+tests/run."""
 import argparse
 import json
 import os

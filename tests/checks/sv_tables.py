@@ -1,6 +1,6 @@
-"""sv_tables.py ROOT [--write]: README.md's tables of what each SystemVerilog class has, made from the classes
-themselves: the call, and the first sentence of the comment above it. Without --write it says whether README.md is
-out of date. A call whose quiet twin `try_...` exists is marked, and a quiet call without a twin is listed; calls that
+"""sv_tables.py ROOT [--write]: the tables of sv/README.md of what each SystemVerilog class has, made from the classes
+themselves: the call, and the first sentence of the comment above it. Without --write it says whether they are out
+of date. A call whose quiet twin `try_...` exists is marked, and a quiet call without a twin is listed; calls that
 only other classes of sv/ need are left out."""
 import os
 import re
@@ -71,7 +71,7 @@ def table(root, name):
     about = first_sentence(re.match(r"(?://.*\n)+", text).group(0).rstrip().split("\n"))
     every = calls(text)
     names = {call[0] for call in every}
-    out = f"\n**`{name}`**" + (f" (has all of `{base}` too)" if base else "") + f": {about}.\n\n"
+    out = f"\n### `{name}`\n\n{about}." + (f" It has all of [`{base}`](#{base}) too." if base else "") + "\n\n"
     out += "| call | what it does |\n|---|---|\n"
     last = ""
     for call, shown, comment, static, public in every:
@@ -85,19 +85,21 @@ def table(root, name):
 
 
 def main(root, write):
-    path = os.path.join(root, "README.md")
+    path = os.path.join(root, "sv", "README.md")
     text = open(path).read()
     if BEGIN not in text or END not in text:
-        print("README.md has no place for the tables of classes:", BEGIN.strip())
+        print("sv/README.md has no place for the tables of classes:", BEGIN.strip())
         return 1
     start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    want = "".join(table(root, name) for name in CLASSES) + "\n"
+    want = "\n" + ",\n".join(", ".join(f"[`{name}`](#{name})" for name in CLASSES[at:at + 4])
+                             for at in range(0, len(CLASSES), 4)) + ".\n"
+    want += "".join(table(root, name) for name in CLASSES) + "\n"
     if text[start:end] == want:
         return 0
     if write:
         open(path, "w").write(text[:start] + want + text[end:])
         return 0
-    print("README.md does not say what sv/ has; run tests/checks/sv_tables.py ROOT --write")
+    print("sv/README.md does not say what sv/ has; run tests/checks/sv_tables.py ROOT --write")
     return 1
 
 

@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# readme.sh SIMULATE BUILD README: the modules first.sv, parts.sv, second.sv, third.sv and fourth.sv of README.md, as
-# printed: built by this version of Verilator with its warnings as errors, and run. What they print is what it says.
+# readme.sh SIMULATE BUILD ROOT: the modules that README.md and the pages of examples/guide print, as printed: built by
+# this version of Verilator with its warnings as errors, and run. Every line of text that a page shows for one (but for
+# the exit status, which the shell prints) is among those that it prints.
 set -euo pipefail
-simulate=$1 build=$2 readme=$3
+simulate=$1 build=$2 root=$3
 folder=$2/tests/sim/readme
 mkdir -p "$folder"
-for name in first parts second third fourth; do
+. "$root/tests/sim/pages.sh"
+for name in $td_page_modules; do
   # Not touched when it has not changed, so that it is not built again.
-  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' "$readme" \
-    >"$folder/new"
+  td_page_module "$root" "$name" >"$folder/new"
   test -s "$folder/new"
   cmp -s "$folder/new" "$folder/$name.sv" || cp "$folder/new" "$folder/$name.sv"
   # The first block of text after it is what the command after it prints.
-  needed=$(awk -v head="systemverilog $name.sv" '$0 == "```" head {seen = 1} seen && /^```text/ {inside = 1; next}
-                                                   inside && /^```/ {exit} inside' "$readme")
-  found=$("$simulate" "$build" "$name" "$folder/$name.sv")
-  test "$(grep word <<<"$found")" = "$needed" || { echo "$name.sv prints \"$found\", not \"$needed\""; exit 1; }
+  needed=$(td_page_module "$root" "$name" text | grep -v '^exit status ')
+  found=$("$simulate" "$build" "$name" "$folder/$name.sv") ||
+    grep -q '^exit status ' <(td_page_module "$root" "$name" text)
+  while read -r line; do
+    grep -qxF -- "$line" <(sed 's/^ *//' <<<"$found") ||
+      { echo "$name.sv prints \"$found\", without \"$line\""; exit 1; }
+  done <<<"$needed"
   echo "$name.sv: $needed"
 done

@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 . "$root/tests/cache.sh"
 . "$root/tests/uvm/sources.sh"
+. "$here/pages.sh"
 cache=$td_cache/slang-1236
 
 # Two tests may come here at once.
@@ -36,7 +37,7 @@ if test "${1:-}" = uvm; then
   td_uvm_fetch
   readme=$(mktemp -d)
   trap 'rm -rf "$readme"' EXIT
-  td_uvm_first_test "$root/README.md" "$readme/first_test.svh"
+  td_uvm_first_test "$root" "$readme/first_test.svh"
   for uvm in "$td_uvm"/uvm_pkg_all_*.svh; do
     echo "$(basename "$uvm"):"
     slang tb "$root/sv:$root/sv/uvm:$root/examples/05_uvm_sequence:$td_uvm" "$uvm" "${library[@]}" \
@@ -55,9 +56,8 @@ for bench in tb_ops tb_ram tb_convert tb_layouts tb_mem tb_many tb_widths tb_com
 done
 readme=$(mktemp -d)
 trap 'rm -rf "$readme"' EXIT
-for name in first parts second third fourth; do
-  awk -v head="systemverilog $name.sv" '$0 == "```" head {inside = 1; next} /^```/ {inside = 0} inside' \
-    "$root/README.md" >"$readme/$name.sv"
+for name in $td_page_modules; do
+  td_page_module "$root" "$name" >"$readme/$name.sv"
   slang $name "$root/sv" "${library[@]}" "$readme/$name.sv"
 done
 for example in "$root"/examples/[0-9]*/; do

@@ -1,5 +1,6 @@
-/* What OpenTitan's mem_bkdr_util gets wrong, each defect as a test of what is right (README.md has the table of its
- * methods). Check bits are calculated here from the masks of the codes, or seen by flipping bits. */
+/* What OpenTitan's mem_bkdr_util gets wrong, each defect as a test of what is right (the table of its methods is in
+ * examples/guide/mem_bkdr_util.md). Check bits are calculated here from the masks of the codes, or seen by flipping
+ * bits. */
 #include "support.h"
 
 static uint64_t word(const td_memory *memory, uint64_t address)

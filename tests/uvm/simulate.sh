@@ -8,10 +8,10 @@ cd "$(dirname "$0")/../.."
 . tests/uvm/sources.sh
 
 program=$out/Vtb
-if ! test -e "$program" || test -n "$(find sv tests/uvm tests/sim/tap_pkg.sv README.md -type f -newer "$program" |
+if ! test -e "$program" || test -n "$(find sv tests/uvm tests/sim/tap_pkg.sv -type f -newer "$program" |
   head -1)"; then
   mkdir -p "$out"
-  td_uvm_first_test README.md "$out/first_test.svh"
+  td_uvm_first_test . "$out/first_test.svh"
   tests/uvm/verilate.sh "$1" "$2" "$3" "$out" --top tb +incdir+"$out" +incdir+tests/uvm tests/sim/tap_pkg.sv \
     tests/uvm/tb_uvm.sv
 fi

@@ -28,7 +28,8 @@ td_uvm_fetch() {
   mv "$new" "$td_uvm"
 }
 
-# td_uvm_first_test README FILE: copies the first test of README.md into FILE, which tb_uvm.sv includes.
+# td_uvm_first_test ROOT FILE: copies the first test of sv/uvm/README.md into FILE, which tb_uvm.sv includes.
 td_uvm_first_test() {
-  awk '/^```systemverilog first_test.svh/ {inside = 1; next} /^```/ {inside = 0} inside' "$1" >"$2"
+  awk '/^```systemverilog first_test.svh/ {inside = 1; next} /^```/ {inside = 0} inside' \
+    "$1/sv/uvm/README.md" >"$2"
 }

@@ -24,7 +24,7 @@ package t_uvm_pkg;
   `include "t_backdoor_test.svh"
   `include "t_plusargs_test.svh"
   `include "t_factory_test.svh"
-  `include "first_test.svh"  // extracted from README.md
+  `include "first_test.svh"  // extracted from sv/uvm/README.md
   `include "t_first_test.svh"
 endpackage
 
