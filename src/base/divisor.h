@@ -1,5 +1,5 @@
-/* Division by a number that is known long before: a multiplication where both fit in 32 bits. report.c divides the
- * place of every mismatch by the same few sizes. */
+/* Division by a number that is known long before: a multiplication where both fit in 32 bits. report/count.c divides
+ * the place of every mismatch by the same few sizes. */
 #ifndef TD_DIVIDE_H
 #define TD_DIVIDE_H
 

@@ -1,5 +1,5 @@
 /* Binds a layout to a shape (bind.h). The sizes come first: those given, then one inferred per left group. Then the
- * strides, then the right side. Called by plan/compile.c, show/view.c, report/report.c and backdoor/scales.c. It
+ * strides, then the right side. Called by plan/compile.c, show/view.c, report/count.c and backdoor/scales.c. It
  * evaluates no address. */
 #include "layout/bind.h"
 

@@ -1,5 +1,5 @@
 /* A layout bound to a shape: every axis gets its size and its strides in the tensor, and ragged dimensions get their
- * padding. Called by plan/compile.c, show/view.c, report/report.c and backdoor/scales.c. Refuses a shape that does
+ * padding. Called by plan/compile.c, show/view.c, report/count.c and backdoor/scales.c. Refuses a shape that does
  * not fit the pattern, and names the group at fault. */
 #ifndef TD_BIND_H
 #define TD_BIND_H

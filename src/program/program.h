@@ -9,6 +9,7 @@
 #include "memory/memory.h"
 #include "plan/layers.h"
 #include "plan/plan.h"
+#include "tensor/operand.h"
 #include "tensor/steps.h"
 #include "tensor/tensor.h"
 #include "values/convert.h"

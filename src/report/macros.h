@@ -1,5 +1,5 @@
 /* Mismatches of memories that lie over others, in the macros at the bottom: which bits are wrong, in which row and
- * column, counted per macro, row and column. report.c has them counted while the memories are there, text.c, json.c and
+ * column, counted per macro, row and column. count.c has them counted while the memories are there, text.c, json.c and
  * guess.c use what is left. Reports of other memories have none of this. */
 #ifndef TD_REPORT_MACROS_H
 #define TD_REPORT_MACROS_H

@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "base/record.h"
 #include "base/text.h"
+#include "tensor/operand.h"
 #include "tensor/steps.h"
 
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "tensor/steps.h"
 
 #include "base/fp_mode.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "kernels/arith.h"
+#include "tensor/step_options.h"
 #include "values/convert.h"
 
 #include <inttypes.h>
@@ -15,8 +15,6 @@
 #include <string.h>
 
 #define BLOCK_ELEMS 512
-
-typedef enum over_rule { OVER_ERROR, OVER_SAT, OVER_WRAP, OVER_INF, OVER_OWN } over_rule;
 
 struct td_step {
     td_step_op op;
@@ -30,65 +28,6 @@ struct td_step {
     td_convert *decode, *encode; /* floats that are computed in another type; NULL: as they lie */
 };
 
-/* -- options ------------------------------------------------------------------------------------------------------- */
-
-typedef struct words {
-    over_rule over;
-    bool has_axis;
-    uint64_t axis;
-} words;
-
-static const char *const known[] = {"error", "sat", "wrap", "inf", "axis="};
-enum { KNOWN = sizeof known / sizeof known[0] };
-
-static td_status fail_word(const char *options, const char *word)
-{
-    const char *near = td_suggest(word, known, KNOWN);
-    return td_fail(TD_OPTION, "unknown word \"%s\" in options \"%s\"; %s%s%s error, sat, wrap, inf and axis=N", word,
-                   options, near ? "did you mean \"" : "the words are", near ? near : "",
-                   near ? "\"? the words are" : "");
-}
-
-static td_status read_word(const char *options, const char *word, words *out)
-{
-    if (strncmp(word, "axis=", 5) == 0) {
-        const char *at = word + 5;
-        if (out->has_axis || !td_text_number(&at, &out->axis) || *at)
-            return td_fail(TD_OPTION, "\"%s\" in options \"%s\" is not the number of one dimension; write axis=0", word,
-                           options);
-        out->has_axis = true;
-        return TD_OK;
-    }
-    for (unsigned i = 0; i < 4; i++)
-        if (strcmp(word, known[i]) == 0) {
-            if (out->over != OVER_OWN)
-                return td_fail(TD_OPTION, "options \"%s\" say two things for results past the range; keep one of them",
-                               options);
-            out->over = (over_rule)i;
-            return TD_OK;
-        }
-    return fail_word(options, word);
-}
-
-static td_status read_options(const char *options, words *out)
-{
-    *out = (words){.over = OVER_OWN};
-    for (const char *at = options ? options : "";;) {
-        char word[32];
-        at += strspn(at, " \t,");
-        const size_t length = strcspn(at, " \t,");
-        if (length == 0)
-            return TD_OK;
-        const size_t kept = length < sizeof word ? length : sizeof word - 1;
-        memcpy(word, at, kept);
-        word[kept] = 0;
-        at += length;
-        const td_status status = read_word(options, word, out);
-        if (status)
-            return status;
-    }
-}
-
 /* -- what a step is made of ---------------------------------------------------------------------------------------- */
 
 static void set_range(td_step *s)
@@ -100,23 +39,23 @@ static void set_range(td_step *s)
     s->params.high = (int64_t)(is_signed ? own >> 1 : own);
 }
 
-static td_status bind_integer(td_step *s, const words *w)
+static td_status bind_integer(td_step *s, const td_step_words *w)
 {
-    if (w->over == OVER_INF)
+    if (w->over == TD_STEP_OVER_INF)
         return td_fail(TD_OPTION, "inf is for floats, and %s has no infinity; pass error, sat or wrap",
                        s->dtype.fixed ? "fixed point" : "an integer");
-    s->params.wrap = w->over == OVER_WRAP;
+    s->params.wrap = w->over == TD_STEP_OVER_WRAP;
     s->params.shift = s->dtype.frac_bits;
-    s->refuses = s->op != TD_STEP_CLAMP && (w->over == OVER_ERROR || w->over == OVER_OWN);
+    s->refuses = s->op != TD_STEP_CLAMP && (w->over == TD_STEP_OVER_ERROR || w->over == TD_STEP_OVER_OWN);
     s->extends = s->dtype.bits != 8 * s->dtype.bytes;
     set_range(s);
     return TD_OK;
 }
 
-static td_status make_convert(td_dtype from, td_dtype to, over_rule over, td_convert **out)
+static td_status make_convert(td_dtype from, td_dtype to, td_step_over over, td_convert **out)
 {
     td_as as = {.dtype = to, .scale_f32 = 1, .scale_f64 = 1};
-    as.over = over == OVER_SAT ? TD_OVER_SAT : over == OVER_INF ? TD_OVER_INF : TD_OVER_DEFAULT;
+    as.over = over == TD_STEP_OVER_SAT ? TD_OVER_SAT : over == TD_STEP_OVER_INF ? TD_OVER_INF : TD_OVER_DEFAULT;
     td_convert *made = malloc(sizeof *made);
     if (!made)
         return td_fail_alloc(sizeof *made);
@@ -128,11 +67,11 @@ static td_status make_convert(td_dtype from, td_dtype to, over_rule over, td_con
     return status;
 }
 
-static td_status bind_float(td_step *s, const words *w)
+static td_status bind_float(td_step *s, const td_step_words *w)
 {
-    if (w->over == OVER_ERROR || w->over == OVER_WRAP)
+    if (w->over == TD_STEP_OVER_ERROR || w->over == TD_STEP_OVER_WRAP)
         return td_fail(TD_OPTION, "%s is for integers and fixed point, and the tensor has floats; pass sat or inf",
-                       known[w->over]);
+                       td_step_over_name(w->over));
     const bool in_f32 = s->dtype.exp_bits <= 8 && s->dtype.man_bits <= 23;
     td_dtype work;
     if (s->op == TD_STEP_SCALE && in_f32 && !isfinite((float)s->params.factor))
@@ -141,11 +80,11 @@ static td_status bind_float(td_step *s, const words *w)
     td_status status = td_dtype_parse(in_f32 ? "f32" : "f64", &work);
     s->params.limit = (double)INFINITY;
     s->factor = in_f32 ? (float)s->params.factor : 0;
-    if (w->over == OVER_SAT)
+    if (w->over == TD_STEP_OVER_SAT)
         s->params.limit = in_f32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
     if (status || td_dtype_equal(work, s->dtype))
         return status;
-    status = make_convert(s->dtype, work, OVER_OWN, &s->decode);
+    status = make_convert(s->dtype, work, TD_STEP_OVER_OWN, &s->decode);
     return status ? status : make_convert(work, s->dtype, w->over, &s->encode);
 }
 
@@ -208,8 +147,8 @@ static void choose(td_step *s)
 
 static td_status fill_step(td_step *s, const char *options, double x, double y)
 {
-    words w;
-    td_status status = read_options(options, &w);
+    td_step_words w;
+    td_status status = td_step_options_read(options, &w);
     if (!status && w.has_axis && s->op > TD_STEP_MUL)
         status = td_fail(TD_OPTION, "axis=%" PRIu64 " is for sums and products of two tensors; leave it out", w.axis);
     if (!status && s->op == TD_STEP_SCALE && !isfinite(x))
@@ -401,118 +340,4 @@ td_status td_step_fail(const td_step *s, const td_shape *shape, uint64_t elem, c
         "element %s: %s %s %s is past the range of %s, %s to %s; pass sat or wrap, or convert the tensor to a "
         "wider type first",
         td_shape_print(&at, place), first, s->op == TD_STEP_ADD ? "+" : "*", second, name, low, high);
-}
-
-/* -- operands ------------------------------------------------------------------------------------------------------ */
-
-static td_status fail_broadcast(const td_shape *shape, const td_tensor *b)
-{
-    char one[TD_SHAPE_TEXT_BYTES], other[TD_SHAPE_TEXT_BYTES];
-    return td_fail(
-        TD_SHAPE,
-        "shape %s cannot be broadcast into %s; from the last dimension on every extent has to be equal or 1, "
-        "or pass axis=N for a vector along dimension N",
-        td_shape_print(&b->shape, one), td_shape_print(shape, other));
-}
-
-/* A dimension more, from the innermost outwards; one that goes on where the last ends is part of it. */
-static void add_node(td_operand *o, uint64_t extent, uint64_t stride)
-{
-    if (extent == 1)
-        return;
-    if (o->count) {
-        const uint64_t inner = o->node[o->count - 1].extent, step = o->node[o->count - 1].stride;
-        if (step * inner == stride && (step || !stride)) {
-            o->node[o->count - 1].extent *= extent;
-            return;
-        }
-    }
-    o->node[o->count].extent = extent;
-    o->node[o->count++].stride = stride;
-}
-
-td_status td_operand_bind(const td_shape *shape, td_dtype dtype, const td_tensor *b, const char *options,
-                          td_operand *out)
-{
-    words w;
-    const td_status status = read_options(options, &w);
-    if (status)
-        return status;
-    if (!td_dtype_equal(dtype, b->dtype)) {
-        char name[TD_DTYPE_NAME_BYTES];
-        td_dtype_print(dtype, name);
-        return td_fail(TD_DTYPE, "the second tensor is %s, the first %s; convert one of them first", b->dtype_name,
-                       name);
-    }
-    if (w.has_axis && (w.axis >= shape->rank || b->elems != shape->dim[w.axis])) {
-        char one[TD_SHAPE_TEXT_BYTES], other[TD_SHAPE_TEXT_BYTES];
-        return td_fail(TD_SHAPE,
-                       "axis=%" PRIu64 ": shape %s is no vector along that dimension of %s; pass one of its length",
-                       w.axis, td_shape_print(&b->shape, one), td_shape_print(shape, other));
-    }
-    td_operand o = {.data = b->data, .bytes = dtype.bytes};
-    uint64_t stride = 1;
-    for (size_t i = 0; i < shape->rank; i++) {
-        const size_t d = shape->rank - 1 - i;
-        uint64_t extent = i < b->shape.rank ? b->shape.dim[b->shape.rank - 1 - i] : 1;
-        if (w.has_axis)
-            extent = d == w.axis ? b->elems : 1;
-        if (extent != 1 && extent != shape->dim[d])
-            return fail_broadcast(shape, b);
-        add_node(&o, shape->dim[d], extent == 1 ? 0 : stride);
-        stride *= extent;
-    }
-    if (!w.has_axis && stride != b->elems) /* more dimensions than the shape has */
-        return fail_broadcast(shape, b);
-    for (size_t i = 0; i < o.count / 2; i++) {
-        const uint64_t extent = o.node[i].extent, step = o.node[i].stride;
-        o.node[i] = o.node[o.count - 1 - i];
-        o.node[o.count - 1 - i].extent = extent;
-        o.node[o.count - 1 - i].stride = step;
-    }
-    *out = o;
-    return TD_OK;
-}
-
-/* Shorter runs are cheaper put together than taken one by one. */
-#define SHORT_RUN 64
-
-size_t td_operand_run(const td_operand *o, uint64_t first, size_t n)
-{
-    if (!o->count || o->node[o->count - 1].extent < SHORT_RUN)
-        return n;
-    const uint64_t extent = o->node[o->count - 1].extent, left = extent - first % extent;
-    return left < n ? (size_t)left : n;
-}
-
-/* The number in b of an element of the shape. */
-static uint64_t place_of(const td_operand *o, uint64_t elem)
-{
-    uint64_t place = 0;
-    for (size_t i = o->count; i-- > 0; elem /= o->node[i].extent)
-        place += elem % o->node[i].extent * o->node[i].stride;
-    return place;
-}
-
-const void *td_operand_at(const td_operand *o, uint64_t first, size_t n, void *scratch, bool *one)
-{
-    unsigned char *out = scratch;
-    const unsigned bytes = o->bytes;
-    const uint64_t extent = o->count ? o->node[o->count - 1].extent : UINT64_MAX;
-    const bool repeats = !o->count || o->node[o->count - 1].stride == 0;
-    *one = false;
-    if (n <= extent - first % extent) {
-        *one = repeats;
-        return o->data + place_of(o, first) * bytes;
-    }
-    for (size_t done = 0, some = 0; done < n; done += some) {
-        const uint64_t left = extent - (first + done) % extent;
-        const unsigned char *from = o->data + place_of(o, first + done) * bytes;
-        some = left < n - done ? (size_t)left : n - done;
-        for (size_t i = 0; repeats && i < some; i++)
-            memcpy(out + (done + i) * bytes, from, bytes);
-        if (!repeats)
-            memcpy(out + done * bytes, from, some * bytes);
-    }
-    return scratch;
 }

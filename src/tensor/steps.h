@@ -12,8 +12,9 @@ typedef enum td_step_op { TD_STEP_ADD, TD_STEP_MUL, TD_STEP_SCALE, TD_STEP_CLAMP
 
 typedef struct td_step td_step;
 
-/* `options` as in the public header; axis= is read by td_operand_bind and only checked here. x and y are the factor of
- * scale, or the ends of clamp. TD_OPTION, TD_RANGE or TD_ARGUMENT, with the message of the public call but its name. */
+/* `options` as in the public header; axis= is read by td_operand_bind (operand.h) and only checked here. x and y are
+ * the factor of scale, or the ends of clamp. TD_OPTION, TD_RANGE or TD_ARGUMENT, with the message of the public call
+ * but its name. */
 td_status td_step_create(td_step_op op, td_dtype dtype, const char *options, double x, double y, td_step **out);
 void td_step_destroy(td_step **step);
 
@@ -31,26 +32,5 @@ bool td_step_chain(const td_step *s, td_chain_step *out);
 
 /* TD_RANGE with the message for such an element; `elem` is its number in `shape`, a and b point at the operands. */
 td_status td_step_fail(const td_step *s, const td_shape *shape, uint64_t elem, const void *a, const void *b);
-
-/* The second tensor of a sum or product, broadcast into a shape. It borrows the tensor's data. */
-typedef struct td_operand {
-    const unsigned char *data;
-    unsigned bytes; /* of an element */
-    size_t count;   /* of nodes, outermost first: what is one run, or one value, is one node */
-    struct {
-        uint64_t extent, stride; /* in elements; a stride of 0 repeats */
-    } node[TD_MAX_RANK];
-} td_operand;
-
-/* TD_DTYPE when b is of another type than `dtype`, TD_SHAPE when it cannot be broadcast, TD_OPTION for the options. */
-td_status td_operand_bind(const td_shape *shape, td_dtype dtype, const td_tensor *b, const char *options,
-                          td_operand *out);
-
-/* Of the elements [first, first + n) of the broadcast operand, how many td_operand_at should be asked for at once: up
- * to the end of a run that lies in b as it is, or all of them. */
-size_t td_operand_run(const td_operand *o, uint64_t first, size_t n);
-
-/* These elements: in b itself or, put together, in `scratch` of n elements. With *one it is a single one for all. */
-const void *td_operand_at(const td_operand *o, uint64_t first, size_t n, void *scratch, bool *one);
 
 #endif
