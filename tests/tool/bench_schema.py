@@ -9,7 +9,7 @@ FIGURE = {"group": str, "case": str, "series": str, "elems": int, "bytes": int, 
 SKIPPED = {"group": str, "case": str, "skipped": str}
 RUN = {"format": str, "version": int, "tensordoor": str, "commit": str, "time": str,
        "machine": {"processor": str, "system": str, "isa": str, "cores": int},
-       "fitness": {"fit": bool, "load": float, "steal": float, "calibration": float, "calm": float,
+       "fitness": {"fit": bool, "load": float, "steal": float, "calibration": float, "clock": float, "calm": float,
                    "probe_clocks": float, "governor": str, "why": str},
        "method": {"samples": int, "measurement_ns": int, "warm_up_ns": int},
        "figures": [None]}

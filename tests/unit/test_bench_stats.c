@@ -145,11 +145,47 @@ static void fitness_says_why_not(void **state)
     bench_fitness_judge(&f, 2);
     assert_false(f.fit);
     assert_string_equal(
-        f.why, "load 3.2, 8 % of the time stolen by the host, a loop of fixed work spreads by 31 %, the "
-               "core is shared for 80 % of the time, the processor saves power (set the governor to performance)");
+        f.why,
+        "load 3.2 in the last minute, 8 % of the time stolen by the host, a loop of fixed work spreads by 31 %, the "
+        "core is shared for 80 % of the time, the processor saves power (set the governor to performance)");
+    bench_fitness_steal(&f, 24, 1); /* the grain of the clock */
+    assert_true(f.steal < 1e-9);
+    bench_fitness_steal(&f, 201, 11);
+    assert_true(f.steal > 0.049 && f.steal < 0.051);
     bench_calm calm = {.probe = bench_calm_probe};
     bench_fitness_look(&calm, &f);
     assert_true(f.calibration >= 0);
+}
+
+/* Loops of half a millisecond with an interrupt of 11 us in every other one: a clock that rises by a tenth, and
+ * somebody else who takes a millisecond out of every fifth. Only the last is a reason. */
+static void loops_tell_the_clock_from_others(void **state)
+{
+    (void)state;
+    enum { LOOPS = 61 };
+    double loop[LOOPS];
+    for (int who = 0; who < 4; who++) {
+        bench_fitness f = {.load = 0, .calm = 1};
+        for (int i = 0; i < LOOPS; i++) {
+            const double clock = who == 1 || who == 3 ? 1.1 - 0.1 * i / LOOPS : 1;
+            loop[i] = 5e5 * clock + (i % 2 ? 11e3 : 0) + (who >= 2 && i % 5 == 0 ? 1e6 : 0);
+        }
+        bench_fitness_loops(loop, LOOPS, &f);
+        bench_fitness_judge(&f, 2);
+        assert_int_equal(f.fit, who < 2);
+        if (who < 2)
+            assert_true(f.calibration > 0.015 && f.calibration < 0.04);
+        else
+            assert_true(f.calibration > 1.5 && f.calibration < 2.1);
+        if (who % 2)
+            assert_true(f.clock > 0.06 && f.clock < 0.1);
+        else
+            assert_true(f.clock < 0.03);
+    }
+    bench_fitness f = {.clock = 0.31, .calm = 1};
+    bench_fitness_judge(&f, 2);
+    assert_false(f.fit);
+    assert_string_equal(f.why, "the clock moves by 31 %");
 }
 
 static void fill_record(bench_record *r)
@@ -514,6 +550,7 @@ int main(void)
         cmocka_unit_test(sampling_fills_its_time),
         cmocka_unit_test(sampling_needs_ours),
         cmocka_unit_test(fitness_says_why_not),
+        cmocka_unit_test(loops_tell_the_clock_from_others),
         cmocka_unit_test(records_survive_json),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(histories_are_whole_lines),

@@ -147,7 +147,7 @@ static void look_again(bench_record *now, double total, double stolen)
     double total_after = 0, stolen_after = 0;
     if (!bench_fitness_ticks(&total_after, &stolen_after) || total_after <= total)
         return;
-    now->fitness.steal = (stolen_after - stolen) / (total_after - total);
+    bench_fitness_steal(&now->fitness, total_after - total, stolen_after - stolen);
     bench_fitness_judge(&now->fitness, now->cores);
 }
 

@@ -26,10 +26,10 @@ void bench_out_machine(FILE *out, const bench_record *r)
     fprintf(out, "%u x %s, %s, %s; tensordoor %s, commit %s\n", r->cores, r->processor, r->isa, r->system, r->library,
             r->commit);
     fprintf(out,
-            "load %.2f, stolen %.1f %%, governor %s, a loop of fixed work spreads by %.1f %%, the core is ours for "
-            "%.0f %% of the time: ",
+            "load %.2f, stolen %.1f %%, governor %s, a loop of fixed work spreads by %.1f %%, its clock by %.1f %%, "
+            "the core is ours for %.0f %% of the time: ",
             f->load, f->steal < 0 ? 0 : 100 * f->steal, f->governor[0] ? f->governor : "unknown", 100 * f->calibration,
-            100 * f->calm);
+            100 * f->clock, 100 * f->calm);
     if (f->fit)
         fprintf(out, "fit to measure on\n");
     else

@@ -85,8 +85,8 @@ void bench_record_write(FILE *out, const bench_record *r)
     write_text(out, "isa", r->isa);
     fprintf(out,
             ", \"cores\": %u}, \"fitness\": {\"fit\": %s, \"load\": %.3g, \"steal\": %.4g, \"calibration\": %.4g, "
-            "\"calm\": %.4g, \"probe_clocks\": %.6g, ",
-            r->cores, f->fit ? "true" : "false", f->load, f->steal, f->calibration, f->calm, f->probe_clocks);
+            "\"clock\": %.4g, \"calm\": %.4g, \"probe_clocks\": %.6g, ",
+            r->cores, f->fit ? "true" : "false", f->load, f->steal, f->calibration, f->clock, f->calm, f->probe_clocks);
     write_text(out, "governor", f->governor);
     fputs(", ", out);
     write_text(out, "why", f->why);
@@ -193,6 +193,7 @@ static bool get_head(const bench_json *doc, bench_record *r)
     const bench_json *machine = bench_json_get(doc, "machine"), *fitness = bench_json_get(doc, "fitness");
     const bench_json *method = bench_json_get(doc, "method");
     bench_fitness *f = &r->fitness;
+    (void)get_number(fitness, "clock", &f->clock); /* which was not always looked at */
     return get_bool(fitness, "fit", &f->fit) && get_text(doc, "tensordoor", r->library, sizeof r->library) &&
            get_text(doc, "commit", r->commit, sizeof r->commit) && get_text(doc, "time", r->time, sizeof r->time) &&
            get_text(machine, "processor", r->processor, sizeof r->processor) &&
