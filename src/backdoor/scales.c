@@ -215,12 +215,16 @@ static void *spread(const values *from, const place *at, uint64_t length, bool w
 {
     double *value = malloc((size_t)length * sizeof *value);
     int64_t *integer = (int64_t *)(void *)value;
-    for (uint64_t x = 0; value && x < length; x++) {
-        const double v = from->value[(x + at->before) / at->stride % at->size];
-        if (whole)
-            integer[x] = (int64_t)v;
-        else
-            value[x] = v;
+    uint64_t within = at->before % at->stride, k = at->before / at->stride % at->size;
+    for (uint64_t x = 0; value && x < length;) {
+        const double v = from->value[k];
+        for (; within < at->stride && x < length; within++, x++)
+            if (whole)
+                integer[x] = (int64_t)v;
+            else
+                value[x] = v;
+        within = 0;
+        k = k + 1 == at->size ? 0 : k + 1;
     }
     return value;
 }

@@ -34,17 +34,19 @@ static td_convert_fn kernel_of(const struct line *line, unsigned flags)
     return fn;
 }
 
-static float codes[256];
+static float codes[256], own_scales[MAX_ELEMS];
 
 static td_convert_params random_params(random_state *r, const char *name)
 {
     static const float scales[] = {1, 0.5F, 8, -0.25F, 0.05F, 3.7F, -0.013F, 1e-5F, 1e20F, 1e-30F, 0x1.fffffep-3F};
-    const bool wide = strstr(name, "16") != NULL, sign = strstr(name, "_s") != NULL || name[0] == 's';
+    const bool wide = strstr(name, "16") != NULL, either = strstr(name, "wrap") != NULL;
+    const bool sign = strstr(name, "_s") != NULL || name[0] == 's' || (either && random_chance(r, 50));
     const unsigned full = wide ? 16 : 8;
     const unsigned bits = random_chance(r, 50) ? full : (wide ? 9 : 1) + (unsigned)random_below(r, wide ? 8 : 8);
     td_convert_params p;
     memset(&p, 0, sizeof p);
-    p.scale = scales[random_below(r, sizeof scales / sizeof scales[0])];
+    /* The first are powers of two, and those from integers to bf16 have no others. */
+    p.scale = scales[random_below(r, strstr(name, "32_bf16") ? 4 : sizeof scales / sizeof scales[0])];
     const double inverse = 1 / (double)p.scale;
     p.inverse = (float)inverse;
     p.inverse_low = (float)(inverse - (double)p.inverse);
@@ -59,12 +61,14 @@ static td_convert_params random_params(random_state *r, const char *name)
     p.quotient = random_chance(r, 50);
     p.own_shift = 32 - bits;
     p.own_mask = (1U << bits) - 1;
-    if (strncmp(name + 1, "32_", 3) == 0) { /* integers of up to 32 bits */
+    if (name[0] != 'f' && strncmp(name + 1, "32_", 3) == 0) { /* integers of up to 32 bits */
         const unsigned own = random_chance(r, 50) ? 32 : 1 + (unsigned)random_below(r, 32);
         p.own_shift = 32 - own;
         p.own_mask = UINT32_MAX >> p.own_shift;
     }
     p.table = codes;
+    if (random_chance(r, 15))
+        p.scales = own_scales;
     if (random_chance(r, 50)) { /* e4m3, saturating */
         p.shift = 20, p.rebias = 120 << 3, p.normal_bits = 121 << 23, p.magic = 0x1p14F;
         p.limit = 0x7e, p.nan_code = 0x7f, p.sign_bit = p.nan_sign = 0x80;
@@ -100,6 +104,8 @@ static void every_version_gives_the_bits_of_c(void **state)
         const uint32_t bits = i * 0x01010000U;
         memcpy(&codes[i], &bits, sizeof bits);
     }
+    for (size_t i = 0; i < MAX_ELEMS; i++)
+        own_scales[i] = (float)((double)(int64_t)random_below(&r, 2001) - 1000) / 7;
     for (size_t k = 0; k < LINES; k++) {
         const td_convert_fn plain = kernel_of(&table[k], TD_CPU_C);
         td_convert_fn fn = plain;

@@ -26,6 +26,8 @@
     X(f32_u8, 4, 1)                                                                                                    \
     X(f32_s16, 4, 2)                                                                                                   \
     X(f32_u16, 4, 2)                                                                                                   \
+    X(f32_wrap8, 4, 1) /* integers of up to 8 bits modulo 2^bits, of sign where low is below 0; zero, own bits */       \
+    X(f32_wrap16, 4, 2)                                                                                                \
     X(f32_s32, 4, 4) /* of 32 bits, without a zero point */                                                            \
     X(f32_u32, 4, 4)                                                                                                   \
     X(bf16_f32, 2, 4) /* decoders: (stored - zero) * scale, or / scale */                                              \
@@ -37,6 +39,8 @@
     X(u16_f32, 2, 4)                                                                                                   \
     X(s32_f32, 4, 4) /* the nearest f32, times a scale that is a power of two; no zero point */                        \
     X(u32_f32, 4, 4)                                                                                                   \
+    X(s32_bf16, 4, 2) /* times a power of two, rounded once to nearest even; no zero point */                          \
+    X(u32_bf16, 4, 2)                                                                                                  \
     X(s32_odd, 4,                                                                                                      \
       4) /* the same towards zero, the lowest bit set where that is not exact: an encoder to 22 bits or    \
                         less then rounds as it would the integer */           \
@@ -63,14 +67,16 @@ typedef struct td_convert_params {
     bool stream;             /* large, and dst and its stride are on lines of 64 bytes: store past the caches. Whoever
                                      asks calls td_move_fence (move.h) after the last */
     int32_t zero, low, high; /* integers; low and high in the stored type */
-    uint32_t own_shift, own_mask; /* decoders of integers: 32 - bits and 2^bits - 1; bits above are not the element's */
+    uint32_t own_shift, own_mask; /* integers: 32 - bits and 2^bits - 1; bits above are not the element's */
 
     /* f32_x8: the magnitude's bits u round to u >> shift at the lowest mantissa bit; what lies under the smallest
      * normal is added to `magic`, whose unit is the smallest subnormal. No code is above limit: the largest number, or
      * what stands behind it for infinity. */
     uint32_t shift, rebias, normal_bits, limit, nan_code, nan_payload, sign_bit, nan_sign;
     float magic;
-    const float *table; /* x8_f32: 256 values, of which the lower 16 bits are zero */
+    const float *table;  /* x8_f32: 256 values, of which the lower 16 bits are zero */
+    const float *scales; /* decoders of up to 16 bits: NULL, or a factor of its own for every element of a row, in the
+                            place of all that stands above about the scale */
 } td_convert_params;
 
 typedef void (*td_convert_fn)(void *dst, ptrdiff_t dst_stride, const void *src, ptrdiff_t src_stride, size_t rows,

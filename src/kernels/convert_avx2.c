@@ -273,6 +273,68 @@ INLINE __m256i codes_u32(__m256 x)
 INT32_KERNEL(f32_s32, codes_s32)
 INT32_KERNEL(f32_u32, codes_u32)
 
+/* -- f32 to integers modulo 2^bits; see the AVX-512 version */
+
+INLINE __m256i whole_or_far(__m256 x, const td_convert_params *p, int divide)
+{
+    return _mm256_cvtps_epi32(divide == TD_DIVIDE_INVERSE ? few_products(x, p, divide) : divided(x, p, divide));
+}
+
+INLINE __m256i whole_modulo(__m256 x, const td_convert_params *p, int divide)
+{
+    const __m256 q = _mm256_round_ps(divided(x, p, divide), NEAREST);
+    const __m256 turns =
+        _mm256_round_ps(_mm256_mul_ps(q, _mm256_set1_ps(0x1p-16F)), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    const __m256 rest = _mm256_sub_ps(q, _mm256_mul_ps(turns, _mm256_set1_ps(0x1p16F)));
+    return _mm256_cvttps_epi32(_mm256_and_ps(rest, _mm256_cmp_ps(rest, rest, _CMP_ORD_Q)));
+}
+
+/* 32 elements, with the zero point; above the own bits anything. */
+INLINE void wrapped(__m256i *v, const void *src, const td_convert_params *p, int divide)
+{
+    for (int k = 0; k < 4; k++)
+        v[k] = whole_or_far(load(src, k), p, divide);
+    const __m256i least = _mm256_min_epi32(_mm256_min_epi32(v[0], v[1]), _mm256_min_epi32(v[2], v[3]));
+    if (__builtin_expect(_mm256_movemask_epi8(_mm256_cmpeq_epi32(least, _mm256_set1_epi32(INT32_MIN))), 0))
+        for (int k = 0; k < 4; k++)
+            v[k] = whole_modulo(load(src, k), p, divide);
+    for (int k = 0; k < 4; k++)
+        v[k] = _mm256_add_epi32(v[k], _mm256_set1_epi32(p->zero));
+}
+
+INLINE int sign_of(const td_convert_params *p)
+{
+    return p->low < 0 ? (int)(p->own_mask >> 1) + 1 : 0;
+}
+
+INLINE void wrap_x8(void *dst, const void *src, const td_convert_params *p, int divide, bool ignored)
+{
+    const __m256i mask = _mm256_set1_epi32((int)p->own_mask), sign = _mm256_set1_epi8((char)sign_of(p));
+    __m256i v[4];
+    (void)ignored;
+    wrapped(v, src, p, divide);
+    for (int k = 0; k < 4; k++)
+        v[k] = _mm256_and_si256(v[k], mask);
+    const __m256i code = _mm256_packus_epi16(_mm256_packus_epi32(v[0], v[1]), _mm256_packus_epi32(v[2], v[3]));
+    store(dst, 0, order_x8(_mm256_sub_epi8(_mm256_xor_si256(code, sign), sign)), p);
+}
+
+INLINE void wrap_x16(void *dst, const void *src, const td_convert_params *p, int divide, bool ignored)
+{
+    const __m256i mask = _mm256_set1_epi32((int)p->own_mask), sign = _mm256_set1_epi16((short)sign_of(p));
+    __m256i v[4];
+    (void)ignored;
+    wrapped(v, src, p, divide);
+    for (int k = 0; k < 2; k++) {
+        const __m256i code =
+            _mm256_packus_epi32(_mm256_and_si256(v[2 * k], mask), _mm256_and_si256(v[2 * k + 1], mask));
+        store(dst, k, order_x16(_mm256_sub_epi16(_mm256_xor_si256(code, sign), sign)), p);
+    }
+}
+
+INT_KERNEL(f32_wrap8, wrap_x8, 1, false)
+INT_KERNEL(f32_wrap16, wrap_x16, 2, false)
+
 /* -- Proofs; see the AVX-512 versions */
 
 TARGET static bool proves_small(const td_convert_params *params)

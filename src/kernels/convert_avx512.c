@@ -3,15 +3,6 @@
  * not the rule of the plain C, so the rounding is done in integers here on every machine. */
 #include "kernels/convert_avx512.inc"
 
-INLINE __m512 divided(__m512 x, const td_convert_params *p, int divide)
-{
-    if (divide == TD_DIVIDE_NONE)
-        return x;
-    if (divide == TD_DIVIDE_MUL)
-        return _mm512_mul_ps(x, _mm512_set1_ps(p->inverse));
-    return _mm512_div_ps(x, _mm512_set1_ps(p->scale));
-}
-
 /* -- f32 to f32 */
 
 INLINE void loop_div(float *out, const float *in, size_t n, const td_convert_params *p, int divide)
@@ -50,28 +41,6 @@ KERNEL(mul_f32)
     EACH_ROW(loop_mul, p->stream);
 }
 
-/* -- Narrowing 32-bit codes. The packs work within 128-bit lanes; one permutation puts the pieces in order. */
-
-INLINE __m512i order_x8(__m512i packed)
-{
-    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), packed);
-}
-
-INLINE __m512i order_x16(__m512i packed)
-{
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed);
-}
-
-INLINE void tail_x8(unsigned char *out, __m512i codes, size_t n)
-{
-    _mm_mask_storeu_epi8(out, mask_of(n), _mm512_cvtepi32_epi8(codes));
-}
-
-INLINE void tail_x16(uint16_t *out, __m512i codes, size_t n)
-{
-    _mm256_mask_storeu_epi16(out, mask_of(n), _mm512_cvtepi32_epi16(codes));
-}
-
 /* -- f32 to floats */
 
 /* The upper halves are the codes; those of NaN are made by quiet_bf16. */
@@ -100,7 +69,7 @@ INLINE void loop_bf16(uint16_t *out, const float *in, size_t n, const td_convert
             a = quiet_bf16(a, x);
             b = quiet_bf16(b, y);
         }
-        put(out + i, order_x16(_mm512_packus_epi32(_mm512_srli_epi32(a, 16), _mm512_srli_epi32(b, 16))), p->stream);
+        put(out + i, upper_halves_of(a, b), p->stream);
     }
     for (; i < n; i += 16) {
         const __m512 x = divided(_mm512_maskz_loadu_ps(mask_of(n - i), in + i), p, divide);

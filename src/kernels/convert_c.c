@@ -54,6 +54,11 @@ static void store_u16(void *dst, size_t i, uint16_t value)
     memcpy((char *)dst + 2 * i, &value, sizeof value);
 }
 
+static uint32_t own_signed(uint32_t container, const td_convert_params *p)
+{
+    return (uint32_t)((int32_t)(container << p->own_shift) >> p->own_shift);
+}
+
 static float divided(float x, const td_convert_params *p)
 {
     return p->divide == TD_DIVIDE_NONE ? x : x / p->scale;
@@ -71,15 +76,18 @@ KERNEL(mul_f32)
         store_f32(dst, i, load_f32(src, i) * p->scale);
 }
 
+static uint16_t bf16_of(float x)
+{
+    const uint32_t u = bits_of(x);
+    if ((u & 0x7fffffff) > 0x7f800000)
+        return (uint16_t)(u >> 16 | 0x40);
+    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+
 KERNEL(f32_bf16)
 {
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t u = bits_of(divided(load_f32(src, i), p));
-        uint32_t code = (u + 0x7fff + (u >> 16 & 1)) >> 16;
-        if ((u & 0x7fffffff) > 0x7f800000)
-            code = u >> 16 | 0x40;
-        store_u16(dst, i, (uint16_t)code);
-    }
+    for (size_t i = 0; i < n; i++)
+        store_u16(dst, i, bf16_of(divided(load_f32(src, i), p)));
 }
 
 KERNEL(f32_f16)
@@ -162,6 +170,32 @@ KERNEL(f32_u16)
         store_u16(dst, i, (uint16_t)quantised(load_f32(src, i), p));
 }
 
+/* round(x / scale) + zero modulo 2^bits, in 32 bits; of what is no number the quotient is 0. */
+static uint32_t wrapped(float x, const td_convert_params *p)
+{
+    const float q = divided(x, p);
+    int32_t whole = 0;
+    if (fabsf(q) < 0x1p31F)
+        whole = (int32_t)lrintf(q);
+    else if (isfinite(q)) /* whole already */
+        whole = (int32_t)fmodf(q, 0x1p16F);
+    const uint32_t value = (uint32_t)whole + (uint32_t)p->zero;
+    return p->low < 0 ? own_signed(value, p) : value & p->own_mask;
+}
+
+KERNEL(f32_wrap8)
+{
+    unsigned char *out = dst;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (unsigned char)wrapped(load_f32(src, i), p);
+}
+
+KERNEL(f32_wrap16)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u16(dst, i, (uint16_t)wrapped(load_f32(src, i), p));
+}
+
 KERNEL(f32_s32)
 {
     for (size_t i = 0; i < n; i++) {
@@ -181,9 +215,11 @@ KERNEL(f32_u32)
 }
 
 /* Without a scale nothing is multiplied: a denormal operand costs more than all the rest. */
-static float multiplied(float x, const td_convert_params *p)
+static float multiplied(float x, const td_convert_params *p, size_t i)
 {
     const uint32_t u = bits_of(x);
+    if (p->scales)
+        return x * p->scales[i];
     if (p->divide != TD_DIVIDE_NONE)
         return p->quotient ? x / p->scale : x * p->scale;
     return (u & 0x7fffffff) > 0x7f800000 ? float_of(u | 0x400000) : x;
@@ -192,7 +228,7 @@ static float multiplied(float x, const td_convert_params *p)
 KERNEL(bf16_f32)
 {
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, multiplied(float_of((uint32_t)load_u16(src, i) << 16), p));
+        store_f32(dst, i, multiplied(float_of((uint32_t)load_u16(src, i) << 16), p, i));
 }
 
 static float float_of_f16(uint16_t h)
@@ -209,56 +245,58 @@ static float float_of_f16(uint16_t h)
 KERNEL(f16_f32)
 {
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, multiplied(float_of_f16(load_u16(src, i)), p));
+        store_f32(dst, i, multiplied(float_of_f16(load_u16(src, i)), p, i));
 }
 
 KERNEL(x8_f32)
 {
     const unsigned char *in = src;
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, multiplied(p->table[in[i]], p));
+        store_f32(dst, i, multiplied(p->table[in[i]], p, i));
 }
 
-static float from_int(int32_t value, const td_convert_params *p)
+static float from_int(int32_t value, const td_convert_params *p, size_t i)
 {
     const float x = (float)(value - p->zero);
+    if (p->scales)
+        return x * p->scales[i];
     return p->quotient ? x / p->scale : x * p->scale;
 }
 
-static float from_signed(uint32_t container, const td_convert_params *p)
+static float from_signed(uint32_t container, const td_convert_params *p, size_t i)
 {
-    return from_int((int32_t)(container << p->own_shift) >> p->own_shift, p);
+    return from_int((int32_t)own_signed(container, p), p, i);
 }
 
-static float from_unsigned(uint32_t container, const td_convert_params *p)
+static float from_unsigned(uint32_t container, const td_convert_params *p, size_t i)
 {
-    return from_int((int32_t)(container & p->own_mask), p);
+    return from_int((int32_t)(container & p->own_mask), p, i);
 }
 
 KERNEL(s8_f32)
 {
     const unsigned char *in = src;
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, from_signed(in[i], p));
+        store_f32(dst, i, from_signed(in[i], p, i));
 }
 
 KERNEL(u8_f32)
 {
     const unsigned char *in = src;
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, from_unsigned(in[i], p));
+        store_f32(dst, i, from_unsigned(in[i], p, i));
 }
 
 KERNEL(s16_f32)
 {
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, from_signed(load_u16(src, i), p));
+        store_f32(dst, i, from_signed(load_u16(src, i), p, i));
 }
 
 KERNEL(u16_f32)
 {
     for (size_t i = 0; i < n; i++)
-        store_f32(dst, i, from_unsigned(load_u16(src, i), p));
+        store_f32(dst, i, from_unsigned(load_u16(src, i), p, i));
 }
 
 static uint32_t load_u32(const void *src, size_t i)
@@ -273,25 +311,21 @@ static void store_u32(void *dst, size_t i, uint32_t value)
     memcpy((char *)dst + 4 * i, &value, sizeof value);
 }
 
-static uint32_t own_signed(uint32_t container, const td_convert_params *p)
+static float unit_of(float x, const td_convert_params *p)
 {
-    return (uint32_t)((int32_t)(container << p->own_shift) >> p->own_shift);
+    return p->divide == TD_DIVIDE_NONE ? x : x * p->scale;
 }
 
 KERNEL(s32_f32)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float x = (float)(int32_t)own_signed(load_u32(src, i), p);
-        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
-    }
+    for (size_t i = 0; i < n; i++)
+        store_f32(dst, i, unit_of((float)(int32_t)own_signed(load_u32(src, i), p), p));
 }
 
 KERNEL(u32_f32)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float x = (float)(load_u32(src, i) & p->own_mask);
-        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
-    }
+    for (size_t i = 0; i < n; i++)
+        store_f32(dst, i, unit_of((float)(load_u32(src, i) & p->own_mask), p));
 }
 
 /* What rounding towards zero lost is kept as a lowest bit that is set. */
@@ -309,18 +343,26 @@ static float odd_of(int64_t value)
 
 KERNEL(s32_odd)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float x = odd_of((int32_t)own_signed(load_u32(src, i), p));
-        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
-    }
+    for (size_t i = 0; i < n; i++)
+        store_f32(dst, i, unit_of(odd_of((int32_t)own_signed(load_u32(src, i), p)), p));
 }
 
 KERNEL(u32_odd)
 {
-    for (size_t i = 0; i < n; i++) {
-        const float x = odd_of((int64_t)(load_u32(src, i) & p->own_mask));
-        store_f32(dst, i, p->divide == TD_DIVIDE_NONE ? x : x * p->scale);
-    }
+    for (size_t i = 0; i < n; i++)
+        store_f32(dst, i, unit_of(odd_of((int64_t)(load_u32(src, i) & p->own_mask)), p));
+}
+
+KERNEL(s32_bf16)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u16(dst, i, bf16_of(unit_of(odd_of((int32_t)own_signed(load_u32(src, i), p)), p)));
+}
+
+KERNEL(u32_bf16)
+{
+    for (size_t i = 0; i < n; i++)
+        store_u16(dst, i, bf16_of(unit_of(odd_of((int64_t)(load_u32(src, i) & p->own_mask)), p)));
 }
 
 KERNEL(s8_s32)

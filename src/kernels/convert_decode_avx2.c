@@ -2,7 +2,7 @@
 #include "kernels/convert_avx2.inc"
 
 /* What a decoder does with the scale; see the AVX-512 version. */
-enum { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV };
+enum { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV, EACH };
 
 INLINE __m256 int_scaled(__m256i x, const td_convert_params *p, int way)
 {
@@ -13,13 +13,15 @@ INLINE __m256 int_scaled(__m256i x, const td_convert_params *p, int way)
         return few_products(v, p, way == BY_PROVEN ? TD_DIVIDE_PROVEN : TD_DIVIDE_INVERSE);
     if (way == BY_DIV)
         return _mm256_div_ps(v, _mm256_set1_ps(p->scale));
-    return _mm256_mul_ps(v, _mm256_set1_ps(p->scale));
+    return way == EACH ? v : _mm256_mul_ps(v, _mm256_set1_ps(p->scale));
 }
 
 INLINE __m256 float_scaled(__m256 x, const td_convert_params *p, int way)
 {
     if (way == TIMES)
         return _mm256_mul_ps(x, _mm256_set1_ps(p->scale));
+    if (way == EACH)
+        return x;
     if (way != ONCE)
         return divided(x, p, way == BY_MUL ? TD_DIVIDE_MUL : TD_DIVIDE_DIV);
     const __m256 quiet = _mm256_castsi256_ps(_mm256_set1_epi32(0x400000));
@@ -62,10 +64,49 @@ DECODE_BLOCK(from_u8, int_scaled, own_unsigned(load_x8(src, k), p))
 DECODE_BLOCK(from_s16, int_scaled, own_signed(load_x16(src, k), p))
 DECODE_BLOCK(from_u16, int_scaled, own_unsigned(load_x16(src, k), p))
 
+/* One row by the elements' own factors. */
+INLINE void run_own(block_fn block, size_t src_bytes, float *out, const char *in, size_t n, const td_convert_params *p,
+                    const td_convert_params *plain)
+{
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t part = n - i < BLOCK ? n - i : BLOCK;
+        char last_in[BLOCK * 2] = {0};
+        float last_scales[BLOCK] = {0}, values[BLOCK];
+        const void *from = in + i * src_bytes;
+        const float *scales = p->scales + i;
+        if (part < BLOCK) {
+            from = memcpy(last_in, from, part * src_bytes);
+            scales = memcpy(last_scales, scales, part * sizeof *scales);
+        }
+        block(values, from, plain, EACH);
+        for (int k = 0; k < 4; k++) {
+            const __m256i product = _mm256_castps_si256(_mm256_mul_ps(load(values, k), load(scales, k)));
+            if (part == BLOCK)
+                store(out + i, k, product, p);
+            else
+                _mm256_storeu_si256((__m256i *)(void *)values + k, product);
+        }
+        if (part < BLOCK)
+            memcpy(out + i, values, part * sizeof *out);
+    }
+}
+
+INLINE void run_each_own(block_fn block, size_t src_bytes, char *dst, ptrdiff_t dst_stride, const char *src,
+                         ptrdiff_t src_stride, size_t rows, size_t n, const td_convert_params *params)
+{
+    const td_convert_params copy = *params;
+    td_convert_params plain = copy; /* what waits for its factor is never streamed */
+    plain.stream = false;
+    for (; rows; rows--, dst += dst_stride, src += src_stride)
+        run_own(block, src_bytes, (float *)(void *)dst, src, n, &copy, &plain);
+}
+
 #define DECODER(name, src_bytes)                                                                                       \
     KERNEL(name##_f32)                                                                                                 \
     {                                                                                                                  \
-        if (p->divide == TD_DIVIDE_NONE)                                                                               \
+        if (p->scales)                                                                                                 \
+            run_each_own(from_##name, src_bytes, ARGUMENTS);                                                           \
+        else if (p->divide == TD_DIVIDE_NONE)                                                                          \
             run(from_##name, src_bytes, 4, ONCE, ARGUMENTS);                                                           \
         else if (!p->quotient)                                                                                         \
             run(from_##name, src_bytes, 4, TIMES, ARGUMENTS);                                                          \
@@ -158,5 +199,45 @@ WHOLE_KERNEL(s8_s16, 1, 2, 2, short_signed(load_short(src, k), p))
 WHOLE_KERNEL(u8_u16, 1, 2, 2, _mm256_and_si256(load_short(src, k), _mm256_set1_epi16((short)p->own_mask)))
 WHOLE_KERNEL(s32_f32, 4, 4, 4, with_unit(_mm256_cvtepi32_ps(own_signed(load_x32(src, k), p)), p))
 WHOLE_KERNEL(u32_f32, 4, 4, 4, with_unit(from_u32(own_unsigned(load_x32(src, k), p)), p))
+/* Without NaN, so that there is nothing to be kept quiet. */
+INLINE __m256i bf16_code(__m256i x)
+{
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(x, 16), _mm256_set1_epi32(1));
+    return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(x, _mm256_set1_epi32(0x7fff)), odd), 16);
+}
+
+INLINE void short_from_int(void *dst, const void *src, const td_convert_params *p, bool sign)
+{
+    __m256i v[4];
+    for (int k = 0; k < 4; k++) {
+        const __m256i x = load_x32(src, k);
+        v[k] = bf16_code(with_unit(sign ? odd_from_s32(own_signed(x, p)) : odd_from_u32(own_unsigned(x, p)), p));
+    }
+    for (int k = 0; k < 2; k++)
+        store(dst, k, _mm256_permute4x64_epi64(_mm256_packus_epi32(v[2 * k], v[2 * k + 1]), 0xd8), p);
+}
+
+INLINE void block_s32_bf16(void *dst, const void *src, const td_convert_params *p, int way)
+{
+    (void)way;
+    short_from_int(dst, src, p, true);
+}
+
+INLINE void block_u32_bf16(void *dst, const void *src, const td_convert_params *p, int way)
+{
+    (void)way;
+    short_from_int(dst, src, p, false);
+}
+
+KERNEL(s32_bf16)
+{
+    run(block_s32_bf16, 4, 2, ONCE, ARGUMENTS);
+}
+
+KERNEL(u32_bf16)
+{
+    run(block_u32_bf16, 4, 2, ONCE, ARGUMENTS);
+}
+
 WHOLE_KERNEL(s32_odd, 4, 4, 4, with_unit(odd_from_s32(own_signed(load_x32(src, k), p)), p))
 WHOLE_KERNEL(u32_odd, 4, 4, 4, with_unit(odd_from_u32(own_unsigned(load_x32(src, k), p)), p))

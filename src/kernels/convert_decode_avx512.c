@@ -4,7 +4,7 @@
 
 /* What a decoder does with the scale. An integer is never near the ends of the range of f32, so few_products needs no
  * look at it. PROVEN comes with integers of 8 bits alone. */
-typedef enum factor { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV } factor;
+typedef enum factor { TIMES, ONCE, BY_MUL, BY_INVERSE, BY_PROVEN, BY_DIV, EACH } factor;
 
 INLINE __m512 int_scaled(__m512i x, const td_convert_params *p, factor f)
 {
@@ -15,13 +15,15 @@ INLINE __m512 int_scaled(__m512i x, const td_convert_params *p, factor f)
         return few_products(v, p, f == BY_PROVEN ? TD_DIVIDE_PROVEN : TD_DIVIDE_INVERSE);
     if (f == BY_DIV)
         return _mm512_div_ps(v, _mm512_set1_ps(p->scale));
-    return _mm512_mul_ps(v, _mm512_set1_ps(p->scale));
+    return f == EACH ? v : _mm512_mul_ps(v, _mm512_set1_ps(p->scale));
 }
 
 INLINE __m512 float_scaled(__m512 x, const td_convert_params *p, factor f)
 {
     if (f == TIMES)
         return _mm512_mul_ps(x, _mm512_set1_ps(p->scale));
+    if (f == EACH)
+        return x;
     if (f != ONCE)
         return quotient(x, p, f == BY_MUL ? TD_DIVIDE_MUL : f == BY_DIV ? TD_DIVIDE_DIV : TD_DIVIDE_INVERSE);
     const __m512i u = _mm512_castps_si512(x);
@@ -81,14 +83,29 @@ INLINE __m512 from_u8(__m128i x, const td_convert_params *p, factor f)
     return int_scaled(own_unsigned(_mm512_cvtepu8_epi32(x), p), p, f);
 }
 
+/* EACH: the elements' own factors, which those from `at` on have. */
+INLINE __m512 by_own(__m512 x, const td_convert_params *p, factor f, size_t at)
+{
+    return f == EACH ? _mm512_mul_ps(x, _mm512_loadu_ps(p->scales + at)) : x;
+}
+
+INLINE __m512 last_by_own(__m512 x, const td_convert_params *p, factor f, size_t at, __mmask16 mask)
+{
+    return f == EACH ? _mm512_mul_ps(x, _mm512_maskz_loadu_ps(mask, p->scales + at)) : x;
+}
+
 #define DECODE_LOOP(name, elem_t, load, load_mask)                                                                     \
     INLINE void decode_##name(float *out, const elem_t *in, size_t n, const td_convert_params *p, factor f)            \
     {                                                                                                                  \
         size_t i = 0;                                                                                                  \
         for (; i + 16 <= n; i += 16)                                                                                   \
-            put(out + i, _mm512_castps_si512(from_##name(load((const void *)(in + i)), p, f)), p->stream);             \
-        if (i < n)                                                                                                     \
-            _mm512_mask_storeu_ps(out + i, mask_of(n - i), from_##name(load_mask(mask_of(n - i), in + i), p, f));      \
+            put(out + i, _mm512_castps_si512(by_own(from_##name(load((const void *)(in + i)), p, f), p, f, i)),        \
+                p->stream);                                                                                            \
+        if (i < n) {                                                                                                   \
+            const __mmask16 mask = mask_of(n - i);                                                                     \
+            _mm512_mask_storeu_ps(out + i, mask,                                                                       \
+                                  last_by_own(from_##name(load_mask(mask, in + i), p, f), p, f, i, mask));             \
+        }                                                                                                              \
     }
 
 DECODE_LOOP(bf16, uint16_t, _mm256_loadu_si256, _mm256_maskz_loadu_epi16)
@@ -99,7 +116,15 @@ DECODE_LOOP(s8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
 DECODE_LOOP(whole_s8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
 DECODE_LOOP(u8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
 
-DECODE_LOOP(few_x8, unsigned char, _mm_loadu_si128, _mm_maskz_loadu_epi8)
+/* From element i on. */
+INLINE void decode_few_x8(float *out, const unsigned char *in, size_t i, size_t n, const td_convert_params *p, factor f)
+{
+    for (; i < n; i += 16) {
+        const __mmask16 mask = mask_of(n - i);
+        const __m512 x = from_few_x8(_mm_maskz_loadu_epi8(mask, in + i), p, f);
+        _mm512_mask_storeu_ps(out + i, mask, last_by_own(x, p, f, i, mask));
+    }
+}
 
 /* The upper halves of the 256 values of a table: a float of 8 bits has no others in f32. A gather takes longer for 32
  * elements than these and their look-ups. */
@@ -147,15 +172,17 @@ INLINE void decode_x8(float *out, const unsigned char *in, size_t n, const td_co
         for (; i + 32 <= n; i += 32) {
             const __m512i x = look_up(&h, _mm512_cvtepu8_epi16(_mm256_loadu_si256((const void *)(in + i))));
             const __m512 low = from_half(_mm512_castsi512_si256(x)), high = from_half(_mm512_extracti64x4_epi64(x, 1));
-            put(out + i, _mm512_castps_si512(float_scaled(low, p, f)), p->stream);
-            put(out + i + 16, _mm512_castps_si512(float_scaled(high, p, f)), p->stream);
+            put(out + i, _mm512_castps_si512(by_own(float_scaled(low, p, f), p, f, i)), p->stream);
+            put(out + i + 16, _mm512_castps_si512(by_own(float_scaled(high, p, f), p, f, i + 16)), p->stream);
         }
     }
-    decode_few_x8(out + i, in + i, n - i, p, f);
+    decode_few_x8(out, in, i, n, p, f);
 }
 
 #define EACH_FACTOR(loop)                                                                                              \
-    if (p->divide == TD_DIVIDE_NONE)                                                                                   \
+    if (p->scales)                                                                                                     \
+        EACH_ROW(loop, EACH);                                                                                          \
+    else if (p->divide == TD_DIVIDE_NONE)                                                                              \
         EACH_ROW(loop, ONCE);                                                                                          \
     else if (!p->quotient)                                                                                             \
         EACH_ROW(loop, TIMES);                                                                                         \
@@ -245,6 +272,50 @@ WHOLE_KERNEL(u32_f32, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, UN
 
 WHOLE_KERNEL(s32_odd, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, SIGNED_ODD, NEVER, AS_IS)
 WHOLE_KERNEL(u32_odd, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, UNSIGNED_ODD, NEVER, AS_IS)
+
+/* The upper halves are the codes. What is lost towards zero is not there for a tie, and can be no more than what a tie
+ * lacks: so half a code's step is added, and one less only where the number is exact and the code even. */
+INLINE __m512i bf16_from_int(__m512i x, const td_convert_params *p, bool sign, bool full)
+{
+    const int mode = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+    const __m512i own = full ? x : sign ? own_signed(x, p) : own_unsigned(x, p);
+    const __m512 cut = sign ? _mm512_cvt_roundepi32_ps(own, mode) : _mm512_cvt_roundepu32_ps(own, mode);
+    const __m512i back = sign ? _mm512_cvttps_epi32(cut) : _mm512_cvttps_epu32(cut);
+    const __m512i bits = full ? _mm512_castps_si512(cut) : UNIT(cut, p);
+    const __mmask16 exact_and_even =
+        _mm512_mask_testn_epi32_mask(_mm512_cmpeq_epi32_mask(back, own), bits, _mm512_set1_epi32(0x10000));
+    const __m512i sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x8000));
+    return _mm512_mask_sub_epi32(sum, exact_and_even, sum, _mm512_set1_epi32(1));
+}
+
+/* `full`: integers of 32 bits, whose step is 1. */
+INLINE void loop_int_bf16(uint16_t *out, const uint32_t *in, size_t n, const td_convert_params *p, bool sign, bool full)
+{
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        _mm_prefetch((const char *)(in + i) + p->ahead, _MM_HINT_T0);
+        _mm_prefetch((const char *)(in + i + 16) + p->ahead, _MM_HINT_T0);
+        const __m512i a = bf16_from_int(_mm512_loadu_si512(in + i), p, sign, full);
+        const __m512i b = bf16_from_int(_mm512_loadu_si512(in + i + 16), p, sign, full);
+        put(out + i, upper_halves_of(a, b), p->stream);
+    }
+    for (; i < n; i += 16) {
+        const __m512i code = bf16_from_int(_mm512_maskz_loadu_epi32(mask_of(n - i), in + i), p, sign, full);
+        tail_x16(out + i, _mm512_srli_epi32(code, 16), n - i);
+    }
+}
+
+#define INT_BF16(name, sign)                                                                                           \
+    KERNEL(name)                                                                                                       \
+    {                                                                                                                  \
+        if (p->own_shift == 0 && p->divide == TD_DIVIDE_NONE)                                                          \
+            EACH_ROW(loop_int_bf16, sign, true);                                                                       \
+        else                                                                                                           \
+            EACH_ROW(loop_int_bf16, sign, false);                                                                      \
+    }
+
+INT_BF16(s32_bf16, true)
+INT_BF16(u32_bf16, false)
 
 INLINE __m512i short_of(__m256i x, const td_convert_params *p, bool sign)
 {

@@ -204,7 +204,10 @@ DECODE_BLOCK(from_u16, from_unsigned(load_x16(src, k), p))
 #define X(name, block, src_bytes, dst_bytes)                                                                           \
     TD_CONVERT_KERNEL(name, neon)                                                                                      \
     {                                                                                                                  \
-        run(block, src_bytes, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                                \
+        if (p->scales) /* those are seldom enough for plain C */                                                       \
+            td_convert_##name##_c(dst, dst_stride, src, src_stride, rows, n, p);                                       \
+        else                                                                                                           \
+            run(block, src_bytes, dst_bytes, dst, dst_stride, src, src_stride, rows, n, p);                            \
     }
 NEON_KERNELS(X)
 #undef X

@@ -8,6 +8,7 @@
 #include "kernels/move.h"
 #include "kernels/stream.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -26,6 +27,9 @@ static td_status check_axis(const td_as *as, const td_convert *c)
     char name[TD_DTYPE_NAME_BYTES];
     const int64_t max = as->dtype.bits == 64 ? INT64_MAX : (int64_t)td_dtype_max_bits(as->dtype);
     const int64_t min = as->dtype.kind == TD_KIND_INT ? -max - 1 : 0;
+    const bool one_zero = !c->axis.zero && td_convert_zero_at(c, 0) >= min && td_convert_zero_at(c, 0) <= max;
+    if (one_zero && td_convert_scales_within(c, DBL_TRUE_MIN, DBL_MAX))
+        return TD_OK;
     for (uint64_t k = 0; k < c->axis.extent; k++) {
         if (!isfinite(td_convert_scale_at(c, k)) || td_convert_scale_at(c, k) == 0)
             return td_fail(TD_OPTION,
@@ -208,19 +212,23 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
     td_convert_params decode = c->decode_params;
     td_convert_params encode = c->encode_params;
     td_convert_aim_one(c, &decode, &encode);
+    /* A decoder multiplies by them itself, unless it has another factor. */
+    const bool at_once = decodes && !forward && decode.divide == TD_DIVIDE_NONE;
     float scratch[SCRATCH_ELEMS], scale[SCRATCH_ELEMS];
     td_cast_params by = {.scale_way = forward ? TD_CAST_DIVIDE : TD_CAST_MULTIPLY, .scales32 = scale};
     /* Scales that come round soon are the same for every part of whole rounds. */
     const uint64_t round = c->axis.inner * c->axis.extent;
     const bool again = step == 1 && round <= SCRATCH_ELEMS;
     const size_t most = again ? SCRATCH_ELEMS / round * round : SCRATCH_ELEMS;
+    decode.scales = at_once ? scale : NULL;
     for (bool filled = false; n; filled = again) {
         const size_t part = n < most ? n : most;
         if (!filled)
             td_convert_scales_f32(c, first, step, part, scale);
         if (decodes)
-            c->decode(scratch, 0, src, 0, 1, part, &decode);
-        c->scale_each(encodes ? scratch : dst, decodes ? scratch : src, part, &by);
+            c->decode(at_once && !encodes ? dst : scratch, 0, src, 0, 1, part, &decode);
+        if (!at_once)
+            c->scale_each(encodes ? scratch : dst, decodes ? scratch : src, part, &by);
         if (encodes)
             c->encode(dst, 0, scratch, 0, 1, part, &encode);
         dst = (char *)dst + part * c->dst.bytes;
@@ -242,9 +250,10 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
     }
     td_convert_params decode = c->decode_params;
     td_convert_params encode = c->encode_params;
+    uint64_t k = td_convert_index(c, first);
+    size_t stretch = same_coordinate(c, first, step, n);
     while (n) {
-        const size_t part = same_coordinate(c, first, step, n);
-        const uint64_t k = td_convert_index(c, first);
+        const size_t part = stretch < n ? stretch : n;
         if (td_convert_aim(c, td_convert_scale_at(c, k), td_convert_zero_at(c, k), &decode, &encode))
             run_fast(
                 c,
@@ -256,6 +265,13 @@ static void run_axis(const td_convert *c, void *dst, const void *src, size_t n, 
         src = (const char *)src + part * c->src.bytes;
         first += (uint64_t)step * part;
         n -= part;
+        if (step == 1) { /* whole stretches follow each other: nothing has to be divided */
+            k = k + 1 == c->axis.extent ? 0 : k + 1;
+            stretch = c->axis.inner;
+        } else if (n) {
+            k = td_convert_index(c, first);
+            stretch = same_coordinate(c, first, step, n);
+        }
     }
 }
 

@@ -9,6 +9,26 @@
 
 static const td_dtype dtype_f32 = {TD_KIND_FLOAT, 32, 8, 4, 23, TD_FLAVOR_IEEE, 0, 0};
 
+/* Without a branch in the loops: an axis has thousands of scales, and they are looked at in every call. */
+bool td_convert_scales_within(const td_convert *c, double low, double high)
+{
+    const uint64_t count = c->axis.scale ? c->axis.extent : 0;
+    const double *scale = c->axis.scale;
+    uint64_t outside = 0;
+    if (!count)
+        return fabs(c->scale) >= low && fabs(c->scale) <= high;
+    if (c->work_bits == 64) {
+        for (uint64_t k = 0; k < count; k++)
+            outside += !((fabs(scale[k]) >= low) & (fabs(scale[k]) <= high));
+    } else {
+        for (uint64_t k = 0; k < count; k++) {
+            const double rounded = fabs((double)(float)scale[k]);
+            outside += !((rounded >= low) & (rounded <= high));
+        }
+    }
+    return outside == 0;
+}
+
 /* Every value of the type is an f32. */
 static td_convert_fn decoder_of(const td_convert_kernels *k, td_dtype t)
 {
@@ -41,7 +61,7 @@ static td_convert_fn encoder_of(const td_convert_kernels *k, td_dtype t, uint8_t
         return NULL;
     }
     if (over == TD_OVER_WRAP)
-        return NULL;
+        return t.bytes == 1 ? k->f32_wrap8 : t.bytes == 2 ? k->f32_wrap16 : NULL;
     if (t.bytes == 1)
         return t.kind == TD_KIND_INT ? k->f32_s8 : k->f32_u8;
     if (t.bytes == 2)
@@ -68,6 +88,13 @@ static void set_scale(td_convert_params *p, float scale)
         p->divide = TD_DIVIDE_MUL;
     else
         p->divide = scale > 0 && exponent > -30 && exponent < 30 ? TD_DIVIDE_INVERSE : TD_DIVIDE_DIV;
+}
+
+/* What is multiplied by alone needs no ways to divide. */
+static void set_factor(td_convert_params *p, float factor)
+{
+    p->scale = factor;
+    p->divide = factor == 1 ? TD_DIVIDE_NONE : TD_DIVIDE_DIV;
 }
 
 static void set_range(td_convert_params *p, td_dtype t)
@@ -154,7 +181,10 @@ bool td_convert_aim(const td_convert *c, double scale, int64_t zero, td_convert_
     }
     if (!fits_f32(divisor) || !fits_f32(factor))
         return false;
-    set_scale(decode, factor);
+    if (decode->quotient)
+        set_scale(decode, factor);
+    else
+        set_factor(decode, factor);
     set_scale(encode, divisor);
     decode->zero = forward ? 0 : (int32_t)zero;
     encode->zero = forward ? (int32_t)zero : 0;
@@ -235,19 +265,25 @@ static bool choose_fast(td_convert *c, const td_convert_kernels *kernels)
     }
     if (!td_convert_aim(c, c->scale, c->zero, &c->decode_params, &c->encode_params))
         return false;
+    if (is_odd(c) && encode == kernels->f32_bf16) { /* at once */
+        decode = c->src.kind == TD_KIND_INT ? kernels->s32_bf16 : kernels->u32_bf16;
+        encode = NULL;
+    }
     c->decode = decode;
     c->encode = encode;
-    if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 1)
+    if (c->dst.kind != TD_KIND_FLOAT && c->dst.bytes == 1 && over != TD_OVER_WRAP) /* that has quotients of any size */
         prove(kernels->proves, &c->encode_params);
     if (c->src.kind != TD_KIND_FLOAT && c->src.bytes == 1 && c->decode_params.quotient)
         prove(kernels->proves_small, &c->decode_params);
     if (c->src.kind == TD_KIND_FLOAT && c->src.bytes == 1)
         fill_table(c);
     set_own_bits(&c->decode_params, c->src);
-    if (c->dst.kind != TD_KIND_FLOAT)
+    if (c->dst.kind != TD_KIND_FLOAT) {
         set_range(&c->encode_params, c->dst);
-    else if (c->dst.bytes == 1)
+        set_own_bits(&c->encode_params, c->dst);
+    } else if (c->dst.bytes == 1) {
         set_small_float(&c->encode_params, c->dst, over);
+    }
     return true;
 }
 

@@ -11,6 +11,9 @@ uint64_t td_convert_index(const td_convert *c, uint64_t elem);
 double td_convert_scale_at(const td_convert *c, uint64_t k);
 int64_t td_convert_zero_at(const td_convert *c, uint64_t k);
 
+/* No scale of the axis, or the one there is, has a magnitude below low or above high, or is NaN. */
+bool td_convert_scales_within(const td_convert *c, double low, double high);
+
 /* Fills the pointers and the parameters of a td_convert that says what is wanted. */
 void td_convert_choose(td_convert *c);
 

@@ -84,12 +84,7 @@ static bool is_tame(const td_convert *c)
     if (c->src.kind == TD_KIND_FLOAT || c->src.bits > 32 || t.kind != TD_KIND_FLOAT || t.exp_bits < 8 ||
         t.flavor != TD_FLAVOR_IEEE)
         return false;
-    for (uint64_t k = 0; k < (c->axis.extent ? c->axis.extent : 1); k++) {
-        const double scale = fabs(td_convert_scale_at(c, k));
-        if (c->scaled && !(scale > 0x1p-90 && scale < 0x1p90))
-            return false;
-    }
-    return true;
+    return !c->scaled || td_convert_scales_within(c, 0x1p-90, 0x1p90);
 }
 
 void td_convert_simplify(td_convert *c)
