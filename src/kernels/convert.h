@@ -26,7 +26,7 @@
     X(f32_u8, 4, 1)                                                                                                    \
     X(f32_s16, 4, 2)                                                                                                   \
     X(f32_u16, 4, 2)                                                                                                   \
-    X(f32_wrap8, 4, 1) /* integers of up to 8 bits modulo 2^bits, of sign where low is below 0; zero, own bits */       \
+    X(f32_wrap8, 4, 1) /* up to 8 bits modulo 2^bits, with a sign where low is below 0; zero, own bits */              \
     X(f32_wrap16, 4, 2)                                                                                                \
     X(f32_s32, 4, 4) /* of 32 bits, without a zero point */                                                            \
     X(f32_u32, 4, 4)                                                                                                   \
