@@ -3,6 +3,7 @@
  * It looks at no word of a memory. */
 #include "backdoor/where.h"
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "memory/place.h"
 #include "plan/locate.h"
@@ -53,15 +54,11 @@ static void add(work *w, const td_where_run *bit)
             last->step = (int64_t)(bit->column - last->column);
         return;
     }
-    if (where->count == where->room) {
-        const size_t room = where->room ? 2 * where->room : 8;
-        td_where_run *grown = realloc(where->run, room * sizeof *grown);
-        w->failed |= !grown;
-        if (!grown)
-            return;
-        where->run = grown;
-        where->room = room;
-    }
+    td_where_run *const runs = td_grow(where->run, where->count, &where->room, sizeof *runs, 8);
+    w->failed |= !runs;
+    if (!runs)
+        return;
+    where->run = runs;
     last = &where->run[where->count++];
     *last = *bit;
     last->step = 1;

@@ -51,6 +51,20 @@ void td_fail_append(const char *fmt, ...)
     va_end(args);
 }
 
+void td_fail_caret(const char *text, size_t at, size_t length)
+{
+    size_t first = at;
+    while (first > 0 && text[first - 1] != '\n')
+        first--;
+    const size_t line = strcspn(text + first, "\n");
+    td_fail_append("\n    %.*s\n    ", (int)line, text + first);
+    for (size_t i = first; i < at; i++)
+        td_fail_append("%c", text[i] == '\t' ? '\t' : ' ');
+    td_fail_append("^");
+    for (size_t i = 1; i < length && at + i < first + line; i++)
+        td_fail_append("~");
+}
+
 td_status(td_fail_alloc)(size_t bytes)
 {
     return td_fail(TD_NO_MEMORY, "the system refused %zu bytes; free memory or move a smaller tensor", bytes);

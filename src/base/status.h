@@ -24,6 +24,10 @@ td_status td_fail(td_status status, const char *fmt, ...) TD_PRINTF(2, 3);
 void td_fail_prefix(const char *fmt, ...) TD_PRINTF(1, 2);
 void td_fail_append(const char *fmt, ...) TD_PRINTF(1, 2);
 
+/* Appends the line of `text` that has the character number `at`, and below it a mark for `length` characters from there
+ * on; what lies past the end of that line has none. */
+void td_fail_caret(const char *text, size_t at, size_t length);
+
 /* The usual message when an allocation of `bytes` is refused. */
 td_status td_fail_alloc(size_t bytes);
 

@@ -4,6 +4,8 @@
  * move as fields of 32-bit words, and only the check bits of whole bytes are terms (fields.c). */
 #include "codes/map.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,16 +44,12 @@ uint32_t td_code_bit_of(const td_code *code, uint64_t coded_bit, uint32_t *subwo
 
 void td_code_add_link(td_code_builder *b, uint64_t row_bit, uint64_t src_bit)
 {
-    if (b->count == b->room) {
-        const size_t room = b->room ? 2 * b->room : 1024;
-        td_code_link *links = realloc(b->links, room * sizeof *links);
-        if (!links) {
-            b->failed = true;
-            return;
-        }
-        b->links = links;
-        b->room = room;
+    td_code_link *const links = td_grow(b->links, b->count, &b->room, sizeof *links, 1024);
+    if (!links) {
+        b->failed = true;
+        return;
     }
+    b->links = links;
     b->links[b->count++] = (td_code_link){(uint32_t)row_bit, (uint32_t)src_bit};
 }
 

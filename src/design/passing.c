@@ -5,6 +5,8 @@
  * layers bring them in and say what is wrong. Called by staging.c and chunks.c. */
 #include "design/transfer.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,14 +61,10 @@ static bool find(const td_memory *stored, uint64_t first, uint64_t most, td_pass
 
 static bool add_run(struct td_passing *p, const td_passing_run *run)
 {
-    if (p->count == p->room) {
-        const size_t room = p->room ? 2 * p->room : 16;
-        td_passing_run *grown = realloc(p->run, room * sizeof *grown);
-        if (!grown)
-            return false;
-        p->run = grown;
-        p->room = room;
-    }
+    td_passing_run *const runs = td_grow(p->run, p->count, &p->room, sizeof *runs, 16);
+    if (!runs)
+        return false;
+    p->run = runs;
     p->run[p->count++] = *run;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "design/transfer.h"
 
 #include "backdoor/parts.h"
+#include "base/grow.h"
 
 #include "backdoor/call.h"
 #include "base/pages.h"
@@ -98,16 +99,12 @@ td_status td_transfer_list_again(td_memory *memory)
 
 static void append(struct td_transfer *t, uint64_t first, uint64_t count, int64_t step)
 {
-    if (!t->run || t->count == t->room) {
-        const size_t room = t->room ? 2 * t->room : 16;
-        td_word_run *grown = t->failed ? NULL : realloc(t->run, room * sizeof *grown);
-        if (!grown) {
-            t->failed = true;
-            return;
-        }
-        t->run = grown;
-        t->room = room;
+    td_word_run *const runs = t->failed ? NULL : td_grow(t->run, t->count, &t->room, sizeof *runs, 16);
+    if (!runs) {
+        t->failed = true;
+        return;
     }
+    t->run = runs;
     /* one word needs no step, but a step of 0 would mean a list where runs cross */
     t->run[t->count++] = (td_word_run){.first = first, .count = count, .step = step ? step : 1};
 }

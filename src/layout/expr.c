@@ -44,9 +44,7 @@ typedef struct parser {
 /* Appends the address to the message and underlines `length` characters from `at`. */
 static td_status underline(const parser *p, const char *at, size_t length)
 {
-    td_fail_append("\n    %s\n    %*s^", p->text, (int)(at - p->text), "");
-    for (size_t i = 1; i < length; i++)
-        td_fail_append("~");
+    td_fail_caret(p->text, (size_t)(at - p->text), length);
     return TD_ADDRESS;
 }
 

@@ -17,9 +17,7 @@ typedef struct parser {
 /* Appends the pattern to the message and underlines `length` characters from `at`. */
 static td_status underline(const parser *p, const char *at, int length)
 {
-    td_fail_append("\n    %s\n    %*s^", p->text, (int)(at - p->text), "");
-    for (int i = 1; i < length; i++)
-        td_fail_append("~");
+    td_fail_caret(p->text, (size_t)(at - p->text), (size_t)length);
     return TD_PATTERN;
 }
 
@@ -275,9 +273,7 @@ static td_status print(td_pattern *pattern)
 
 void td_pattern_caret(const td_pattern *pattern, const td_group *group)
 {
-    td_fail_append("\n    %s\n    %*s^", pattern->text, (int)group->at, "");
-    for (size_t i = 1; i < group->length; i++)
-        td_fail_append("~");
+    td_fail_caret(pattern->text, group->at, group->length);
 }
 
 void td_pattern_free(td_pattern *pattern)

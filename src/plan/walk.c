@@ -2,6 +2,8 @@
  * inline in the header. Called by exec, backdoor, compare, design and show; fails only where spans need memory. */
 #include "plan/walk.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 
 void td_walk_grounds(td_walk *w, const td_plan *plan, const td_box *box)
@@ -121,14 +123,10 @@ static td_status add_span(spans *s, uint64_t bank, uint64_t first, uint64_t coun
             return TD_OK;
         }
     }
-    if (s->count == s->size) {
-        const size_t size = s->size ? s->size * 2 : 64;
-        td_span *grown = realloc(s->span, size * sizeof *grown);
-        if (!grown)
-            return td_fail_alloc(size * sizeof *grown);
-        s->span = grown;
-        s->size = size;
-    }
+    td_span *const list = td_grow(s->span, s->count, &s->size, sizeof *list, 64);
+    if (!list)
+        return TD_NO_MEMORY;
+    s->span = list;
     s->span[s->count++] = (td_span){.bank = bank, .first = first, .count = count};
     return TD_OK;
 }

@@ -5,6 +5,7 @@
  * place. */
 #include "program/elaborate.h"
 
+#include "base/grow.h"
 #include "base/suggest.h"
 #include "tensor/slice.h"
 
@@ -18,17 +19,13 @@
 td_status td_elab_op(td_elab *e, td_op_kind kind, const td_form *form, uint32_t *out)
 {
     td_graph *g = e->graph;
-    if (g->count == g->room) {
-        if (g->count == MOST_OPS)
-            return td_program_fail(e->program, &form->word, TD_RANGE,
-                                   "more than %zu steps with all loops unrolled; run the program in parts", MOST_OPS);
-        const size_t room = g->room ? 2 * g->room : 64;
-        td_op *grown = realloc(g->op, room * sizeof *grown);
-        if (!grown)
-            return td_fail_alloc(room * sizeof *grown);
-        g->op = grown;
-        g->room = room;
-    }
+    if (g->count == MOST_OPS)
+        return td_program_fail(e->program, &form->word, TD_RANGE,
+                               "more than %zu steps with all loops unrolled; run the program in parts", MOST_OPS);
+    td_op *const ops = td_grow(g->op, g->count, &g->room, sizeof *ops, 64);
+    if (!ops)
+        return TD_NO_MEMORY;
+    g->op = ops;
     *out = (uint32_t)g->count;
     g->op[g->count++] = (td_op){.kind = kind,
                                 .form = form,

@@ -2,6 +2,8 @@
  * in one buffer, which is kept for the next run while it is small. */
 #include "program/journal.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,15 +98,11 @@ void td_journal_destroy(td_journal **journal)
 /* Notes where bytes are; they are copied when all are known. */
 static void note(td_journal *j, unsigned char *at, size_t bytes, td_memory *x_of)
 {
-    if (j->count == j->room) {
-        const size_t room = j->room ? 2 * j->room : 32;
-        saved *grown = j->failed ? NULL : realloc(j->saved, room * sizeof *grown);
-        j->failed = !grown;
-        if (!grown)
-            return;
-        j->saved = grown;
-        j->room = room;
-    }
+    saved *const list = j->failed ? NULL : td_grow(j->saved, j->count, &j->room, sizeof *list, 32);
+    j->failed = !list;
+    if (!list)
+        return;
+    j->saved = list;
     saved *next = &j->saved[j->count++];
     next->at = at;
     next->bytes = bytes;

@@ -3,6 +3,8 @@
  * was recorded moves the same bytes, whatever has become of the caller's tensors. A call that no line can say is
  * refused by td_program_stop, and the program does not run then: it is not what the caller did. */
 #include "base/record.h"
+
+#include "base/grow.h"
 #include "program/program.h"
 #include "tensordoor_bridge.h"
 
@@ -57,16 +59,12 @@ static void forget(struct td_recording *r, const td_tensor *t)
 static void remember(struct td_recording *r, const td_tensor *t, const char *name)
 {
     forget(r, t);
-    if (r->count == r->room) {
-        const size_t room = r->room ? 2 * r->room : 16;
-        seen *grown = realloc(r->seen, room * sizeof *grown);
-        if (!grown) {
-            refuse(r, td_fail_alloc(room * sizeof *grown));
-            return;
-        }
-        r->seen = grown;
-        r->room = room;
+    seen *const list = td_grow(r->seen, r->count, &r->room, sizeof *list, 16);
+    if (!list) {
+        refuse(r, TD_NO_MEMORY);
+        return;
     }
+    r->seen = list;
     seen *s = &r->seen[r->count++];
     *s = (seen){.tensor = t, .sum = sum_of(t), .shape = t->shape, .dtype = t->dtype};
     td_text_print(s->name, sizeof s->name, "%s", name);

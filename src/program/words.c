@@ -2,6 +2,8 @@
  * run.c, and for the check that no two steps write one place unnoticed. */
 #include "program/program.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +60,10 @@ static td_status collect(void *context, const td_memory *memory, uint64_t first,
         c->span[c->count - 1].count += count;
         return TD_OK;
     }
-    if (c->count == c->room) {
-        const size_t room = c->room ? 2 * c->room : 64;
-        td_span *grown = realloc(c->span, room * sizeof *grown);
-        if (!grown)
-            return td_fail_alloc(room * sizeof *grown);
-        c->span = grown;
-        c->room = room;
-    }
+    td_span *const spans = td_grow(c->span, c->count, &c->room, sizeof *spans, 64);
+    if (!spans)
+        return TD_NO_MEMORY;
+    c->span = spans;
     c->span[c->count++] = (td_span){.first = first, .count = count};
     return TD_OK;
 }
@@ -141,14 +139,10 @@ typedef struct touches {
 static td_status add_touch(void *context, const td_memory *memory, uint64_t first, uint64_t count, int effects)
 {
     touches *t = context;
-    if (t->count == t->room) {
-        const size_t room = t->room ? 2 * t->room : 256;
-        touch *grown = realloc(t->touch, room * sizeof *grown);
-        if (!grown)
-            return td_fail_alloc(room * sizeof *grown);
-        t->touch = grown;
-        t->room = room;
-    }
+    touch *const list = td_grow(t->touch, t->count, &t->room, sizeof *list, 256);
+    if (!list)
+        return TD_NO_MEMORY;
+    t->touch = list;
     t->touch[t->count++] = (touch){memory, first, first + count, t->op, effects};
     return TD_OK;
 }

@@ -3,6 +3,8 @@
  * nothing itself. */
 #include "report/report.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,14 +80,10 @@ td_status td_checkpoints_add(td_checkpoints *c, const char *name, td_report **re
                        !c      ? "list"
                        : !name ? "name"
                                : "report");
-    if (c->count == c->room) {
-        const size_t room = c->room ? 2 * c->room : 16;
-        checkpoint *list = realloc(c->list, room * sizeof *list);
-        if (!list)
-            return td_fail_alloc(room * sizeof *list);
-        c->list = list;
-        c->room = room;
-    }
+    checkpoint *const list = td_grow(c->list, c->count, &c->room, sizeof *list, 16);
+    if (!list)
+        return TD_NO_MEMORY;
+    c->list = list;
     char *copy = strdup(name);
     if (!copy)
         return td_fail_alloc(strlen(name) + 1);

@@ -31,6 +31,21 @@ static void test_message(void **state)
     assert_string_equal(td_last_error(), "the system refused 4096 bytes; free memory or move a smaller tensor");
 }
 
+static void test_caret(void **state)
+{
+    (void)state;
+    static const char text[] = "16*b +\n\t4*v + ct\n+ 1";
+    td_fail(TD_ADDRESS, "no axis v");
+    td_fail_caret(text, 10, 1);
+    assert_string_equal(td_last_error(), "no axis v\n    \t4*v + ct\n    \t  ^");
+    td_fail(TD_ADDRESS, "no");
+    td_fail_caret(text, 0, 100); /* no further than the line, or the text */
+    assert_string_equal(td_last_error(), "no\n    16*b +\n    ^~~~~~");
+    td_fail(TD_ADDRESS, "ends early");
+    td_fail_caret("16*", 3, 4);
+    assert_string_equal(td_last_error(), "ends early\n    16*\n       ^");
+}
+
 /* However long the parts, the message ends within its bytes, and shows where it was cut. */
 static void test_long_message(void **state)
 {
@@ -123,9 +138,9 @@ static void test_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_message),     cmocka_unit_test(test_long_message),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_products),    cmocka_unit_test(test_version),
-        cmocka_unit_test(test_shape),   cmocka_unit_test(test_suggestions),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_message), cmocka_unit_test(test_caret),
+        cmocka_unit_test(test_long_message), cmocka_unit_test(test_threads), cmocka_unit_test(test_products),
+        cmocka_unit_test(test_version),      cmocka_unit_test(test_shape),   cmocka_unit_test(test_suggestions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

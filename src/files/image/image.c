@@ -2,6 +2,8 @@
  * else, so that Intel hex, S-records, ELF and byte-wise readmem text agree on where a byte lies. */
 #include "files/image/image.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +29,12 @@ void td_image_note(td_image *image, uint64_t first, uint64_t count)
         last->count = reach > last->count ? reach : last->count;
         return;
     }
-    if (!image->spans || image->span_count == image->span_room) {
-        size_t room = image->span_room ? 2 * image->span_room : 16;
-        td_span *grown = realloc(image->spans, room * sizeof *grown);
-        if (!grown) {
-            image->out_of_memory = true;
-            return;
-        }
-        image->spans = grown;
-        image->span_room = room;
+    td_span *const spans = td_grow(image->spans, image->span_count, &image->span_room, sizeof *spans, 16);
+    if (!spans) {
+        image->out_of_memory = true;
+        return;
     }
+    image->spans = spans;
     image->spans[image->span_count++] = (td_span){0, first, count};
 }
 

@@ -3,6 +3,8 @@
  * a width that is not the memory's. */
 #include "files/image/radix.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,14 +163,10 @@ static td_status read_addresses(mif *m, const unsigned char *word, size_t length
 static td_status add_word(mif *m, const unsigned char *word, size_t length)
 {
     const size_t bytes = m->image->word_bytes;
-    if (m->count == m->room) {
-        const size_t room = m->room ? 2 * m->room : 16;
-        unsigned char *grown = realloc(m->words, room * bytes);
-        if (!grown)
-            return td_fail_alloc(room * bytes);
-        m->words = grown;
-        m->room = room;
-    }
+    unsigned char *const words = td_grow(m->words, m->count, &m->room, bytes, 16);
+    if (!words)
+        return TD_NO_MEMORY;
+    m->words = words;
     return td_radix_number(&m->text, word, length, m->data_radix, m->width, m->words + m->count++ * bytes, bytes);
 }
 
