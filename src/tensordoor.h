@@ -1827,8 +1827,9 @@ TD_API td_status td_program_spans(td_program *program, const char *label, const 
  * *Total* is the time from begin to end, *self* is total without the steps inside: the self times of everything add up
  * to the time inside of the library, and a share is self time of that. Calls and bytes are exact, failed calls count
  * without bytes. Reading the clock takes as long as a small load, so an operation of less than about 100 us is timed in
- * every call only 32 times, then in samples at random distances, which stand for the calls between them. Long steps,
- * such as making a plan, are always timed.
+ * every call only 32 times, then in samples at random distances, which stand for the calls between them (`~` in the
+ * table, timed_calls in JSON). Long steps, such as making a plan, are always timed. What the clock itself costs is
+ * measured when the profile is first switched on, and is not in these times.
  *
  * TD_PROFILE in the environment switches it on from the beginning, for programs that say nothing about it:
  *

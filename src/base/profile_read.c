@@ -34,6 +34,7 @@ void td_profile_switch(int on)
     const int was = atomic_load(&td_profile_on);
     if (on && !was) {
         if (!td_profile_all.start_ns) { /* once: every tick is counted from here */
+            td_profile_weigh();
             td_profile_all.start_ns = td_now_ns();
             td_profile_all.start_ticks = td_profile_clock();
         } else

@@ -75,6 +75,9 @@ struct td_profile_shared {
     uint64_t past_ns;                        /* of earlier runs */
 };
 extern struct td_profile_shared td_profile_all;
+
+/* Once, before the profile is switched on: what timing a step costs. */
+void td_profile_weigh(void);
 extern atomic_uint td_profile_generation;
 extern _Atomic uint64_t td_profile_events_dropped;
 

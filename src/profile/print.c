@@ -98,14 +98,24 @@ static td_status give(td_text *t, char **text)
 
 #define QUANTITY_BYTES 24
 
-static const char *print_time(double ns, char *text)
+/* "~": of some calls, which stand for all. */
+static const char *print_time(double ns, bool sampled, char *text)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     size_t u = 0;
     for (; u < 3 && ns >= 999.5; u++)
         ns /= 1000;
-    td_text_print(text, QUANTITY_BYTES, "%.*f %s", u && ns < 9.95 ? 2 : u && ns < 99.5 ? 1 : 0, ns, unit[u]);
+    td_text_print(text, QUANTITY_BYTES, "%s%.*f %s", sampled ? "~" : "",
+                  u && ns < 9.95   ? 2
+                  : u && ns < 99.5 ? 1
+                                   : 0,
+                  ns, unit[u]);
     return text;
+}
+
+static bool is_sampled(const td_profile_line *line)
+{
+    return line->timed < line->calls;
 }
 
 static const char *print_bytes(uint64_t bytes, char *text)
@@ -133,8 +143,8 @@ static void add_line(td_text *t, const listed *l, size_t number)
         td_text_print(part, sizeof part, "%.1f %%", 100 * share);
     td_text_add(t, "%*s%-*s %10" PRIu64 " %10s %10s %10s %8s%s\n", indent, "",
                 indent < NAME_COLUMNS ? NAME_COLUMNS - indent : 0, line->name, line->calls,
-                print_bytes(line->bytes, bytes), print_time(line->total_ns, total), print_time(line->self_ns, self),
-                part, share > MARKED_SHARE ? "  <== over 30 %" : "");
+                print_bytes(line->bytes, bytes), print_time(line->total_ns, is_sampled(line), total),
+                print_time(line->self_ns, is_sampled(line), self), part, share > MARKED_SHARE ? "  <== over 30 %" : "");
 }
 
 td_status td_profile_print_table(char **text)
@@ -147,8 +157,11 @@ td_status td_profile_print_table(char **text)
         free_list(&l);
         return status;
     }
+    bool sampled = false;
+    for (size_t i = 0; i < l.lines.count; i++)
+        sampled |= is_sampled(&l.lines.line[i]);
     td_text_add(&t, "tensordoor profile: %s, of which %s inside of the library, %zu thread%s\n",
-                print_time(l.lines.elapsed_ns, elapsed), print_time(l.all_ns, inside), l.lines.threads,
+                print_time(l.lines.elapsed_ns, false, elapsed), print_time(l.all_ns, sampled, inside), l.lines.threads,
                 td_text_s(l.lines.threads));
     td_text_add(&t, "%-*s %10s %10s %10s %10s %8s\n", NAME_COLUMNS, "operation, and its steps", "calls", "bytes",
                 "total", "self", "share");
@@ -156,6 +169,8 @@ td_status td_profile_print_table(char **text)
         add_line(&t, &l, i);
     if (l.lines.count == 1)
         td_text_add(&t, "no operation was called while the profile was on\n");
+    if (sampled)
+        td_text_add(&t, "~ short calls, timed in samples that stand for all; calls and bytes are exact\n");
     if (l.lines.lost)
         td_text_add(&t, "%" PRIu64 " step%s deeper or of more names than there is place for: in those around them\n",
                     l.lines.lost, td_text_s(l.lines.lost));

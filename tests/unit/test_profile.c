@@ -289,6 +289,33 @@ static void table_has_shares(void **state)
     td_memory_destroy(&memory);
 }
 
+/* Of a short call only the first 32 are timed; the line of one that is always timed has no mark. */
+static void samples_are_marked(void **state)
+{
+    (void)state;
+    objects o;
+    char *text = NULL;
+    static const char footer[] = "\n~ short calls, timed in samples that stand for all; calls and bytes are exact\n";
+    make(&o);
+    ASSERT_OK(td_profile_start(NULL));
+    for (int calls = 0; calls < 2; calls++) {
+        for (int i = 0; i < (calls ? 1000 : 20); i++)
+            ASSERT_OK(td_backdoor_load_tensor(o.memory, o.tensor, o.rows, NULL));
+        ASSERT_OK(td_profile_text(&text));
+        const char *load = strstr(text, "\nbackdoor_load_tensor "), *move = strstr(text, "\n  move contiguous ");
+        const char *plan = strstr(text, "\n    plan ");
+        assert_true(load && move && plan);
+        assert_int_equal(memchr(load, '~', strcspn(load + 1, "\n")) != NULL, calls);
+        const char *mark = memchr(move, '~', strcspn(move + 1, "\n")); /* of its total; then of its self time */
+        assert_int_equal(mark && memchr(mark + 1, '~', strcspn(mark, "\n")), calls);
+        assert_null(memchr(plan, '~', strcspn(plan + 1, "\n")));
+        assert_int_equal(strstr(text, footer) != NULL, calls);
+        td_free(text);
+    }
+    td_profile_stop();
+    destroy(&o);
+}
+
 static void *caller(void *argument)
 {
     objects o;
@@ -299,6 +326,52 @@ static void *caller(void *argument)
             abort();
     destroy(&o);
     return NULL;
+}
+
+typedef struct load_run {
+    const objects *of;
+    int count;
+    pthread_barrier_t *meet; /* NULL: it ends behind them */
+} load_run;
+
+static void *run_loads(void *argument)
+{
+    const load_run *l = argument;
+    for (int i = 0; i < l->count; i++)
+        if (td_backdoor_load_tensor(l->of->memory, l->of->tensor, l->of->rows, NULL))
+            abort();
+    for (int i = 0; l->meet && i < 2; i++)
+        pthread_barrier_wait(l->meet);
+    return NULL;
+}
+
+/* Before any other thread was counted. The second one gets the memory of the first, and with it its register: taken for
+ * that one, it would be in its tree, which the main thread takes as nobody's. */
+static void a_thread_behind_the_first(void **state)
+{
+    (void)state;
+    objects o;
+    pthread_t thread;
+    pthread_barrier_t meet;
+    make(&o);
+    load_run first = {&o, 100, NULL}, second = {&o, 1, &meet}, main_thread = {&o, 100, NULL};
+    assert_int_equal(pthread_barrier_init(&meet, NULL, 2), 0);
+    ASSERT_OK(td_profile_start(NULL));
+    assert_int_equal(pthread_create(&thread, NULL, run_loads, &first), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, run_loads, &second), 0);
+    pthread_barrier_wait(&meet);
+    run_loads(&main_thread);
+    pthread_barrier_wait(&meet);
+    pthread_join(thread, NULL);
+    td_profile_stop();
+    pthread_barrier_destroy(&meet);
+    json *root = read_json(td_profile_json);
+    assert_int_equal(calls_of(root, "backdoor_load_tensor"), 201);
+    assert_int_equal(json_whole(root, "threads", -1), 2);
+    check_all_sums(root);
+    json_close(root);
+    destroy(&o);
 }
 
 /* Twice, so that threads go on with what others left; somebody reads meanwhile. */
@@ -455,7 +528,9 @@ static void too_many_names_are_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_thread_behind_the_first, begin, end),
         cmocka_unit_test_setup_teardown(counts_are_exact, begin, end),
+        cmocka_unit_test_setup_teardown(samples_are_marked, begin, end),
         cmocka_unit_test_setup_teardown(steps_of_languages_and_parts, begin, end),
         cmocka_unit_test_setup_teardown(reset_and_start_again, begin, end),
         cmocka_unit_test_setup_teardown(table_has_shares, begin, end),
