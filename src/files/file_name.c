@@ -272,15 +272,20 @@ static td_file_format extension_format(const char *path, const char **extension)
     return TD_FILE_FORMATS;
 }
 
-static td_status fail_extension(const char *extension, unsigned use)
+static td_status fail_extension(const char *extension, td_file_format format, td_file_use use)
 {
-    return td_fail(
-        TD_ARGUMENT, "the extension \"%s\" is not that of a %s", extension,
-        use == TD_USE_TENSOR
-            ? "tensor file; use .npy, .npz, .safetensors, .gguf or .raw, or put the format in front, as npy:FILE"
-            : "memory image; use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format "
-              "in "
-              "front, as readmemh:FILE");
+    const bool tensor = use == TD_USE_TENSOR;
+    const char *kind = tensor ? "tensor file" : "memory image";
+    const char *fix = tensor ? "use .npy, .npz, .safetensors or .raw (.gguf to read), or put the format in front, as "
+                               "npy:FILE"
+                             : "use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex or .srec (.elf to read), or put "
+                               "the format in front, as readmemh:FILE";
+    if (!*extension)
+        return td_fail(TD_ARGUMENT, "the name has no extension that says which %s it is; %s", kind, fix);
+    if (format != TD_FILE_FORMATS)
+        return td_fail(TD_ARGUMENT, "the extension \"%s\" is that of a %s, not of a %s; %s", extension,
+                       tensor ? "memory image" : "tensor file", kind, fix);
+    return td_fail(TD_ARGUMENT, "the extension \"%s\" is not that of a %s; %s", extension, kind, fix);
 }
 
 td_status td_file_name_parse(const char *text, td_file_use use, td_file_name *out)
@@ -318,7 +323,7 @@ td_status td_file_name_parse(const char *text, td_file_use use, td_file_name *ou
                       : use == TD_USE_TENSOR ? TD_FILE_NPY
                                              : TD_FILE_READMEMH;
     if (name.format == TD_FILE_FORMATS || (named == TD_FILE_FORMATS && !(formats[name.format].uses & use)))
-        status = fail_extension(extension, use);
+        status = fail_extension(extension, name.format, use);
     else if (!(formats[name.format].uses & use))
         status = td_fail(TD_ARGUMENT, "%s is a format of %s", formats[name.format].word,
                          use == TD_USE_TENSOR ? "memory images, not of tensors; use npy, npz, safetensors, gguf or raw"

@@ -124,8 +124,13 @@ static td_status parse_name(parser *p, int *out)
     if (!word)
         return td_fail_alloc(length + 1);
     const char *nearest = td_suggest(word, known, known_count);
-    td_fail(TD_ADDRESS, "unknown axis %s in address \"%s\"; ", word, p->text);
+    const bool called = start[length + strspn(start + length, " \t")] == '(';
+    td_fail(TD_ADDRESS, "unknown %s %s in address \"%s\"; ", called ? "function" : "axis", word, p->text);
     free(word);
+    if (called && !nearest) {
+        td_fail_append("the functions are: min max rev interleave dim");
+        return underline(p, start, length);
+    }
     if (nearest)
         td_fail_append("did you mean %s? (word axes: ", nearest);
     else

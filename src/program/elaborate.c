@@ -205,13 +205,18 @@ static td_status find_kind(td_elab *e, const td_form *form, td_dtype *dtype, td_
         second = first + length;
     snprintf(name, sizeof name, "%.*s", (int)length, first);
     snprintf(sizes, sizeof sizes, "%s", strcmp(second, "()") == 0 ? "" : second);
+    const char *lone = NULL; /* an x that stands between no two extents */
     for (char *c = sizes; *c; c++)
-        if (*c == 'x')
+        if (*c == 'x') {
+            if (c == sizes || c[-1] == ' ' || !strchr("0123456789", c[1]) || !c[1])
+                lone = second + strspn(second, " \t");
             *c = ' ';
+        }
     status = td_dtype_parse(name, dtype);
     if (status)
         return td_program_place(e->program, &form->dtype, status);
-    status = td_shape_parse(sizes, shape);
+    status = lone ? td_fail(TD_SHAPE, "shape \"%s\" has an x without an extent on each side; write it as 3x8x8", lone)
+                  : td_shape_parse(sizes, shape);
     return status ? td_program_place(e->program, form->shape.text ? &form->shape : &form->dtype, status) : TD_OK;
 }
 

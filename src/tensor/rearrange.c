@@ -121,8 +121,11 @@ void td_strided_copy(td_stride_node *node, size_t count, const unsigned char *sr
 
 static td_status fail_order(const char *order, size_t rank)
 {
-    return td_fail(TD_OPTION, "order \"%s\" does not have each dimension from 0 to %zu once; write it as \"1 0\"",
-                   order, rank ? rank - 1 : 0);
+    char example[4 * TD_MAX_RANK] = "", *end = example;
+    for (size_t d = rank; d-- > 0;)
+        end += sprintf(end, "%zu%s", d, d ? " " : "");
+    return td_fail(TD_OPTION, "order \"%s\" does not have each dimension from 0 to %zu once; write it as \"%s\"", order,
+                   rank ? rank - 1 : 0, example);
 }
 
 static td_status read_order(const char *order, size_t rank, size_t *out)

@@ -31,6 +31,16 @@ int tool_fail_library(const char *command)
     return tool_fail(command, "%.*s", (int)strcspn(message, "\n"), message);
 }
 
+int tool_fail_kind(const char *command, const char *file)
+{
+    return tool_fail(
+        command,
+        "\"%s\" has the extension of no tensor file (.npy, .npz, .safetensors, .gguf, .raw) and of no memory "
+        "image (.hex, .mem, .memb, .bin, .mif, .coe, .ihex, .srec, .elf); put the format in front, as "
+        "npy:FILE or readmemh:FILE",
+        file);
+}
+
 void tool_remove(const char *path)
 {
     struct stat info;

@@ -109,6 +109,8 @@ int tool_info(int argc, char **argv)
     if (!file)
         return show_build();
     unsigned kind = td_file_kind(file);
+    if (!kind)
+        return tool_fail_kind(usage.command, file);
     if (kind & TD_USE_TENSOR && (!(kind & TD_USE_IMAGE) || flags[DTYPE].value))
         return show_tensor(file, flags[DTYPE].value);
     return show_image(file, &flags[WIDTH]);

@@ -229,6 +229,8 @@ int tool_show(int argc, char **argv)
     if (parsed != TOOL_GO_ON)
         return parsed == TOOL_HELP_SHOWN ? TOOL_OK : TOOL_FAILED;
     unsigned kind = td_file_kind(file);
+    if (!kind)
+        return tool_fail_kind(usage.command, file);
     if (kind & TD_USE_IMAGE && (!(kind & TD_USE_TENSOR) || flags[WIDTH].value))
         return show_image(file, &flags[WIDTH]);
     if (!(kind & TD_USE_MEMBERS))

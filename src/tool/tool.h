@@ -57,6 +57,9 @@ int tool_fail(const char *command, const char *fmt, ...) __attribute__((format(p
 /* The same with the first line of the library's last message. */
 int tool_fail_library(const char *command);
 
+/* For a name that td_file_kind knows nothing about. */
+int tool_fail_kind(const char *command, const char *file);
+
 /* Removes a file that a command began and cannot finish. What is no regular file, a device or a pipe, stays. */
 void tool_remove(const char *path);
 

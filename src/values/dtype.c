@@ -103,9 +103,12 @@ static td_status parse_float(const char *name, unsigned exp_bits, unsigned man_b
     return TD_OK;
 }
 
-/* What other tools call our types. The number that follows the word is kept. */
-static bool translate(const char *name, char *out)
+/* What other tools call our types. The number that follows the word is kept; "_t" behind it, as in C, is not. */
+static bool translate(const char *given, char *out)
 {
+    char name[TD_DTYPE_NAME_BYTES] = "";
+    const size_t length = strlen(given), tail = length > 2 && strcmp(given + length - 2, "_t") == 0 ? 2 : 0;
+    memcpy(name, given, length - tail < sizeof name ? length - tail : sizeof name - 1);
     static const char *const words[][2] = {{"uint", "u"},    {"int", "i"}, {"float", "f"}, {"fp", "f"},
                                            {"bfloat", "bf"}, {"s", "i"},   {"sint", "i"},  {"b", "u"}};
     static const char *const whole[][2] = {

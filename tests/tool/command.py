@@ -103,6 +103,10 @@ def info_says_what_is_there():
         file.write("@1f\n3")
     assert succeed("info", "a.hex", "--width", "9") == "file      a.hex\nwidth     9\ndepth     32\n"
     refuse("tensordoor info: a memory image does not say how wide its words are; pass --width W", "info", "a.hex")
+    for command in "info", "show":
+        refuse('tensordoor %s: "no" has the extension of no tensor file (.npy, .npz, .safetensors, .gguf, .raw) and of '
+               "no memory image (.hex, .mem, .memb, .bin, .mif, .coe, .ihex, .srec, .elf); put the format in front, as "
+               "npy:FILE or readmemh:FILE" % command, command, "no")
     refuse('tensordoor info: image_depth "a.hex": line 2: a word of 2 bits for a width of 1; widen the memory or '
            'correct '
            "the word", "info", "a.hex", "--width", "1")
@@ -172,7 +176,8 @@ def what_the_library_refuses_leaves_nothing():
         refused_by_the_library(args, "tensordoor pack: ")
     refuse('tensordoor pack: memory_save_file "new.txt": the extension ".txt" is not that of a memory image; use .hex, '
            '.mem, '
-           ".vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format in front, as readmemh:FILE", "pack",
+           ".vmem, .memb, .bin, .mif, .coe, .ihex or .srec (.elf to read), or put the format in "
+           "front, as readmemh:FILE", "pack",
            "a.npy",
            "-o", "new.txt", "--width", "32", *layout, "--options", "cs=2")
     refuse('tensordoor pack: memory_save_file "no/new.hex": cannot create the file: No such file or directory; check '

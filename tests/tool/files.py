@@ -139,7 +139,7 @@ def what_is_no_conversion():
     refuse('tensordoor convert: one argument too many: "c"; see tensordoor convert --help', "convert", "a", "b", "c")
     refuse('tensordoor convert: tensor_open "a.foo": the extension ".foo" is not that of a tensor file; use .npy, '
            '.npz, '
-           ".safetensors, .gguf or .raw, or put the format in front, as npy:FILE", "convert", "a.foo", "b.npy")
+           ".safetensors or .raw (.gguf to read), or put the format in front, as npy:FILE", "convert", "a.foo", "b.npy")
     for command in "show", "convert":
         assert succeed(command, "--help").startswith("usage: tensordoor %s " % command)
 

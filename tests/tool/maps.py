@@ -115,7 +115,8 @@ def refusals():
     refuse('tensordoor pack: map_open "no.map": cannot open the file: No such file or directory; check the path and '
            "its permissions", *pack, "--map", "no.map", "-m", "wbuf")
     refuse('tensordoor pack: memory_save_file "out/tile[0].slice[0].jpg": the extension ".jpg" is not that of a memory '
-           "image; use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format in front, "
+           "image; use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex or .srec (.elf to read), or put the format in "
+           "front, "
            "as readmemh:FILE", *pack, "--map", "chip.map", "-m", "wbuf", "--format", "jpg")
     write("file", "")
     refuse('tensordoor pack: memory_save_file "file/tile[0].slice[0].hex": cannot create the file: Not a directory; '

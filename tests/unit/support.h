@@ -19,9 +19,9 @@
 #include "tensordoor.h"
 
 /* The end of the messages about an extension. */
-#define TENSOR_FILES "use .npy, .npz, .safetensors, .gguf or .raw, or put the format in front, as npy:FILE"
+#define TENSOR_FILES "use .npy, .npz, .safetensors or .raw (.gguf to read), or put the format in front, as npy:FILE"
 #define IMAGE_FILES                                                                                                    \
-    "use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex, .srec or .elf, or put the format in front, as "            \
+    "use .hex, .mem, .vmem, .memb, .bin, .mif, .coe, .ihex or .srec (.elf to read), or put the format in front, as "   \
     "readmemh:FILE"
 
 #define ASSERT_OK(call)                                                                                                \

@@ -51,6 +51,7 @@ static void unknown_names(void **state)
     } cases[] = {
         {"int8", "unknown dtype \"int8\"; did you mean \"i8\"? a dtype is " KNOWN},
         {"uint16", "unknown dtype \"uint16\"; did you mean \"u16\"? a dtype is " KNOWN},
+        {"uint8_t", "unknown dtype \"uint8_t\"; did you mean \"u8\"? a dtype is " KNOWN},
         {"float32", "unknown dtype \"float32\"; did you mean \"f32\"? a dtype is " KNOWN},
         {"bfloat16", "unknown dtype \"bfloat16\"; did you mean \"bf16\"? a dtype is " KNOWN},
         {"bf61", "unknown dtype \"bf61\"; did you mean \"bf16\"? a dtype is " KNOWN},

@@ -42,10 +42,10 @@ static void refusals(void **state)
         td_status status;
         const char *message;
     } tensors[] = {
-        {"", TD_ARGUMENT, "the extension \"\" is not that of a tensor file; " TENSOR_FILES},
-        {"a", TD_ARGUMENT, "the extension \"\" is not that of a tensor file; " TENSOR_FILES},
-        {"a.npz/b", TD_ARGUMENT, "the extension \"\" is not that of a tensor file; " TENSOR_FILES},
-        {"a.hex", TD_ARGUMENT, "the extension \".hex\" is not that of a tensor file; " TENSOR_FILES},
+        {"", TD_ARGUMENT, "the name has no extension that says which tensor file it is; " TENSOR_FILES},
+        {"a", TD_ARGUMENT, "the name has no extension that says which tensor file it is; " TENSOR_FILES},
+        {"a.npz/b", TD_ARGUMENT, "the name has no extension that says which tensor file it is; " TENSOR_FILES},
+        {"a.hex", TD_ARGUMENT, "the extension \".hex\" is that of a memory image, not of a tensor file; " TENSOR_FILES},
         {"srec:a", TD_ARGUMENT,
          "srec is a format of memory images, not of tensors; use npy, npz, safetensors, "
          "gguf or raw"},
@@ -72,7 +72,7 @@ static void refusals(void **state)
         td_status status;
         const char *message;
     } images[] = {
-        {"a.npy", TD_ARGUMENT, "the extension \".npy\" is not that of a memory image; " IMAGE_FILES},
+        {"a.npy", TD_ARGUMENT, "the extension \".npy\" is that of a tensor file, not of a memory image; " IMAGE_FILES},
         {"npz:a", TD_ARGUMENT,
          "npz is a format of tensors, not of memory images; use readmemh, readmemb, raw, mif, coe, ihex, srec or elf"},
         {"elf,x=0:a", TD_OPTION, "elf has no option \"x\"; it has endian, base, address, bss, section, outside"},

@@ -230,6 +230,10 @@ static const struct {
      TD_ADDRESS,
      "layout_create: unknown axis q in address \"4*q\"; the word axes are: r; index is the number of the "
      "word"},
+    {{"r c -> r c", "", "4*clog2(r)"},
+     {"r c -> r c", "", "4*max(r, 0)"},
+     TD_ADDRESS,
+     "layout_create: unknown function clog2 in address \"4*clog2(r)\"; the functions are: min max rev interleave dim"},
     {{"rows c -> rows c", "", "4*row"},
      {"rows c -> rows c", "", "4*rows"},
      TD_ADDRESS,

@@ -205,6 +205,9 @@ static const twin compiling[] = {
     {"tensor z = concat x y axis 1", "tensor z = concat x f axis 1", TD_SHAPE,
      "line 1: f32 (4, 4) cannot follow i8 (4, 4) along axis 1; make dtype and other extents equal\n"
      "    tensor z = concat x f axis 1\n                        ^"},
+    {"tensor z = fill i8 4x4 ramp", "tensor z = fill i8 4x ramp", TD_SHAPE,
+     "line 1: shape \"4x\" has an x without an extent on each side; write it as 3x8x8\n"
+     "    tensor z = fill i8 4x ramp\n                       ^~"},
     {"tensor z = transpose x \"1 0\"", "tensor z = transpose x \"1 1\"", TD_OPTION,
      "line 1: order \"1 1\" of a tensor of 2 dimensions; name each of 0 to 1 once\n    tensor z = transpose x \"1 1\"\n"
      "                           ^~~~~"},

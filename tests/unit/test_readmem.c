@@ -317,7 +317,8 @@ static void facade_refusals(void **state)
     ASSERT_REFUSED(td_memory_save_file(m, "a.hex", NULL, 1), TD_ARGUMENT,
                    "memory_save_file \"a.hex\": no spans to write; pass at least one");
     ASSERT_REFUSED(td_memory_save_file(m, "a.npy", &span, 1), TD_ARGUMENT,
-                   "memory_save_file \"a.npy\": the extension \".npy\" is not that of a memory image; " IMAGE_FILES);
+                   "memory_save_file \"a.npy\": the extension \".npy\" is that of a tensor file, not of a memory "
+                   "image; " IMAGE_FILES);
     static const struct {
         td_span spans[2];
         td_status status;

@@ -197,6 +197,11 @@ static void transposes(void **state)
                  wrong[i]);
         ASSERT_REFUSED(td_tensor_transpose(t, wrong[i], &out), TD_OPTION, text);
     }
+    td_tensor *three = ramp("u8", TD_SHAPE(2, 3, 4));
+    ASSERT_REFUSED(
+        td_tensor_transpose(three, "0 1", &out), TD_OPTION,
+        "tensor_transpose: order \"0 1\" does not have each dimension from 0 to 2 once; write it as \"2 1 0\"");
+    td_tensor_destroy(&three);
     ASSERT_REFUSED(td_tensor_transpose(NULL, "", &out), TD_ARGUMENT, "tensor_transpose: the tensor is NULL; pass one");
     ASSERT_REFUSED(td_tensor_transpose(t, "", NULL), TD_ARGUMENT, "tensor_transpose: the output is NULL; pass one");
     td_tensor_destroy(&t);
