@@ -27,7 +27,8 @@
       "the same for rows that are not whole lines of the caches; 0: likewise")                                         \
     X(STREAM_TRANSPOSE, "stream_transpose_bytes", 0, 0, 1099511627776, "the same for transposes; 0: likewise")         \
     X(STREAM_CONVERT, "stream_convert_bytes", 0, 0, 1099511627776, "the same for conversions; 0: likewise")            \
-    X(TILE_BYTES, "tile_bytes", 256, 64, 4096, "of a row of the tiles that transposes are cut into")                   \
+    X(TILE_BYTES, "tile_bytes", 256, 64, 4096,                                                                         \
+      "of a row of the tiles that transposes of 4-byte elements are cut into")                                         \
     X(TILE_FAR_BYTES, "tile_far_bytes", 512, 64, 4096,                                                                 \
       "the same where rows share lines, or lie a multiple of 1 KiB apart")                                             \
     X(SLAB_BYTES, "slab_bytes", 16384, 2048, 32768, "that a comparison takes out of memory at once")                   \

@@ -79,6 +79,21 @@ void td_move_init(td_move_kernels *kernels, unsigned cpu_flags);
 TD_MOVE_ISAS(X)
 #undef X
 
+/* Whether the rows of a transpose fall on so few sets of the first cache that their lines, and those that are written,
+ * evict each other before they are used up: then it copies a line of each, or a few, into a scratch first. */
+#define TD_SET_BYTES 4096 /* lines so far apart, or nearly, are in one set */
+#define TD_SET_NEAR 16
+#define TD_SET_WAYS 12
+
+static inline bool td_transpose_gathers(ptrdiff_t src_stride, size_t size)
+{
+    const ptrdiff_t rows = size ? (ptrdiff_t)(64 / size) : 0, lines = src_stride % 64 ? 3 * rows : rows + rows / 2;
+    for (ptrdiff_t apart = TD_SET_BYTES, sets = 1; apart >= 1024; apart /= 2, sets *= 2)
+        if (lines > TD_SET_WAYS * sets && (src_stride % apart + apart + TD_SET_NEAR) % apart <= 2 * TD_SET_NEAR)
+            return true;
+    return false;
+}
+
 /* Streamed lines are in memory before another thread is told of them. */
 void td_move_fence(void);
 

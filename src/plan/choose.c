@@ -372,17 +372,25 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
 
 #define NARROW_ELEM 2      /* bytes */
 #define LONG_ROW_BYTES 512 /* from here on a row that begins within a line is worth streaming between its ends */
-#define SET_BYTES 1024     /* as the transposes have it */
+#define TILE_ELEM 4        /* bytes of the elements that the threshold is for */
+
+/* So many lines of input rows as the caches hold until all of each is used up: the narrower the elements, the more rows
+ * are in a line of output. */
+static uint64_t tile_bytes(const td_move *m)
+{
+    const uint64_t most = td_threshold(TD_THRESHOLD_TILE_BYTES), bytes = most * m->elem_bytes / TILE_ELEM;
+    const uint64_t bounded = bytes < most / 2 ? most / 2 : bytes > 2 * most ? 2 * most : bytes;
+    return bounded < LINE ? LINE : bounded;
+}
 
 static uint64_t row_bytes(const td_kernels *k, const td_move *m)
 {
-    if (!m->lines)
-        return td_threshold(
-            TD_THRESHOLD_TILE_FAR_BYTES); /* both ends share a line with the next block, so long rows: fewer ends */
     if (!m->stream)
-        return td_threshold(m->src_stride % SET_BYTES
-                                ? TD_THRESHOLD_TILE_BYTES
-                                : TD_THRESHOLD_TILE_FAR_BYTES); /* many rows in few sets: by a scratch of the kernel */
+        return td_transpose_gathers(m->src_stride, m->elem_bytes)
+                   ? td_threshold(TD_THRESHOLD_TILE_FAR_BYTES) /* many rows in few sets: by a scratch of the kernel */
+                   : tile_bytes(m);
+    if (!m->lines) /* both ends share a line with the next block, so long rows: fewer ends */
+        return td_threshold(TD_THRESHOLD_TILE_FAR_BYTES);
     /* A single line left at the end would be stored with vectors shorter than a line, which is slow beside streamed
      * lines. */
     const uint64_t lines = m->high * m->elem_bytes / LINE;
