@@ -16,7 +16,7 @@ static bool converts_first(const td_move *m)
 
 bool td_move_converts(const td_move *m, const td_convert *convert)
 {
-    if (m->kind == TD_MOVE_SHUFFLE)
+    if (m->kind == TD_MOVE_SHUFFLE || m->kind == TD_MOVE_FOLD)
         return false;
     return !convert->numbers || m->kind == TD_MOVE_RUNS || converts_first(m) == m->tensor_first;
 }

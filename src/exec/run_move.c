@@ -24,6 +24,8 @@ void td_move_block(const td_move *m, unsigned char *dst, ptrdiff_t dst_stride, p
         m->picks->fn(m->picks, dst, dst_stride, part_stride, src, src_stride, high, stream);
     else if (m->kind == TD_MOVE_SHUFFLE)
         m->shuffle->fn(m->shuffle, dst, src, wide, stream);
+    else if (m->kind == TD_MOVE_FOLD)
+        td_fold_run(m->fold, dst, src, wide);
     else
         m->fn(dst, dst_stride, src, src_stride, high, wide, stream);
 }

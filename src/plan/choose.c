@@ -92,7 +92,7 @@ static size_t find_unit(const td_nest *n, bool dst)
     return best;
 }
 
-static td_move_fn transpose_of(const td_move_kernels *k, uint64_t elem)
+td_move_fn td_transpose_of(const td_move_kernels *k, uint64_t elem)
 {
     switch (elem) {
 #define X(name, size, rule)                                                                                            \
@@ -111,7 +111,7 @@ static td_move_fn transpose_of(const td_move_kernels *k, uint64_t elem)
     }
 }
 
-static td_move_fn interleave_of(const td_move_kernels *k, uint64_t elem)
+td_move_fn td_interleave_of(const td_move_kernels *k, uint64_t elem)
 {
     return elem == 1   ? k->interleave_x8
            : elem == 2 ? k->interleave_x16
@@ -130,7 +130,7 @@ static td_move_fn deinterleave_of(const td_move_kernels *k, uint64_t elem)
 }
 
 /* Few enough lanes for a kernel of their own: vectors of the contiguous side hold whole groups of them. */
-static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
+bool td_few_lanes(uint64_t lanes, uint64_t bytes, uint64_t most)
 {
     return bytes <= most && ((lanes & (lanes - 1)) == 0 || lanes == 3);
 }
@@ -139,18 +139,18 @@ static bool is_short(uint64_t lanes, uint64_t bytes, uint64_t most)
 static bool choose_transpose(const td_kernels *k, td_nest *n, td_move *m)
 {
     const size_t h = find_unit(n, true), w = find_unit(n, false);
-    if (!transpose_of(&k->move, n->elem) || h == n->count || w == n->count || h == w)
+    if (!td_transpose_of(&k->move, n->elem) || h == n->count || w == n->count || h == w)
         return false;
     const td_loop high = n->loop[h], wide = n->loop[w];
     const uint64_t few_bytes = k->cpu_flags & TD_CPU_AVX512 && n->elem >= 4 ? 16 : 12;
     m->kind = TD_MOVE_TRANSPOSE;
-    m->fn = transpose_of(&k->move, n->elem);
-    if (wide.dst == (int64_t)(high.extent * n->elem) && is_short(high.extent, high.extent * n->elem, 32) &&
-        interleave_of(&k->move, n->elem)) {
+    m->fn = td_transpose_of(&k->move, n->elem);
+    if (wide.dst == (int64_t)(high.extent * n->elem) && td_few_lanes(high.extent, high.extent * n->elem, 32) &&
+        td_interleave_of(&k->move, n->elem)) {
         m->kind = TD_MOVE_INTERLEAVE;
-        m->fn = interleave_of(&k->move, n->elem);
+        m->fn = td_interleave_of(&k->move, n->elem);
     } else if (high.src == (int64_t)(wide.extent * n->elem) &&
-               is_short(wide.extent, wide.extent * n->elem, few_bytes) && deinterleave_of(&k->move, n->elem)) {
+               td_few_lanes(wide.extent, wide.extent * n->elem, few_bytes) && deinterleave_of(&k->move, n->elem)) {
         m->kind = TD_MOVE_DEINTERLEAVE;
         m->fn = deinterleave_of(&k->move, n->elem);
     }
@@ -325,6 +325,33 @@ static bool is_tiny(const td_kernels *k, const td_move *m, size_t loops)
            (m->kind == TD_MOVE_TRANSPOSE && (lanes * m->elem_bytes < TINY_LANES_BYTES || lanes <= 2));
 }
 
+/* Cycles for each element, as measured: what a fold is held against. */
+#define PLACE_COST 1.2
+#define WHOLE_COST .15  /* for each byte of it, where most of a vector is elements */
+#define MASKED_COST .25 /* few columns of many rows */
+#define RAGGED_COST .7
+#define CALL_COST 30 /* for each block */
+
+static double transpose_cost(const td_kernels *k, const td_move *m)
+{
+    const uint64_t lanes = m->high < m->wide ? m->high : m->wide, most = m->high < m->wide ? m->wide : m->high;
+    const bool whole = m->kind != TD_MOVE_TRANSPOSE || lanes * m->elem_bytes >= 16;
+    const bool masked = k->cpu_flags & TD_CPU_AVX512 && lanes * m->elem_bytes >= 8 && most * m->elem_bytes >= 48;
+    return (whole    ? WHOLE_COST * m->elem_bytes
+            : masked ? MASKED_COST
+                     : RAGGED_COST) +
+           CALL_COST / (double)(m->high * m->wide);
+}
+
+static double shuffle_cost(const td_shuffle *s)
+{
+    const uint64_t units = s->loop[s->unit].extent;
+    if (units < s->at_once) /* they go one by one */
+        return PLACE_COST;
+    const uint64_t lists = (units + s->at_once - 1) / s->at_once;
+    return ((double)lists * (2.5 * s->outputs + 1.5 * s->terms) + CALL_COST) / (double)(units * s->elems);
+}
+
 /* Axes shorter than a vector's lane, where the other kernels would move element by element or leave most of a vector
  * empty. Values cannot be converted inside a list. */
 static bool choose_short(const td_plan *plan, const td_box *box, const td_kernels *k, td_nest *n, td_move *m)
@@ -335,8 +362,19 @@ static bool choose_short(const td_plan *plan, const td_box *box, const td_kernel
         return false;
     const bool transposes = choose_transpose(k, &rest, &other);
     if (transposes && !is_slow(k, &other, rest.count))
-        return false;
-    if (td_nest_shuffle(n, transposes, k->cpu_flags, m))
+        return td_nest_fold(n, k, transpose_cost(k, &other), m);
+    rest = *n;
+    td_move shuffle = *m;
+    if (td_nest_shuffle(&rest, transposes, k->cpu_flags, &shuffle)) {
+        if (td_nest_fold(n, k, shuffle_cost(shuffle.shuffle), m)) {
+            td_shuffle_free(shuffle.shuffle);
+            return true;
+        }
+        *n = rest;
+        *m = shuffle;
+        return true;
+    }
+    if (td_nest_fold(n, k, transposes ? transpose_cost(k, &other) : PLACE_COST, m))
         return true;
     if (box->selectors) /* one list per word: choose_gather.c and stage.c know better */
         return false;
@@ -354,6 +392,9 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
     if (m->kind == TD_MOVE_RUNS)
         loop.dst = loop.src = (int64_t)block;
     else if (m->kind == TD_MOVE_SHUFFLE) {
+        loop.dst = (int64_t)block * m->dst_stride;
+        loop.src = (int64_t)block * m->src_stride;
+    } else if (m->kind == TD_MOVE_FOLD) {
         loop.dst = (int64_t)block * m->dst_stride;
         loop.src = (int64_t)block * m->src_stride;
     } else if (of == TD_LOOP_HIGH) {
@@ -400,6 +441,13 @@ static uint64_t row_bytes(const td_kernels *k, const td_move *m)
     return step * LINE;
 }
 
+/* What its scratches have room for; rows of whole lines, where they are cut. */
+static uint64_t fold_units(const td_fold *f)
+{
+    const uint64_t units = TD_FOLD_BYTES / (f->rows * f->cols * f->elem);
+    return f->unit_rows && units > LINE ? units / LINE * LINE : units;
+}
+
 static void block(const td_kernels *k, td_move *m)
 {
     switch (m->kind) {
@@ -419,6 +467,9 @@ static void block(const td_kernels *k, td_move *m)
         cut(m, TD_LOOP_WIDE,
             (PART_BYTES / ((uint64_t)m->shuffle->elems * m->shuffle->size) / m->shuffle->at_once + 1) *
                 m->shuffle->at_once);
+        break;
+    case TD_MOVE_FOLD:
+        cut(m, TD_LOOP_WIDE, fold_units(m->fold));
         break;
     default:
         cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PART_BYTES : PART_BYTES);
@@ -440,6 +491,8 @@ static bool is_lines(const td_move *m, const td_nest *n)
                m->high * m->elem_bytes % line == 0;
     case TD_MOVE_SHUFFLE:
         return m->shuffle->lines;
+    case TD_MOVE_FOLD:
+        return false;
     case TD_MOVE_INTERLEAVE:
         return m->high * m->wide * m->elem_bytes % line == 0;
     default:

@@ -74,7 +74,8 @@ static bool gathers_few(const td_plan *plan, size_t b, bool dump)
         return false;
     if (shares_lines(plan, box))
         return true;
-    return m->kind == TD_MOVE_RUNS ? m->wide < FEW_BYTES : m->high * m->wide * m->elem_bytes < SHORT_BLOCK;
+    const uint64_t each = m->kind == TD_MOVE_FOLD ? m->fold->rows * m->fold->cols * m->fold->elem : m->elem_bytes;
+    return m->kind == TD_MOVE_RUNS ? m->wide < FEW_BYTES : m->high * m->wide * each < SHORT_BLOCK;
 }
 
 /* A load by table of runs that are most of their words and leave the rest to a fill, which would go by the table too: a

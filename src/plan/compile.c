@@ -188,6 +188,7 @@ void td_moves_free(td_plan *plan)
     for (size_t i = 0; plan->move && i < 2 * plan->data_count; i++) {
         free(plan->move[i].picks);
         td_shuffle_free(plan->move[i].shuffle);
+        free(plan->move[i].fold);
         free(plan->move[i].fill);
     }
     td_stages_free(plan);

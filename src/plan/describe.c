@@ -147,7 +147,11 @@ static void add_move(const td_move *m, bool converted, td_text *out)
         add_pick_kernel(m->picks, out);
     else if (m->kind == TD_MOVE_SHUFFLE)
         add_shuffle_kernel(m->shuffle, out);
-    else if (m->kind != TD_MOVE_RUNS)
+    else if (m->kind == TD_MOVE_FOLD) {
+        td_text_add(out, "folded ");
+        add_move_kernel("transpose", 8u * m->fold->elem, m->fold->transpose, out);
+        add_move_kernel("interleave", 8u * m->fold->elem, m->fold->transpose, out);
+    } else if (m->kind != TD_MOVE_RUNS)
         add_move_kernel(name[m->kind], 8u * m->elem_bytes, m->fn, out);
     else {
         td_text_add(out, "contiguous ");

@@ -65,7 +65,7 @@ typedef struct axis {
 } axis;
 
 typedef struct block {
-    axis axis[TD_SHUFFLE_LOOPS];
+    axis axis[TD_FOLD_LOOPS];
     size_t axes;
     uint64_t run_bytes; /* without a gap */
 } block;
@@ -85,6 +85,13 @@ static block block_of(const td_move *m)
         for (b.axes = 0; b.axes < m->shuffle->loops; b.axes++)
             b.axis[b.axes] = (axis){m->shuffle->loop[b.axes].extent, m->shuffle->loop[b.axes].dst,
                                     b.axes == m->shuffle->unit ? TD_LOOP_WIDE : TD_LOOP_PLAIN};
+        return b;
+    }
+    if (m->kind == TD_MOVE_FOLD) {
+        b.run_bytes = m->fold->elem;
+        for (b.axes = 0; b.axes < m->fold->axes; b.axes++)
+            b.axis[b.axes] = (axis){m->fold->axis[b.axes].extent, m->fold->axis[b.axes].dst,
+                                    m->fold->axis[b.axes].unit ? TD_LOOP_WIDE : TD_LOOP_PLAIN};
         return b;
     }
     b.axis[0] = (axis){m->wide, m->dst_stride, TD_LOOP_WIDE};
@@ -215,6 +222,7 @@ static void cut_block(td_move *m, const block *b, const td_move_fill *f, uint64_
     }
     const int64_t src = m->kind == TD_MOVE_RUNS      ? m->src_stride
                         : m->kind == TD_MOVE_SHUFFLE ? m->shuffle->loop[m->shuffle->unit].src
+                        : m->kind == TD_MOVE_FOLD    ? m->src_stride
                                                      : (int64_t)m->elem_bytes * m->src_scale;
     m->loop[at] = (td_loop){.extent = (total + part - 1) / part,
                             .dst = (int64_t)part * a->dst,
@@ -276,8 +284,8 @@ static void choose_pad_rows(const td_kernels *k, const td_move *m, const block *
     const axis *a = only_axis(m, b, f);
     const uint64_t elem = m->elem_bytes;
     if (!a || a->of != TD_LOOP_WIDE || m->kind == TD_MOVE_RUNS || m->kind == TD_MOVE_SHUFFLE ||
-        m->kind == TD_MOVE_PICKS || f->bytes > TD_PAD_BYTES || f->bytes % elem || (uint64_t)f->offset % elem ||
-        m->wide < FEW_COLS)
+        m->kind == TD_MOVE_PICKS || m->kind == TD_MOVE_FOLD || f->bytes > TD_PAD_BYTES || f->bytes % elem ||
+        (uint64_t)f->offset % elem || m->wide < FEW_COLS)
         return;
     f->rows = f->bytes / elem;
     f->rows_fn = rows_kernel(&k->move, elem, f->rows, a->dst != (int64_t)f->bytes);

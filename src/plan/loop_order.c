@@ -193,6 +193,9 @@ static void order_move(td_move *m)
     else if (m->kind == TD_MOVE_SHUFFLE) {
         e.elem[DST] = e.elem[SRC] = (double)m->shuffle->elems * m->shuffle->size;
         e.inside[0] = (step){wide, {[DST] = magnitude(m->dst_stride), [SRC] = magnitude(m->src_stride)}};
+    } else if (m->kind == TD_MOVE_FOLD) {
+        e.elem[DST] = e.elem[SRC] = (double)(m->fold->rows * m->fold->cols * m->fold->elem);
+        e.inside[0] = (step){wide, {[DST] = magnitude(m->dst_stride), [SRC] = magnitude(m->src_stride)}};
     } else {
         e.inside[0] = (step){high, {[DST] = elem, [SRC] = magnitude(m->src_stride)}};
         e.inside[1] = (step){wide, {[DST] = magnitude(m->dst_stride), [SRC] = elem}};

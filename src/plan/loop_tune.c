@@ -131,7 +131,8 @@ static void tune_move(td_move *m, uint64_t *left_ns)
 {
     const uint64_t start = td_now_ns();
     trial t = {.end_ns = start + *left_ns};
-    if (m->kind == TD_MOVE_NONE || m->kind == TD_MOVE_SHUFFLE || m->loops == 0 || m->bytes < SMALL_BYTES || !*left_ns)
+    if (m->kind == TD_MOVE_NONE || m->kind == TD_MOVE_SHUFFLE || m->kind == TD_MOVE_FOLD || m->loops == 0 ||
+        m->bytes < SMALL_BYTES || !*left_ns)
         return;
     if (make_side(m, true, &t.dst) && make_side(m, false, &t.src)) {
         uint64_t best = time_move(m, &t, UINT64_MAX);

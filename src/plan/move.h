@@ -20,6 +20,7 @@
 #include "kernels/pad.h"
 #include "kernels/pick.h"
 #include "kernels/shuffle.h"
+#include "plan/fold.h"
 #include "plan/plan.h"
 #include "values/convert.h"
 
@@ -31,8 +32,9 @@ typedef enum td_move_kind {
     TD_MOVE_TRANSPOSE,
     TD_MOVE_INTERLEAVE,
     TD_MOVE_DEINTERLEAVE,
-    TD_MOVE_PICKS,  /* elements are picked from bytes of short blocks, and transposed */
-    TD_MOVE_SHUFFLE /* short blocks by a list; `wide` are its units */
+    TD_MOVE_PICKS,   /* elements are picked from bytes of short blocks, and transposed */
+    TD_MOVE_SHUFFLE, /* short blocks by a list; `wide` are its units */
+    TD_MOVE_FOLD     /* short axes, through a scratch (fold.h); `wide` are its units */
 } td_move_kind;
 
 /* What a loop steps over: places, or blocks of the two axes of which the last may be shorter. */
@@ -86,6 +88,7 @@ typedef struct td_move {
     td_picks *picks;       /* their columns come in parts of `wide` */
     ptrdiff_t part_stride; /* in the destination */
     td_shuffle *shuffle;
+    struct td_fold *fold;
     td_move_fill *fill; /* or NULL */
 } td_move;
 

@@ -1,5 +1,5 @@
-/* The loops of one box in bytes, while choose.c and choose_shuffle.c look for the kernel that takes some of them; what
- * it leaves become the loops around it. */
+/* The loops of one box in bytes, while choose.c and what it calls (choose_shuffle.c, choose_fold.c) look for the kernel
+ * that takes some of them; what it leaves become the loops around it. */
 #ifndef TD_NEST_H
 #define TD_NEST_H
 
@@ -24,5 +24,14 @@ bool td_nest_shuffle(td_nest *n, bool transposes, unsigned cpu_flags, td_move *m
 
 /* The same by a list of places, where not even that helps: element by element, without loops around each. */
 bool td_nest_places(td_nest *n, td_move *m);
+
+/* The same through a scratch (fold.h), where that takes clearly less than `other` cycles for each element. */
+struct td_kernels;
+bool td_nest_fold(td_nest *n, const struct td_kernels *k, double other, td_move *m);
+
+/* choose.c: the kernels for elements of so many bytes, or NULL; and whether lanes are few enough for an interleave. */
+td_move_fn td_transpose_of(const td_move_kernels *k, uint64_t elem);
+td_move_fn td_interleave_of(const td_move_kernels *k, uint64_t elem);
+bool td_few_lanes(uint64_t lanes, uint64_t bytes, uint64_t most);
 
 #endif

@@ -12,7 +12,8 @@ td_path td_path_of(const td_plan *plan, size_t b, bool dump, bool converts)
                                       [TD_MOVE_INTERLEAVE] = TD_PATH_INTERLEAVED,
                                       [TD_MOVE_DEINTERLEAVE] = TD_PATH_INTERLEAVED,
                                       [TD_MOVE_PICKS] = TD_PATH_TRANSPOSED,
-                                      [TD_MOVE_SHUFFLE] = TD_PATH_INTERLEAVED};
+                                      [TD_MOVE_SHUFFLE] = TD_PATH_INTERLEAVED,
+                                      [TD_MOVE_FOLD] = TD_PATH_TRANSPOSED};
     const unsigned kind = plan->move[2 * b + dump].kind;
     const bool staged = plan->stage && plan->stage[2 * b + dump];
     if ((plan->in_order && !dump) || (plan->rows[b].way == TD_ROWS_NONE && !staged))

@@ -187,6 +187,7 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   transpose interleave deinterleave pick    the kernel, with the bits of its element
  *   shuffle                    short blocks by a list of byte shuffles, with the bits of its vectors
  *   places of N bytes          the same by a list of places, element by element
+ *   folded ..                  several short axes through a scratch, as one transpose or interleave
  *   packed cells loose         bit rows: without gaps, in whole bytes, one by one
  *   gather of N bytes          one run per entry of the table, or per bank
  *   padded ..                  whole words are filled first, a block at a time: padding, bits outside of lanes; or, in

@@ -97,7 +97,9 @@ static const path_case cases[] = {
     {"c x -> (x c)", "", "", SHAPE(7, 600), "u16", "", 16, 1, SHUFFLED_WIDE("transpose_x16_*"), "transpose_x16_*"},
     {"c x -> (x c)", "", "", SHAPE(11, 600), "i8", "", 8, 1, "transpose_x8_*", SAME},
     {"h w c -> (h w) c", "", "", SHAPE(30, 20, 3), "u8", "", 24, 1, SHUFFLED("contiguous copy_* of 3 bytes"), SAME},
-    {"(a b) (c d) -> (a c) (b d)", "b=3 d=3", "", SHAPE(99, 300), "i8", "", 72, 1, SHUFFLED("transpose_x24_*"), SAME},
+    {"(a b) (c d) -> (a c) (b d)", "b=3 d=3", "", SHAPE(99, 300), "i8", "", 72, 1,
+     "{transpose_x24_*|folded transpose_x24_*|folded transpose_x24_avx2|shuffle_x512_vbmi}",
+     "{transpose_x24_*|shuffle_x128_*|shuffle_x128_avx2|shuffle_x512_vbmi}"},
     {"a b c -> (a c b)", "", "", SHAPE(500, 3, 5), "i8", "", 8, 1, SHUFFLED("places of 1 byte"), SAME},
     {"a b c -> (a c b)", "", "", SHAPE(500, 5, 7), "f32", "", 32, 1, SHUFFLED_WIDE("transpose_x32_*"), SAME},
     {"a b c d e -> (a d b e c)", "", "", SHAPE(200, 2, 3, 5, 7), "i8", "", 8, 1, SHUFFLED("places of 1 byte"), SAME},
@@ -105,13 +107,21 @@ static const path_case cases[] = {
      "{padded places of 2 bytes|padded places of 2 bytes|padded places of 2 bytes|padded shuffle_x512_vbmi}",
      SHUFFLED("places of 2 bytes")},
     {"a b -> a b", "lanes=msb", "", SHAPE(64, 4), "f32", "", 128, 1, SHUFFLED("places of 4 bytes"), SAME},
+    /* folded: several short axes are the rows, or the columns, of one transpose */
+    {"(a a1) b c -> (a c) (b a1)", "a1=2 lanes=msb", "", SHAPE(32, 50, 128), "u8", "", 800, 1,
+     "{places of 1 byte|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}", SAME},
+    {"a b c d -> (d b) (c a)", "", "", SHAPE(3, 64, 5, 1021), "u16", "", 240, 1,
+     "{places of 2 bytes|folded transpose_x16_*|folded transpose_x16_*|folded transpose_x16_*}", SAME},
     /* picks: four input channels of a kernel make one element */
     {"(o1 o0) (i1 i4 i0) h w -> (o1 i1 h w) (i4 o0 i0)", "o0=16 i4=4 i0=4", "", SHAPE(32, 32, 3, 3), "i8", "", 2048, 1,
-     "{places of 1 byte|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 1 byte"},
+     "{places of 1 byte|pick_x32_*|pick_x32_*|pick_x32_vbmi}",
+     "{places of 1 byte|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
     {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 4, 9), "i8", "", 512, 1,
-     "{places of 1 byte|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 1 byte"},
+     "{places of 1 byte|pick_x32_*|pick_x32_*|pick_x32_vbmi}",
+     "{places of 1 byte|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
     {"a b c i j h -> (a b h i) (c j)", "", "", SHAPE(3, 16, 16, 4, 2, 9), "i16", "", 512, 1,
-     "{places of 2 bytes|pick_x32_*|pick_x32_*|pick_x32_vbmi}", "places of 2 bytes"},
+     "{places of 2 bytes|pick_x32_*|pick_x32_*|pick_x32_vbmi}",
+     "{places of 2 bytes|folded transpose_x16_*|folded transpose_x16_*|folded transpose_x16_*}"},
     /* packed bits */
     {"a b -> a b", "", "", SHAPE(64, 128), "u1", "", 128, 1, "packed 1-bit pack_x8_{*|*|*|vbmi}",
      "packed 1-bit unpack_x8_{*|*|*|vbmi}"},
@@ -168,9 +178,10 @@ static const path_case cases[] = {
      "{interleave_x8_* + places of 1 byte + padded interleave_x8_* + padded places of 1 byte|interleave_x8_* + places "
      "of 1 byte + padded interleave_x8_* + padded places of 1 byte|interleave_x8_avx2 + places of 1 byte + padded "
      "interleave_x8_avx2 + padded places of 1 byte|interleave_x8_vbmi + shuffle_x512_vbmi + padded interleave_x8_vbmi "
-     "+ "
-     "padded places of 1 byte}",
-     "2 x transpose_x8_* + 2 x places of 1 byte"},
+     "+ padded places of 1 byte}",
+     "{2 x transpose_x8_* + 2 x places of 1 byte|2 x transpose_x8_* + folded transpose_x8_* + places of 1 byte|2 x "
+     "transpose_x8_* + folded transpose_x8_* + places of 1 byte|2 x transpose_x8_* + folded transpose_x8_* + places of "
+     "1 byte}"},
     {"h w (c1 c0) -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(20, 30, 3), "i8", "", 128, 1,
      "padded {contiguous copy_* of 3 bytes|shuffle_x128_avx2|pad_runs_* of 3 bytes|pad_runs_* of 3 bytes}",
      SHUFFLED("contiguous copy_* of 3 bytes")},
@@ -223,7 +234,8 @@ static const path_case cases[] = {
     {"(3*x + k) c -> (x k) c", "k=3", "", SHAPE(36, 16), "i8", "", 128, 1, "contiguous copy_* of 576 bytes", SAME},
     {"(x + 2*k) c -> (x k) c", "k=3", "", SHAPE(36, 16), "i8", "", 128, 1, "transpose_x128_*",
      "2 x " SHUFFLED_WIDE("contiguous copy_* of 16 bytes")},
-    {"c (x + k) -> x (k c)", "k=3", "", SHAPE(16, 66), "i8", "", 384, 1, "transpose_x8_*", "places of 1 byte"},
+    {"c (x + k) -> x (k c)", "k=3", "", SHAPE(16, 66), "i8", "", 384, 1, "transpose_x8_*",
+     "{places of 1 byte|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
     /* converted, both ways */
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "i8 scale=0.05", 128, 1, "converted contiguous of 1024 bytes", SAME},
     {"a b -> a b", "", "", SHAPE(64, 16), "f32", "bf16", 256, 1, "converted contiguous of 2048 bytes", SAME},
@@ -263,21 +275,30 @@ static const path_case cases[] = {
     {"preset:row_major cs=16", "", "", SHAPE(8, 64), "i8", "", 128, 1, "contiguous copy_* of 512 bytes", SAME},
     {"preset:nvdla_feature", "", "", SHAPE(1, 64, 14, 14), "i8", "", 256, 1, "interleave_x8_{*|*|avx2|vbmi}",
      "transpose_x8_*"},
-    {"preset:nvdla_weight", "", "", SHAPE(64, 128, 3, 3), "i8", "", 8, 1, "transpose_x8_*", SAME},
+    {"preset:nvdla_weight", "", "", SHAPE(64, 128, 3, 3), "i8", "", 8, 1,
+     "{transpose_x8_*|folded transpose_x8_*|transpose_x8_*|transpose_x8_*}", SAME},
     {"preset:vta_activation", "", "", SHAPE(1, 64, 14, 14), "i8", "", 128, 1, "interleave_x8_{*|*|avx2|vbmi}",
      "transpose_x8_*"},
-    {"preset:vta_weight", "", "", SHAPE(64, 64, 3, 3), "i8", "", 2048, 1, SHUFFLED("transpose_x8_*"), "transpose_x8_*"},
+    {"preset:vta_weight", "", "", SHAPE(64, 64, 3, 3), "i8", "", 2048, 1,
+     "{transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*|shuffle_x512_vbmi}",
+     "{transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
     {"preset:nhcwb16", "", "", SHAPE(1, 14, 14, 64), "i8", "", 128, 1, "transpose_x128_*", SAME},
     {"preset:nc1hwc0 c0=32", "", "", SHAPE(1, 64, 14, 14), "i8", "", 256, 1, "interleave_x8_{*|*|avx2|vbmi}",
      "transpose_x8_*"},
     {"preset:fractal_nz n0=32", "", "", SHAPE(64, 128), "i8", "", 256, 1, "transpose_x256_*", SAME},
-    {"preset:fractal_z c0=32", "", "", SHAPE(64, 64, 3, 3), "i8", "", 256, 1, "transpose_x8_*", SAME},
+    {"preset:fractal_z c0=32", "", "", SHAPE(64, 64, 3, 3), "i8", "", 256, 1,
+     "{transpose_x8_*|folded interleave_x8_*|folded interleave_x8_avx2|folded interleave_x8_vbmi}",
+     "{transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
     {"preset:nchw16c", "", "", SHAPE(1, 64, 14, 14), "f32", "", 512, 1, "transpose_x32_*", SAME},
     {"preset:oihw4i16o4i", "", "", SHAPE(64, 64, 3, 3), "i8", "", 2048, 1,
-     "{padded places of 1 byte|padded pick_x32_*|padded pick_x32_*|padded pick_x32_vbmi}", "places of 1 byte"},
-    {"preset:vnni", "", "", SHAPE(64, 64), "i8", "", 2048, 1, "padded places of 1 byte",
-     "{places of 1 byte|places of 1 byte|transpose_x8_*|transpose_x8_*}"},
-    {"preset:amx_b", "", "", SHAPE(64, 64), "i8", "", 512, 1, SHUFFLED("places of 1 byte"), SAME},
+     "{padded places of 1 byte|padded pick_x32_*|padded pick_x32_*|padded pick_x32_vbmi}",
+     "{places of 1 byte|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
+    {"preset:vnni", "", "", SHAPE(64, 64), "i8", "", 2048, 1,
+     "{padded places of 1 byte|padded folded transpose_x8_*|padded folded transpose_x8_*|padded folded transpose_x8_*}",
+     "{places of 1 byte|folded transpose_x8_*|folded transpose_x8_*|folded transpose_x8_*}"},
+    {"preset:amx_b", "", "", SHAPE(64, 64), "i8", "", 512, 1,
+     "{places of 1 byte|folded interleave_x8_*|folded interleave_x8_avx2|shuffle_x512_vbmi}",
+     "{places of 1 byte|shuffle_x128_*|shuffle_x128_avx2|shuffle_x512_vbmi}"},
     {"preset:tpu", "", "", SHAPE(64, 256), "f32", "", 8192, 1, "interleave_x32_*", "deinterleave_x32_*"},
     {"preset:tenstorrent", "", "", SHAPE(64, 64), "bf16", "", 256, 1, "transpose_x256_*", SAME},
     {"preset:hexagon", "", "", SHAPE(1, 64, 64, 64), "i8", "", 1024, 1,
@@ -294,7 +315,7 @@ static const path_case cases[] = {
      "{contiguous copy_* of 1 byte|contiguous copy_* of 1 byte|contiguous copy_* of 1 byte|shuffle_x512_vbmi}",
      "interleave_x8_{*|*|avx2|vbmi}"},
     {"preset:scale_128x4", "", "", SHAPE(256, 16), "e8m0", "", 128, 1,
-     "{places of 4 bytes|places of 4 bytes|places of 4 bytes|shuffle_x512_vbmi}", SAME},
+     "{places of 4 bytes|folded interleave_x32_*|folded interleave_x32_*|shuffle_x512_vbmi}", SAME},
     {"preset:sparse24_values", "", "", SHAPE(64, 32), "f16", "", 32, 1, "contiguous copy_* of 4096 bytes", SAME},
     {"preset:sparse24_index", "", "", SHAPE(64, 32), "u2", "", 16, 1, "packed 2-bit pack_x8_{*|*|*|vbmi}",
      "packed 2-bit unpack_x8_{*|*|*|vbmi}"},
@@ -338,10 +359,11 @@ static const path_case cases[] = {
     {"preset:morton", "", "", SHAPE(16, 16), "i8", "", 8, 1, "gather of 1 byte by table", SAME},
     {"preset:rnn_gates", "", "", SHAPE(256, 64), "i8", "", 32, 1, "interleave_x8_{*|*|avx2|vbmi}",
      "deinterleave_x8_{*|*|avx2|vbmi}"},
-    {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1, SHUFFLED("places of 3 bytes"),
-     "{2 x places of 3 bytes + places of 1 byte + contiguous copy_* of 1 byte|2 x shuffle_x128_* + places of 1 byte + "
-     "contiguous copy_* of 1 byte|2 x shuffle_x128_avx2 + places of 1 byte + contiguous copy_* of 1 byte|2 x "
-     "shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
+    {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1,
+     "{places of 3 bytes|shuffle_x128_*|shuffle_x128_avx2|shuffle_x512_vbmi}",
+     "{2 x places of 3 bytes + places of 1 byte + contiguous copy_* of 1 byte|folded transpose_x24_* + shuffle_x128_* "
+     "+ places of 1 byte + contiguous copy_* of 1 byte|folded transpose_x24_avx2 + shuffle_x128_avx2 + places of 1 "
+     "byte + contiguous copy_* of 1 byte|2 x shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 

@@ -35,6 +35,13 @@ static const move_case cases[] = {
     {"a b -> a b", "lanes=msb", "i8", SHAPE(131075, 16), 128},
     {"n c x -> (n x) c", "", "f32", SHAPE(3, 64, 4096), 2048},
     {"c x -> x c", "", "u8", SHAPE(3, 800000), 24},
+    /* folds: rows, columns or both are copied, units are cut, loops go backward */
+    {"(a a1) b c -> (a c) (b a1)", "a1=2 lanes=msb", "u8", SHAPE(32, 50, 1283), 800},
+    {"(a a1) (b b1) (c c1) -> (b1 b c a) (c1 a1)", "a1=8 b1=7 c1=2", "u8", SHAPE(40, 49, 260), 128},
+    {"a b c d -> (d b) (c a)", "", "u16", SHAPE(3, 64, 5, 1021), 240},
+    {"a b c d -> (b d) (c a)", "", "f32", SHAPE(2, 33, 6, 407), 384},
+    {"a b c d -> (d b c a)", "", "u8", SHAPE(3, 2, 5, 30011), 8},
+    {"a b c d e -> (d b e c a)", "", "u64", SHAPE(2, 3, 2, 33, 17), 64},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
