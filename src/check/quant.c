@@ -263,6 +263,149 @@ static void check_values(const td_quant_kernels *plain, const td_quant_kernels *
     }
 }
 
+/* Rows whose blocks lie powers of two apart, some of zeros, one now and then with an infinity, a NaN, or numbers at the
+ * ends of what f32 holds. `both` ends before the 16 blocks of the first that is odd, and what it has done is what the
+ * kernels that it stands for do. */
+typedef struct scales {
+    uint16_t code[MANY_BLOCKS + 16]; /* bytes, but for halves */
+    uint32_t amax[MANY_BLOCKS];
+    float share[MANY_BLOCKS], by[MANY_BLOCKS];
+} scales;
+
+static void draw_row(data *d, size_t blocks, size_t block, uint32_t seed, uint32_t *state)
+{
+    static const uint32_t odd[] = {0x7f800000, 0xffc00001, 0x7f7fffff, 1, 0x807fffff, 0x7f800001};
+    const uint32_t spread = seed % 3 ? 20 : 250;
+    for (size_t j = 0; j < blocks; j++) {
+        const int power = (int)(next(state) % spread) - (int)spread / 2;
+        const bool empty = next(state) % 29 == 0;
+        for (size_t i = 0; i < block; i++)
+            d->row[d->off + j * block + i] =
+                empty ? 0 : ldexpf((float)(next(state) % 4096) / 256 - 8, power) * (next(state) % 3 ? 1 : 0x1p-9F);
+    }
+    for (size_t n = seed % 5; n < 2; n++)
+        d->row[d->off + next(state) % (blocks * block)] = from_bits(odd[next(state) % 6]);
+}
+
+/* The same by the kernels in plain C; false where 16 blocks are odd. */
+static bool two_steps(const td_quant_kernels *plain, const td_block_kernels *b, const td_quant_rule *rule,
+                      const td_quant *q, const float *row, size_t block, scales *s, uint8_t *dst)
+{
+    const float most = from_bits(q->most_bits);
+    bool odd = false;
+    memset(s->amax, 0, 16 * sizeof s->amax[0]);
+    b->amax(s->amax, row, 16, block);
+    if (rule->power) {
+        odd = b->powers((uint8_t *)s->code, s->by, row, 16, block, rule->power);
+    } else if (rule->chain) {
+        b->chain((uint8_t *)s->code, s->by, s->amax, 16, rule->chain);
+    } else {
+        b->ratio(s->share, s->amax, 16, rule->ratio);
+        b->half(s->code, s->by, s->share, 16, rule->exact);
+    }
+    const td_block_look look = b->look(s->amax, s->by, 16, rule->ratio ? 40 : 2 * most, rule->ratio != NULL);
+    odd |= look.odd || look.nan || (!rule->power && !look.bounded);
+    for (size_t j = 0; j < 16 && rule->ratio; j++)
+        odd |= s->by[j] != INFINITY && (1 / s->by[j] < 0x1p-126F || 1 / s->by[j] > 0x1p126F);
+    if (rule->ratio)
+        plain->ints(dst, row, s->by, NULL, 16, block, q, false);
+    else
+        plain->floats(dst, row, s->by, 16, block, q, false);
+    return !odd;
+}
+
+static void check_both(const td_quant_kernels *plain, const td_quant_kernels *k, unsigned kind, size_t blocks,
+                       size_t block, uint32_t seed)
+{
+    static data d;
+    static scales s, all, whole;
+    const format *f = &formats[kind == 0 ? seed % FORMATS : 0];
+    uint32_t state = seed ^ td_check_salt();
+    td_block_kernels b;
+    td_block_init(&b, TD_CPU_C);
+    td_quant q = quant_of(f);
+    q.stream = seed % 2;
+    q.end = seed % 4 < 2 ? d.row + MOST : NULL;
+    q.divides = kind == 2;
+    q.powers = kind == 0;
+    q.low = seed % 2 ? -8 : -7;
+    q.high = 7;
+    const td_power power = {.rule = (td_power_rule)(seed / 5 % 5),
+                            .emax = ilogb(f->most),
+                            .man_bits = f->man_bits,
+                            .inverse = 1 / (float)f->most,
+                            .inf_is_max = seed % 2};
+    const bool te = seed & 4;
+    const td_chain chain = {.ratio = {.times = te ? 0.37F : 1,
+                                      .over = te ? 1 : 6,
+                                      .again = seed & 8 ? 1 : 0.0123F,
+                                      .least = te ? -INFINITY : 0x1p-6F,
+                                      .most = 448},
+                            .one = te ? 1 : 1 / 0.0123F,
+                            .times = te ? 2.7F : 1,
+                            .most = te ? 3.4e38F : INFINITY,
+                            .man_bits = 3,
+                            .least_bits = to_bits(0x1p-6F),
+                            .nan = 0x7f};
+    const td_ratio ratio = {.times = 1, .over = 7, .again = 1, .least = -INFINITY, .most = INFINITY};
+    const td_quant_rule rule = {.power = kind == 0 ? &power : NULL,
+                                .chain = kind == 1 ? &chain : NULL,
+                                .ratio = kind == 2 ? &ratio : NULL,
+                                .exact = seed & 16};
+    const size_t size = kind == 2 ? 2 : 1;
+    d.off = seed % 3;
+    draw_row(&d, blocks, block, seed, &state);
+    memset(got, GUARD, sizeof got);
+    memset(want, GUARD, sizeof want);
+    memset(&all, GUARD, sizeof all);
+    memset(&whole, GUARD, sizeof whole);
+    const size_t done = k->both(got + d.off, all.code, d.row + d.off, blocks, block, &rule, &q);
+    td_move_fence();
+    assert_true(done <= blocks && done % 16 == 0);
+    bool good = true;
+    for (size_t j = 0; j + 16 <= blocks && good; j += 16) {
+        uint8_t dst[16 * 128];
+        good = two_steps(plain, &b, &rule, &q, d.row + d.off + j * block, block, &s, dst);
+        assert_true(good || done <= j);
+        assert_true(!good || done > j || done == 0);
+        if (j < done) {
+            memcpy(want + d.off + j * block, dst, 16 * block);
+            memcpy((unsigned char *)whole.code + j * size, s.code, 16 * size);
+        }
+    }
+    assert_memory_equal(got, want, sizeof got);
+    assert_memory_equal(all.code, whole.code, sizeof all.code);
+}
+
+static void both_are_the_two_steps(void **state)
+{
+    (void)state;
+    static const size_t sizes[3][4] = {{32, 32, 16, 64}, {16, 16, 16, 32}, {32, 64, 128, 16}};
+    td_quant_kernels plain;
+    td_quant_init(&plain, TD_CPU_C);
+    for (const version *v = all_versions(); v->isa; v++) {
+        td_quant_kernels k;
+        td_quant_init(&k, v->flags);
+        for (uint32_t seed = 0; seed < 1200; seed++) {
+            const size_t block = sizes[seed % 3][seed / 3 % 4], most = MOST / block < 131 ? MOST / block : 131;
+            check_both(&plain, &k, seed % 3, 1 + seed * 7 % most, block, seed * 2654435761U >> 7);
+        }
+    }
+    td_quant_kernels best; /* a step that does nothing would have passed */
+    td_quant_init(&best, td_cpu_flags());
+    if (td_cpu_flags() & TD_CPU_VBMI) {
+        static data d;
+        static scales s;
+        const td_power power = {.rule = TD_POWER_FLOOR, .emax = 2, .man_bits = 1, .inverse = 1 / 6.0F};
+        const td_quant_rule rule = {.power = &power};
+        td_quant q = quant_of(&formats[0]);
+        q.powers = true;
+        for (size_t i = 0; i < MOST; i++)
+            d.row[i] = (float)(i % 7) + 1;
+        assert_int_equal(best.both(got, s.code, d.row, 100, 32, &rule, &q), 96);
+    }
+}
+
 static void every_version_keeps_the_rule(void **state)
 {
     (void)state;
@@ -294,6 +437,6 @@ static void every_version_keeps_the_rule(void **state)
     }
 }
 
-static const td_check checks[] = {TD_CHECK(every_version_keeps_the_rule)};
+static const td_check checks[] = {TD_CHECK(every_version_keeps_the_rule), TD_CHECK(both_are_the_two_steps)};
 
 TD_CHECK_FAMILY(quant, checks, NULL, NULL, NULL);

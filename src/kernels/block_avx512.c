@@ -12,36 +12,7 @@
 #endif
 #include "kernels/block.inc"
 
-/* -- the largest magnitudes of 16 blocks at once -- */
-
-INLINE __m512i more_of(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(a, b);
-}
-
-/* One vector of each of 16 blocks to the largest of each: neighbours are joined until a vector has one of each. */
-INLINE __m512i most_of_16(const __m512i *v)
-{
-    __m512i two[8], four[4], eight[2];
-    for (size_t i = 0; i < 8; i++)
-        two[i] = more_of(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
-    for (size_t i = 0; i < 4; i++)
-        four[i] = more_of(_mm512_unpacklo_epi64(two[2 * i], two[2 * i + 1]),
-                          _mm512_unpackhi_epi64(two[2 * i], two[2 * i + 1]));
-    for (size_t i = 0; i < 2; i++)
-        eight[i] = more_of(_mm512_shuffle_i32x4(four[2 * i], four[2 * i + 1], 0x88),
-                           _mm512_shuffle_i32x4(four[2 * i], four[2 * i + 1], 0xdd));
-    return more_of(_mm512_shuffle_i32x4(eight[0], eight[1], 0x88), _mm512_shuffle_i32x4(eight[0], eight[1], 0xdd));
-}
-
-INLINE __m512i most_of_block(const float *row, const size_t block)
-{
-    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-    __m512i most = _mm512_and_si512(_mm512_loadu_si512(row), magnitude);
-    for (size_t i = 16; i < block; i += 16)
-        most = more_of(most, _mm512_and_si512(_mm512_loadu_si512(row + i), magnitude));
-    return most;
-}
+#include "kernels/block_avx512.inc"
 
 INLINE void amax_wide(uint32_t *amax, const float *row, size_t blocks, const size_t block)
 {
@@ -160,51 +131,6 @@ TARGET static void range_avx512(uint32_t *amax, float *min, float *max, const fl
 }
 
 /* -- powers of two -- */
-
-INLINE __m512i codes_16(__m512i amax, const td_power *p, const td_power_rule rule)
-{
-    const __m512i man_mask = _mm512_set1_epi32(MAN_MASK), half = _mm512_set1_epi32(HALF_OF_MAN);
-    const __m512i emax = _mm512_set1_epi32(p->emax), one = _mm512_set1_epi32(1);
-    const __m512i share = _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(amax), _mm512_set1_ps(p->inverse)));
-    const __m512i man = _mm512_and_si512(share, man_mask), exponent = _mm512_srai_epi32(share, 23);
-    const __mmask16 small = _mm512_testn_epi32_mask(exponent, exponent);
-    __mmask16 up = 0;
-    switch (rule) {
-    case TD_POWER_EVEN:
-        return _mm512_sub_epi32(
-            _mm512_srli_epi32(_mm512_add_epi32(amax, _mm512_set1_epi32(1 << (22 - p->man_bits))), 23), emax);
-    case TD_POWER_CEIL:
-        up = _mm512_test_epi32_mask(amax, man_mask);
-        return _mm512_sub_epi32(
-            _mm512_mask_add_epi32(_mm512_srli_epi32(amax, 23), up, _mm512_srli_epi32(amax, 23), one), emax);
-    case TD_POWER_RCEIL:
-        up = (__mmask16)((small & _mm512_cmpgt_epu32_mask(man, half)) | (~small & _mm512_test_epi32_mask(man, man)));
-        return _mm512_mask_add_epi32(exponent, up, exponent, one);
-    case TD_POWER_NEAREST:
-        up = (__mmask16)((small & _mm512_cmpge_epu32_mask(man, _mm512_set1_epi32(HALF_OF_MAN + HALF_OF_MAN / 2))) |
-                         (~small & _mm512_cmpge_epu32_mask(man, half)));
-        return _mm512_mask_add_epi32(exponent, up, exponent, one);
-    default:
-        return _mm512_sub_epi32(_mm512_srli_epi32(amax, 23), emax);
-    }
-}
-
-/* Codes of 16 scales, and what elements are multiplied by. */
-INLINE __m512i power_16(__m512i amax, const td_power *p, const td_power_rule rule, __m512i *by)
-{
-    const __m512i inf = _mm512_set1_epi32(INF_BITS), most = _mm512_set1_epi32(CODE_MAX),
-                  nan = _mm512_set1_epi32(CODE_NAN), above = p->inf_is_max ? most : nan;
-    const __mmask16 is_max = p->inf_is_max ? _mm512_cmpeq_epi32_mask(amax, inf) : 0;
-    const __m512i bits = _mm512_mask_mov_epi32(amax, is_max, _mm512_set1_epi32(MAX_BITS));
-    __m512i c = _mm512_max_epi32(codes_16(bits, p, rule), _mm512_setzero_si512());
-    c = _mm512_mask_mov_epi32(c, _mm512_cmpgt_epi32_mask(c, most), above);
-    c = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(bits, bits), c);
-    c = _mm512_mask_mov_epi32(c, _mm512_cmpge_epu32_mask(bits, inf), nan);
-    __m512i inverse = _mm512_slli_epi32(_mm512_sub_epi32(most, c), 23);
-    inverse = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, most), _mm512_set1_epi32(HALF_OF_MAN));
-    *by = _mm512_mask_mov_epi32(inverse, _mm512_cmpeq_epi32_mask(c, nan), _mm512_set1_epi32(0x7fc00000));
-    return c;
-}
 
 TARGET static void power_avx512(uint8_t *code, float *by, const uint32_t *amax, size_t blocks, const td_power *p)
 {

@@ -28,6 +28,17 @@ static inline void td_prefetch_pages(const void *p, const size_t step, const siz
         __builtin_prefetch((const void *)(line + i * TD_PREFETCH_PAGE), 0, 3);
 }
 
+/* As td_prefetch_pages, in the order of memory: for who reads every line soon after the one before and once alone, as
+ * the processor's own prefetching runs on then. */
+static inline void td_prefetch_lines(const void *p, const size_t step, const void *end)
+{
+    const uintptr_t next = (uintptr_t)p + TD_PREFETCH_BYTES;
+    if (next >= (uintptr_t)end)
+        return;
+    for (size_t i = 0; i < step; i += TD_PREFETCH_LINE)
+        __builtin_prefetch((const void *)(next + i), 0, 3);
+}
+
 /* The lines of a block that is read or written next, all at once, into the first-level cache. */
 static inline void td_prefetch_block(const void *p, const uint64_t bytes, const int written)
 {

@@ -9,11 +9,18 @@
  * `bounded` promises, for floats, that every product is less than twice the largest element, and for ints that every
  * quotient is at most 40; then there are no infinities and no NaN either. With q->stream codes go past the caches where
  * dst is aligned, and the caller calls td_move_fence; up to q->end what comes behind the row is prefetched.
+ *   both     scales and codes in one step, of 16 blocks after another, from the first on: floats and ints with what
+ *            kernels/block.h makes of the row, by rule->power what `powers` does, by rule->chain what `amax` and
+ *            `chain` do, by rule->ratio what `amax`, `ratio` and `half` do; scales have the size of that. Returns how
+ *            many blocks are done, a multiple of 16; it ends before 16 of which one holds an infinity or a NaN, has a
+ *            scale that is one, or is not bounded. A version that has no such step does none. dst streams, the row is
+ *            prefetched as above
  *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
  *            zero is NULL for none; q->stream as above */
 #ifndef TD_KERNELS_QUANT_H
 #define TD_KERNELS_QUANT_H
 
+#include "kernels/block.h"
 #include "kernels/isa.h"
 
 #include <stdbool.h>
@@ -46,12 +53,22 @@ typedef struct td_quant {
     unsigned char half[2][256]; /* values: bytes 2 and 3 of the table */
 } td_quant;
 
+/* How scales come from a row: by one of these, the others are NULL. */
+typedef struct td_quant_rule {
+    const td_power *power; /* floats, q->powers */
+    const td_chain *chain; /* floats */
+    const td_ratio *ratio; /* ints that have no zero points */
+    bool exact;            /* of half, behind a ratio */
+} td_quant_rule;
+
 typedef struct td_quant_kernels {
     void (*floats)(uint8_t *dst, const float *row, const float *by, size_t blocks, size_t block, const td_quant *q,
                    bool bounded);
     void (*ints)(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks, size_t block,
                  const td_quant *q, bool bounded);
     void (*values)(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks, size_t block,
+                   const td_quant *q);
+    size_t (*both)(uint8_t *dst, void *scales, const float *row, size_t blocks, size_t block, const td_quant_rule *rule,
                    const td_quant *q);
 } td_quant_kernels;
 

@@ -306,5 +306,7 @@ TARGET static void ints_avx2(uint8_t *dst, const float *row, const float *by, co
 
 void td_quant_init_avx2(td_quant_kernels *kernels)
 {
-    *kernels = (td_quant_kernels){floats_avx2, ints_avx2, values_avx2};
+    kernels->floats = floats_avx2;
+    kernels->ints = ints_avx2;
+    kernels->values = values_avx2;
 }

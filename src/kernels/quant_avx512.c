@@ -30,5 +30,7 @@ TARGET static void values_avx512(float *dst, const uint8_t *codes, const float *
 
 void td_quant_init_avx512(td_quant_kernels *kernels)
 {
-    *kernels = (td_quant_kernels){floats_avx512, ints_avx512, values_avx512};
+    kernels->floats = floats_avx512;
+    kernels->ints = ints_avx512;
+    kernels->values = values_avx512;
 }

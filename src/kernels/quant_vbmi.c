@@ -92,6 +92,15 @@ INLINE void put_codes(uint8_t *dst, __m512i codes, bool stream)
         _mm512_storeu_si512(dst, codes);
 }
 
+/* `once`: rows that are read in one step, not for a second time. */
+INLINE void prefetch_64(const float *row, size_t ahead, const float *end, const bool once)
+{
+    if (once)
+        td_prefetch_lines(row, 64 * sizeof *row, end);
+    else
+        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
+}
+
 /* As floats_wide, 64 elements at a time: codes and signs are put together in bytes. */
 INLINE void floats_64(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
                       const td_quant *q, const unsigned man_bits, const unsigned bits)
@@ -158,14 +167,16 @@ INLINE void find_bases(const float *by, size_t blocks, const td_quant *q, const 
 }
 
 INLINE void bounded_64(uint8_t *dst, const float *row, const float *by, size_t blocks, const size_t block,
-                       const td_quant *q, const unsigned man_bits, const unsigned bits, const base_rule *bases)
+                       const td_quant *q, const unsigned man_bits, const unsigned bits, const base_rule *bases,
+                       const bool once)
 {
     const __m512 up = _mm512_castsi512_ps(_mm512_set1_epi32((int)((127 + 23 - man_bits) << 23))),
                  least = _mm512_castsi512_ps(_mm512_set1_epi32((int)q->least_bits));
     const __m512i weights = _mm512_set1_epi32((int)(256U | 1U << (man_bits + 17))),
                   most = _mm512_set1_epi8((char)float_code(float_of(q->most_bits), q, constant_of(q))),
                   sign = _mm512_set1_epi8((char)(1U << (bits - 1))), order = _mm512_load_si512(second_and_last),
-                  constant = bases ? _mm512_loadu_si512(bases->less) : _mm512_set1_epi8((char)constant_of(q));
+                  other_order = _mm512_shuffle_i64x2(order, order, 0x4e), /* signs first */
+        constant = bases ? _mm512_loadu_si512(bases->less) : _mm512_set1_epi8((char)constant_of(q));
     /* with bases, the number of the block that a byte belongs to */
     __m512i of_block = _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi8(1), 1);
     const float *const end = q->end;
@@ -173,7 +184,7 @@ INLINE void bounded_64(uint8_t *dst, const float *row, const float *by, size_t b
     const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64) {
         __m512i codes[4];
-        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
+        prefetch_64(row, ahead, end, once);
         for (size_t k = 0; k < 4; k++) {
             const size_t j = at / block + 16 * k / block;
             const __m512 x = _mm512_loadu_ps(row + 16 * k);
@@ -181,12 +192,12 @@ INLINE void bounded_64(uint8_t *dst, const float *row, const float *by, size_t b
                              : sum_codes(_mm512_mul_ps(x, _mm512_set1_ps(by[j])), least, up, weights);
         }
         const __m512i low = _mm512_permutex2var_epi8(codes[0], order, codes[1]),
-                      high = _mm512_permutex2var_epi8(codes[2], order, codes[3]);
+                      high = _mm512_permutex2var_epi8(codes[2], other_order, codes[3]);
         const __m512i less = bases ? _mm512_permutexvar_epi8(of_block, constant) : constant;
-        const __m512i code = _mm512_min_epu8(_mm512_sub_epi8(_mm512_shuffle_i64x2(low, high, 0x44), less), most);
+        const __m512i code = _mm512_min_epu8(_mm512_sub_epi8(_mm512_mask_blend_epi64(0xf0, low, high), less), most);
         of_block = _mm512_add_epi8(of_block, _mm512_set1_epi8(2));
         put_codes(dst + at,
-                  _mm512_ternarylogic_epi32(code, _mm512_shuffle_i64x2(low, high, 0xee), sign, 0xf8), /* a | b & c */
+                  _mm512_ternarylogic_epi32(code, _mm512_shuffle_i64x2(low, high, 0x4e), sign, 0xf8), /* a | b & c */
                   stream);
     }
 }
@@ -207,7 +218,7 @@ INLINE void bounded_powers(uint8_t *dst, const float *row, const float *by, size
         const size_t some = blocks - done < BASES ? blocks - done : BASES;
         base_rule bases = {{0}, {0}}; /* the last vector of bytes is read whole */
         find_bases(by + done, some, q, man_bits, &bases);
-        bounded_64(dst + 32 * done, row + 32 * done, by + done, some, 32, q, man_bits, bits, &bases);
+        bounded_64(dst + 32 * done, row + 32 * done, by + done, some, 32, q, man_bits, bits, &bases, false);
     }
 }
 
@@ -218,9 +229,9 @@ INLINE void bounded_powers(uint8_t *dst, const float *row, const float *by, size
         if (bounded && block == 32 && q->powers && are_usual(by, blocks))                                              \
             bounded_powers(dst, row, by, blocks, q, man_bits, bits);                                                   \
         else if (bounded && block == 32)                                                                               \
-            bounded_64(dst, row, by, blocks, 32, q, man_bits, bits, NULL);                                             \
+            bounded_64(dst, row, by, blocks, 32, q, man_bits, bits, NULL, false);                                             \
         else if (bounded && block == 16)                                                                               \
-            bounded_64(dst, row, by, blocks, 16, q, man_bits, bits, NULL);                                             \
+            bounded_64(dst, row, by, blocks, 16, q, man_bits, bits, NULL, false);                                             \
         else                                                                                                           \
             floats_64(dst, row, by, blocks, block, q, man_bits, bits);                                                 \
     }
@@ -321,7 +332,7 @@ INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const int_r
 /* The same for bounded quotients. A sum is off by less than two units of its last place, so those that are further from
  * a half round as the quotient does; the others have 0, 1 or 2 in the lower word once half and a unit are added. */
 INLINE void bounded_ints(uint8_t *dst, const float *row, const float *by, const int_rule *r, const float *zero,
-                         size_t blocks, const size_t block, const td_quant *q)
+                         size_t blocks, const size_t block, const td_quant *q, const bool once)
 {
     const __m512i low = _mm512_set1_epi8((char)q->low), high = _mm512_set1_epi8((char)q->high),
                   third = _mm512_add_epi8(_mm512_load_si512(first_bytes), _mm512_set1_epi8(2)),
@@ -331,7 +342,7 @@ INLINE void bounded_ints(uint8_t *dst, const float *row, const float *by, const 
     const bool stream = streams(dst, q);
     for (size_t at = 0; at < blocks * block; at += 64, row += 64, dst += 64) {
         __m512i sum[4], close = _mm512_set1_epi32(-1);
-        td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
+        prefetch_64(row, ahead, end, once);
         for (size_t k = 0; k < 4; k++) {
             const size_t j = at / block + 16 * k / block;
             const __m512 x = _mm512_loadu_ps(row + 16 * k);
@@ -346,7 +357,7 @@ INLINE void bounded_ints(uint8_t *dst, const float *row, const float *by, const 
     }
 }
 
-#define INTS_64(of, size) of(dst, row, by, &rule, zero, done, size, q)
+#define INTS_64(of, size, ...) of(dst, row, by, &rule, zero, done, size, __VA_ARGS__)
 
 INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
                          size_t block, const td_quant *q, bool bounded)
@@ -356,13 +367,13 @@ INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const 
     if (!int_rules(by, zero, done, bounded ? BASE : LARGE, &rule))
         ints_of(dst, row, by, zero, done, block, q);
     else if (block == 32 && bounded)
-        INTS_64(bounded_ints, 32);
+        INTS_64(bounded_ints, 32, q, false);
     else if (block == 128 && bounded)
-        INTS_64(bounded_ints, 128);
+        INTS_64(bounded_ints, 128, q, false);
     else if (bounded)
-        INTS_64(bounded_ints, block);
+        INTS_64(bounded_ints, block, q, false);
     else
-        INTS_64(ints_64, block);
+        INTS_64(ints_64, block, q);
     return done;
 }
 
@@ -392,7 +403,9 @@ TARGET static void values_vbmi(float *dst, const uint8_t *codes, const float *by
                        block, q);
 }
 
+#include "kernels/quant_both_vbmi.inc"
+
 void td_quant_init_vbmi(td_quant_kernels *kernels)
 {
-    *kernels = (td_quant_kernels){floats_vbmi, ints_vbmi, values_vbmi};
+    *kernels = (td_quant_kernels){floats_vbmi, ints_vbmi, values_vbmi, both_vbmi};
 }

@@ -315,6 +315,25 @@ static void find_scales(const td_block_work *w, td_strip *s, const td_band *b, c
     look_at_scales(w, s, blocks);
 }
 
+uint64_t td_strip_pack_both(const td_block_work *w, td_strip *s, const td_band *b, uint64_t at)
+{
+    const td_block_common *c = w->common;
+    const size_t block = (size_t)b->block, bytes = w->packing->scale.bytes;
+    const bool as_it_is = !c->convert_source && (uintptr_t)w->tensor->data % sizeof(float) == 0;
+    const uint64_t row = td_row_at(w, b, 0), most = as_it_is ? UINT64_MAX : STRIP / b->block;
+    if (most == 0)
+        return 0;
+    uint64_t left = (b->row_elems - at) / b->block, done = 0, more = 0, asked = 0;
+    for (; left && more == asked; at += more * b->block, left -= more, done += more) {
+        const uint64_t first = b->first_scale + at / b->block;
+        asked = left < most ? left : most;
+        const float *in = fetch(w, row + at, (size_t)(asked * b->block), s->in);
+        more = c->kernels.both(w->parts.elems->data + row + at, w->parts.scales->data + first * bytes, in,
+                               (size_t)asked, block, &c->rule, &c->quant);
+    }
+    return done * b->block;
+}
+
 void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)
 {
     const size_t blocks = (size_t)((c->count - 1) / b->block) + 1;

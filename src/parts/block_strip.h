@@ -19,6 +19,9 @@ struct td_block_common {
     bool convert_source;      /* the tensor is no f32 */
     size_t strip;             /* elements, and blocks, that are worked on at once: STRIP at most */
     bool by_kernel;           /* elements go by the kernels of kernels/quant.h, in one step */
+    bool in_one_step;         /* to pack: of blocks that lie in one row, scales and elements at once, by `rule` */
+    td_quant_rule rule;
+    td_ratio ratio;
     bool scales_by_kernel;    /* to unpack: so do scales */
     td_quant quant, scales;
     td_quant_kernels kernels;
@@ -76,6 +79,10 @@ static inline uint64_t td_row_at(const td_block_work *w, const td_band *b, uint6
     }
     return elem;
 }
+
+/* Values from column `at` of a band of one row on to parts, scales and elements in one step. Returns how many are done,
+ * whole blocks; the kernels leave what comes then to td_strip_pack. */
+uint64_t td_strip_pack_both(const td_block_work *w, td_strip *s, const td_band *b, uint64_t at);
 
 /* Some columns of a band, from values to parts and back. */
 void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c);

@@ -61,6 +61,10 @@ static void run_bands(void *context, unsigned begin, unsigned end)
     for (uint64_t i = w->bands * begin / w->pieces; i < w->bands * end / w->pieces; i++) {
         const td_band b = band_at(w, i);
         for (uint64_t at = 0; at < b.row_elems;) {
+            if (w->common->in_one_step && w->tensor && b.rows == 1)
+                at += td_strip_pack_both(w, &s, &b, at);
+            if (at == b.row_elems)
+                break;
             const td_columns c = columns_at(&b, at, w->common->strip);
             if (w->tensor)
                 td_strip_pack(w, &s, &b, &c);
@@ -151,6 +155,7 @@ static void make_pack(td_block_common *c, const td_packing *packing, const td_te
         c->quant.ahead = far ? 2 * TD_PREFETCH_BYTES : TD_PREFETCH_BYTES;
     }
     td_scaler_make(packing, amax, &c->scaler);
+    c->in_one_step = c->by_kernel && td_scaler_rule(&c->scaler, &c->ratio, &c->rule);
 }
 
 /* Back into `whole`, of which no more than the dtype and the size count. */

@@ -205,6 +205,21 @@ void td_scaler_make_back(const td_packing *packing, td_scaler *s)
     bind(packing->scale, TD_TO_TENSOR, &s->decode);
 }
 
+bool td_scaler_rule(const td_scaler *s, td_ratio *ratio, td_quant_rule *out)
+{
+    const td_packing *k = s->packing;
+    if (k->rule <= TD_RULE_NEAREST && !k->empty_is_normal)
+        *out = (td_quant_rule){.power = &s->power};
+    else if (s->chained)
+        *out = (td_quant_rule){.chain = &s->chain};
+    else if (s->halves && !k->zeros && !k->map && k->rule == TD_RULE_ABSMAX) {
+        *ratio = ratio_rule(s);
+        *out = (td_quant_rule){.ratio = ratio, .exact = k->exact_codes};
+    } else
+        return false;
+    return true;
+}
+
 /* Rounded to the dtype of scales, and what elements are multiplied by then. */
 static void store(const td_scaler *s, td_block_scales *b, size_t blocks)
 {

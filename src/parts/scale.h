@@ -5,7 +5,7 @@
 #ifndef TD_SCALE_H
 #define TD_SCALE_H
 
-#include "kernels/block.h"
+#include "kernels/quant.h"
 #include "parts/packing.h"
 #include "values/convert.h"
 
@@ -48,6 +48,9 @@ void td_scaler_make_back(const td_packing *packing, td_scaler *s);
 
 /* True where elements are divided by `by`, false where they are multiplied. */
 bool td_scaler_divides(const td_packing *packing);
+
+/* How the kernels that make scales and elements in one step make the scales (kernels/quant.h). False where none does. */
+bool td_scaler_rule(const td_scaler *s, td_ratio *ratio, td_quant_rule *out);
 
 void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks);
 
