@@ -12,9 +12,9 @@
  *   both     scales and codes in one step, of 16 blocks after another, from the first on: floats and ints with what
  *            kernels/block.h makes of the row, by rule->power what `powers` does, by rule->chain what `amax` and
  *            `chain` do, by rule->ratio what `amax`, `ratio` and `half` do; scales have the size of that. Returns how
- *            many blocks are done, a multiple of 16; it ends before 16 of which one holds an infinity or a NaN, has a
- *            scale that is one, or is not bounded. A version that has no such step does none. dst streams, the row is
- *            prefetched as above
+ *            many blocks are done, a multiple of 16; it ends before 32 of which one holds an infinity or a NaN, has a
+ *            scale that is one, or is not bounded, and before fewer than 32; scales of all blocks may be written. A
+ *            version that has no such step does none. dst streams, the row is prefetched as above
  *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
  *            zero is NULL for none; q->stream as above */
 #ifndef TD_KERNELS_QUANT_H

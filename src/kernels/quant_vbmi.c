@@ -229,9 +229,9 @@ INLINE void bounded_powers(uint8_t *dst, const float *row, const float *by, size
         if (bounded && block == 32 && q->powers && are_usual(by, blocks))                                              \
             bounded_powers(dst, row, by, blocks, q, man_bits, bits);                                                   \
         else if (bounded && block == 32)                                                                               \
-            bounded_64(dst, row, by, blocks, 32, q, man_bits, bits, NULL, false);                                             \
+            bounded_64(dst, row, by, blocks, 32, q, man_bits, bits, NULL, false);                                      \
         else if (bounded && block == 16)                                                                               \
-            bounded_64(dst, row, by, blocks, 16, q, man_bits, bits, NULL, false);                                             \
+            bounded_64(dst, row, by, blocks, 16, q, man_bits, bits, NULL, false);                                      \
         else                                                                                                           \
             floats_64(dst, row, by, blocks, block, q, man_bits, bits);                                                 \
     }

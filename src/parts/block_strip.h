@@ -22,7 +22,7 @@ struct td_block_common {
     bool in_one_step;         /* to pack: of blocks that lie in one row, scales and elements at once, by `rule` */
     td_quant_rule rule;
     td_ratio ratio;
-    bool scales_by_kernel;    /* to unpack: so do scales */
+    bool scales_by_kernel; /* to unpack: so do scales */
     td_quant quant, scales;
     td_quant_kernels kernels;
 };
