@@ -366,6 +366,9 @@ def main(library, cases, seed):
             given = {key: v for key, v in given.items() if key not in ("map", "scale_max")}
         given["block"] = rng.choice([1, 2, 7, 8, 16, 32, 33])
         size, count = given["block"], rng.randrange(1, 7)
+        if rng.randrange(20) == 0:  # enough for the kernels that go over many blocks at once
+            size = given["block"] = rng.choice([16, 32])
+            count = rng.randrange(16, 70)
         last = rng.randrange(1, size + 1)
         spread = 2.0 ** rng.randrange(-20, 20)
         blocks = [[value(rng, spread) if group in ("e8m0", "shared") else f32(rng.gauss(0, 1) * spread)
