@@ -49,7 +49,7 @@ void td_scaler_make_back(const td_packing *packing, td_scaler *s);
 /* True where elements are divided by `by`, false where they are multiplied. */
 bool td_scaler_divides(const td_packing *packing);
 
-/* How the kernels that make scales and elements in one step make the scales (kernels/quant.h). False where none does. */
+/* How kernels that make scales and elements in one step make the scales (kernels/quant.h); false where none does. */
 bool td_scaler_rule(const td_scaler *s, td_ratio *ratio, td_quant_rule *out);
 
 void td_scaler_find(const td_scaler *s, td_block_scales *b, size_t blocks);
