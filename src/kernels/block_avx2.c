@@ -85,19 +85,16 @@ TARGET static void amax_avx2(uint32_t *amax, const float *row, size_t blocks, si
         amax_rows(amax + j, row + j * block, blocks - j, block);
 }
 
-/* Pages side by side, for the reason that prefetch.h gives, and from the last to the first: who reads the row from its
- * beginning next finds that in the caches. */
+/* From the last to the first, as for AVX-512. */
 TARGET static void most_avx2(uint32_t *most, const float *row, size_t n)
 {
-    const size_t page = MOST_PAGE, pages = MOST_PAGES * page;
-    __m256i own[MOST_PAGES];
-    for (size_t k = 0; k < MOST_PAGES; k++)
+    __m256i own[8];
+    for (size_t k = 0; k < 8; k++)
         own[k] = _mm256_set1_epi32((int)*most);
-    for (; n >= pages; n -= pages)
-        for (const float *p = row + n - pages, *const end = p + page; p < end; p += 8)
-            for (size_t k = 0; k < MOST_PAGES; k++)
-                own[k] = _mm256_max_epi32(own[k], magnitudes(p + k * page));
-    for (size_t k = MOST_PAGES / 2; k; k /= 2)
+    for (; n >= 64; n -= 64)
+        for (size_t k = 0; k < 8; k++)
+            own[k] = _mm256_max_epi32(own[k], magnitudes(row + n - 8 * (k + 1)));
+    for (size_t k = 4; k; k /= 2)
         for (size_t i = 0; i < k; i++)
             own[i] = _mm256_max_epi32(own[i], own[i + k]);
     uint32_t eight[8];

@@ -41,23 +41,18 @@ TARGET static void amax_avx512(uint32_t *amax, const float *row, size_t blocks, 
         amax_rows(amax, row, blocks, block);
 }
 
-/* Pages side by side, for the reason that prefetch.h gives, and from the last to the first: who reads the row from its
- * beginning next finds that in the caches. */
+/* From the last to the first: who reads the row from its beginning next finds that in the caches. One line after the
+ * other, as the processor's own prefetching then has nothing to guess. */
 TARGET static void most_avx512(uint32_t *most, const float *row, size_t n)
 {
     const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-    const size_t page = MOST_PAGE, pages = MOST_PAGES * page;
-    __m512i own[MOST_PAGES];
-    for (size_t k = 0; k < MOST_PAGES; k++)
+    __m512i own[4];
+    for (size_t k = 0; k < 4; k++)
         own[k] = _mm512_set1_epi32((int)*most);
-    for (; n >= pages; n -= pages)
-        for (const float *p = row + n - pages, *const end = p + page; p < end; p += 16)
-            for (size_t k = 0; k < MOST_PAGES; k++)
-                own[k] = more_of(own[k], _mm512_and_si512(_mm512_loadu_si512(p + k * page), magnitude));
-    for (size_t k = MOST_PAGES / 2; k; k /= 2)
-        for (size_t i = 0; i < k; i++)
-            own[i] = more_of(own[i], own[i + k]);
-    *most = _mm512_reduce_max_epu32(own[0]);
+    for (; n >= 64; n -= 64)
+        for (size_t k = 0; k < 4; k++)
+            own[k] = more_of(own[k], _mm512_and_si512(_mm512_loadu_si512(row + n - 16 * (k + 1)), magnitude));
+    *most = _mm512_reduce_max_epu32(more_of(more_of(own[0], own[1]), more_of(own[2], own[3])));
     amax_of(most, row, 1, n);
 }
 
