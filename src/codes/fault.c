@@ -3,6 +3,7 @@
 #include "codes/fault.h"
 #include "base/random.h"
 #include "base/record.h"
+#include "base/text.h"
 #include "memory/x_state.h"
 
 #include <inttypes.h>
@@ -96,8 +97,8 @@ static td_status check_spec(const td_memory *memory, const td_code *code, td_fau
     }
     if (spec->first >= memory->depth_words || (spec->count && spec->count > memory->depth_words - spec->first))
         return td_fail(TD_RANGE,
-                       "%" PRIu64 " words from 0x%" PRIx64 " in a memory of %" PRIu64 " words; pass words inside it",
-                       spec->count, spec->first, memory->depth_words);
+                       "%" PRIu64 " word%s from 0x%" PRIx64 " in a memory of %" PRIu64 " words; pass words inside it",
+                       spec->count, td_text_s(spec->count), spec->first, memory->depth_words);
     if (!spec->count)
         spec->count = memory->depth_words - spec->first;
     if (spec->words > spec->count)

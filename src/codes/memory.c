@@ -1,5 +1,6 @@
 /* Codes between two memories: td_code_encode and td_code_check. Everything is checked before a word is written. */
 #include "base/record.h"
+#include "base/text.h"
 #include "codes/code.h"
 #include "memory/x_state.h"
 
@@ -16,9 +17,9 @@ static td_status check_memory(const td_code *code, const td_memory *memory, bool
                        coded ? "coded" : "data", memory->width_bits, memory->name, code->text, width, width);
     if (count == 0 || first >= memory->depth_words || count > memory->depth_words - first)
         return td_fail(TD_RANGE,
-                       "%" PRIu64 " words from 0x%" PRIx64 " in memory \"%s\" of %" PRIu64
+                       "%" PRIu64 " word%s from 0x%" PRIx64 " in memory \"%s\" of %" PRIu64
                        " words; pass words inside it, at least one",
-                       count, first, memory->name, memory->depth_words);
+                       count, td_text_s(count), first, memory->name, memory->depth_words);
     return TD_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "base/profile.h"
 #include "base/random.h"
 #include "base/record.h"
+#include "base/text.h"
 #include "memory/memory.h"
 
 #include <inttypes.h>
@@ -128,9 +129,9 @@ td_status td_memory_fill(td_memory *memory, const char *what, uint64_t first, ui
         return td_fail(TD_ARGUMENT, "memory_fill: the %s is NULL; pass one", memory ? "filling" : "memory");
     if (count == 0 || first >= memory->depth_words || count > memory->depth_words - first)
         return td_fail(TD_RANGE,
-                       "memory_fill \"%s\": %" PRIu64 " words from 0x%" PRIx64 " in a memory of %" PRIu64
+                       "memory_fill \"%s\": %" PRIu64 " word%s from 0x%" PRIx64 " in a memory of %" PRIu64
                        " words; pass words inside it, at least one",
-                       memory->name, count, first, memory->depth_words);
+                       memory->name, count, td_text_s(count), first, memory->depth_words);
     filling f;
     td_status status = read_filling(memory, what, &f);
     if (status) {

@@ -3,6 +3,7 @@
  * same for tensors. */
 #include "memory/x_state.h"
 #include "base/record.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -89,9 +90,9 @@ static td_status invalidate(td_memory *memory, uint64_t first, uint64_t count)
 {
     if (count == 0 || first >= memory->depth_words || count > memory->depth_words - first)
         return td_fail(TD_RANGE,
-                       "%" PRIu64 " words from 0x%" PRIx64 " in a memory of %" PRIu64
+                       "%" PRIu64 " word%s from 0x%" PRIx64 " in a memory of %" PRIu64
                        " words; pass words inside it, at least one",
-                       count, first, memory->depth_words);
+                       count, td_text_s(count), first, memory->depth_words);
     const td_memory *lent = find_lent(memory);
     if (lent)
         return td_fail(TD_ARGUMENT,

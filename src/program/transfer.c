@@ -84,6 +84,7 @@ td_status td_transfer_program(td_program *program, const char *label, const char
 {
     td_schedule *s = NULL;
     td_status status = check(memories, count, effect, words);
+    const bool asked_well = !status; /* what is refused then is the run that this call is a part of */
     if (!status)
         status = td_program_prepare(program, label, arguments, &s);
     if (!status) {
@@ -91,6 +92,6 @@ td_status td_transfer_program(td_program *program, const char *label, const char
         status = effect == TD_PROGRAM_WRITES ? list_written(&l) : list_read(&l);
     }
     if (status)
-        td_fail_prefix("transfer_program: ");
+        td_fail_prefix(asked_well ? "program_run: " : "transfer_program: ");
     return status;
 }

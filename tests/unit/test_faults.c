@@ -348,7 +348,7 @@ static void texts_are_refused(void **state)
     REFUSED("in=parity", TD_OPTION, "in=parity; pass in=any, in=data or in=check");
     REFUSED("bit=1 bits=2", TD_OPTION, "bit= and bits= do not go together; leave one of them out");
     REFUSED("word=1 words=2", TD_OPTION, "word= and words= do not go together; leave one of them out");
-    REFUSED("word=10", TD_RANGE, "1 words from 0xa in a memory of 10 words; pass words inside it");
+    REFUSED("word=10", TD_RANGE, "1 word from 0xa in a memory of 10 words; pass words inside it");
     REFUSED("first=9 count=2", TD_RANGE, "2 words from 0x9 in a memory of 10 words; pass words inside it");
     REFUSED("words=11", TD_RANGE, "words=11 of 10 words; pass at most so many");
     REFUSED("bit=39", TD_RANGE, "bit 39 of words of 39 bits; pass 0 to 38");

@@ -435,6 +435,8 @@ static void test_transfer(void **state)
                    "transfer_program: memory 0 is NULL; pass one");
     ASSERT_REFUSED(td_transfer_program(p, NULL, NULL, &copy, 1, TD_PROGRAM_PARTLY, &words), TD_ARGUMENT,
                    "transfer_program: effect 4; pass TD_PROGRAM_READS or TD_PROGRAM_WRITES");
+    ASSERT_REFUSED(td_transfer_program(p, "none", NULL, &copy, 1, TD_PROGRAM_READS, &words), TD_ARGUMENT,
+                   "program_run: no label \"none\"; write label none: in the program");
     td_program_destroy(&p);
     td_layout_destroy(&rows);
     td_layout_destroy(&keep);

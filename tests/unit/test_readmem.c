@@ -334,7 +334,7 @@ static void facade_refusals(void **state)
          "span 1 has 9 words from 0x8, past the memory \"m\" of 16 words; cut the span"},
         {{{0, 0, 4}, {0, 16, 1}},
          TD_RANGE,
-         "span 1 has 1 words from 0x10, past the memory \"m\" of 16 words; cut the span"},
+         "span 1 has 1 word from 0x10, past the memory \"m\" of 16 words; cut the span"},
         {{{0, 0, 4}, {0, 8, UINT64_MAX}},
          TD_RANGE,
          "span 1 has 18446744073709551615 words from 0x8, past the memory \"m\" of 16 words; cut the span"},

@@ -3,6 +3,7 @@
  * that are not ascending words of the memory. */
 #include "base/profile.h"
 #include "base/record.h"
+#include "base/text.h"
 #include "files/image/formats.h"
 #include "memory/x_state.h"
 
@@ -205,9 +206,10 @@ static td_status check_spans(const td_memory *memory, const td_span *spans, size
                            i, spans[i].first, next);
         if (spans[i].first >= memory->depth_words || spans[i].count > memory->depth_words - spans[i].first)
             return td_fail(TD_RANGE,
-                           "span %zu has %" PRIu64 " words from 0x%" PRIx64 ", past the memory \"%s\" of %" PRIu64
+                           "span %zu has %" PRIu64 " word%s from 0x%" PRIx64 ", past the memory \"%s\" of %" PRIu64
                            " words; cut the span",
-                           i, spans[i].count, spans[i].first, memory->name, memory->depth_words);
+                           i, spans[i].count, td_text_s(spans[i].count), spans[i].first, memory->name,
+                           memory->depth_words);
         next = spans[i].first + spans[i].count;
     }
     return TD_OK;
