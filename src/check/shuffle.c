@@ -149,7 +149,40 @@ static void what_is_prepared_follows_the_rule(void **state)
                 fail_msg("plain C is not worth it");
             const kernel k = {"prepared", v->isa, 0, s.fn};
             check(&k, &s, i, shape[i].loop[s.unit].extent, 3, false);
+            td_shuffle_drop(&s);
         }
+}
+
+/* Few bytes out of long stretches: in two steps where there are wide vectors, for one unit to some more than the scratch
+ * holds. */
+static void two_steps_follow_the_rule(void **state)
+{
+    static const struct shape sparse[] = {
+        {1, 0, 2, {{1400, 1, 16}, {3, 1500, 1}}}, /* three channels of sixteen to their planes */
+        {1, 0, 2, {{1500, 1, 16}, {5, 1600, 1}}},
+        {2, 0, 2, {{700, 2, 32}, {3, 1500, 2}}},
+        {1, 0, 3, {{900, 2, 24}, {2, 2000, 4}, {3, 4100, 1}}}, /* with gaps on the other side, too */
+    };
+    bool taken = false;
+    (void)state;
+    for (const version *v = all_versions(); v->isa; v++)
+        for (size_t i = 0; i < sizeof sparse / sizeof sparse[0]; i++) {
+            td_shuffle s = {
+                .size = sparse[i].size, .unit = sparse[i].unit, .loops = sparse[i].loops, .transposes = true};
+            memcpy(s.loop, sparse[i].loop, sizeof sparse[i].loop);
+            if (!td_shuffle_prepare(&s, v->flags) || !s.dense) {
+                td_shuffle_drop(&s);
+                continue;
+            }
+            taken = true;
+            const kernel k = {"two steps", v->isa, 0, s.fn};
+            for (size_t units = 1; units <= sparse[i].loop[s.unit].extent; units += units % 29 + 1)
+                check(&k, &s, i, units, units % 5, units % 3 == 0);
+            td_shuffle_drop(&s);
+        }
+    td_shuffle_kernels best;
+    td_shuffle_init(&best, td_cpu_flags());
+    assert_true(taken == (best.shuffle_x512 != td_shuffle_x512_c));
 }
 
 /* Gaps that other steps write must not be written back. */
@@ -209,6 +242,7 @@ static const td_check checks[] = {
 #undef X
         TD_CHECK(places_follow_the_rule),
     TD_CHECK(what_is_prepared_follows_the_rule),
+    TD_CHECK(two_steps_follow_the_rule),
     TD_CHECK(gaps_are_left_alone_where_others_write),
 };
 

@@ -31,6 +31,7 @@
 #define TD_SHUFFLE_BYTES 1024 /* that a list moves at most */
 #define TD_SHUFFLE_OUTPUTS 64
 #define TD_SHUFFLE_TERMS 128
+#define TD_SHUFFLE_FEW 4 /* outputs, whose terms vectors of 64 bytes keep in registers from list to list */
 
 typedef struct td_shuffle_loop {
     uint64_t extent;
@@ -61,6 +62,9 @@ struct td_shuffle {
     /* One unit, element by element. */
     uint16_t elems;
     ptrdiff_t dst_at[TD_SHUFFLE_ELEMS], src_at[TD_SHUFFLE_ELEMS];
+    /* Both NULL, or in two steps: what lies far apart in the source is brought together, and taken from there. They are
+     * the list's own, and a copy takes them over. */
+    td_shuffle *dense, *spread;
     /* The list. */
     uint16_t at_once, outputs, terms; /* at_once: units */
     bool whole;                       /* every output is a whole vector */
@@ -97,6 +101,12 @@ bool td_shuffle_list_unit(td_shuffle *s);
 /* Given that: the list for vectors of so many bytes. False where it would be too long, or slower than the other ways to
  * move the same. */
 bool td_shuffle_list(td_shuffle *s, unsigned vector);
+
+/* Given what is moved, its elements, and with `listed` a list for vectors of 64 bytes: two steps by that kernel, where
+ * they are less work (shuffle_steps.c). td_shuffle_drop frees them where no copy has taken them over. */
+bool td_shuffle_in_two(td_shuffle *s, td_shuffle_fn fn, bool listed);
+void td_shuffle_drop(td_shuffle *s);
+TD_SHUFFLE_KERNEL(shuffle_in_two, c);
 
 /* Given what is moved: both, and the best kernel that `cpu_flags` allow. False where that is plain C. */
 bool td_shuffle_prepare(td_shuffle *s, unsigned cpu_flags);

@@ -346,10 +346,14 @@ bool td_shuffle_prepare(td_shuffle *s, unsigned cpu_flags)
     td_shuffle_kernels k;
     td_shuffle_init(&k, cpu_flags);
     s->fn = td_shuffle_x128_c;
+    s->dense = s->spread = NULL;
     if (!td_shuffle_list_unit(s))
         return false;
     const bool wide = k.shuffle_x512 != td_shuffle_x512_c;
-    if (wide && td_shuffle_list(s, 64)) {
+    const bool listed = wide && td_shuffle_list(s, 64);
+    if (wide && td_shuffle_in_two(s, k.shuffle_x512, listed))
+        return true;
+    if (listed) {
         s->fn = k.shuffle_x512;
         return true;
     }
@@ -427,6 +431,7 @@ TD_SHUFFLE_KERNEL(shuffle_places, c)
 bool td_shuffle_by_places(td_shuffle *s)
 {
     s->fn = td_shuffle_places_c;
+    s->dense = s->spread = NULL;
     s->lines = s->whole = false;
     const size_t dst = places_at_once(s->loop[s->unit].dst), src = places_at_once(s->loop[s->unit].src);
     s->at_once = (uint16_t)(dst < src ? dst : src);
@@ -446,5 +451,7 @@ td_shuffle *td_shuffle_copy(const td_shuffle *s)
 
 void td_shuffle_free(td_shuffle *s)
 {
+    if (s)
+        td_shuffle_drop(s);
     free(s);
 }

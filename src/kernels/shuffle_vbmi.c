@@ -56,7 +56,7 @@ INLINE void run_whole(const td_shuffle *s, unsigned char *dst, const unsigned ch
  * are registers for. Outputs that have fewer windows than others get terms that give nothing. Of longer lists every
  * output has a loop of its own, over as many lists as the first-level cache keeps. */
 
-#define FEW_OUTPUTS 4
+#define FEW_OUTPUTS TD_SHUFFLE_FEW
 #define FEW_WINDOWS 16
 #define MOST_WINDOWS 32 /* of a single output */
 #define FROM_LISTS 4    /* fewer are done before a loop is ready */

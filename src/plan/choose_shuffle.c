@@ -107,11 +107,13 @@ static void describe(const td_nest *n, const chosen *c, td_shuffle *s)
 }
 
 /* Gives the list to the move, and its loops are gone from the nest. */
-static bool take(td_nest *n, const chosen *c, const td_shuffle *s, td_move *m)
+static bool take(td_nest *n, const chosen *c, td_shuffle *s, td_move *m)
 {
     m->shuffle = td_shuffle_copy(s);
-    if (!m->shuffle)
+    if (!m->shuffle) {
+        td_shuffle_drop(s);
         return false; /* costs speed only */
+    }
     m->kind = TD_MOVE_SHUFFLE;
     m->elem_bytes = 1;
     m->high = 1;

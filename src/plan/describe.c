@@ -91,11 +91,14 @@ static void add_shuffle_kernel(const td_shuffle *shuffle, td_text *out)
 {
     if (shuffle->fn == td_shuffle_places_c)
         td_text_add(out, "places of %d byte%s", shuffle->size, shuffle->size == 1 ? "" : "s");
+    const td_shuffle_fn fn = shuffle->dense ? shuffle->dense->fn : shuffle->fn;
+    if (shuffle->dense)
+        td_text_add(out, "two steps of ");
     for (size_t i = 0; i < ISAS; i++) {
         td_shuffle_kernels k;
         td_shuffle_init(&k, isas[i].flags);
 #define X(kernel, vector)                                                                                              \
-    if (shuffle->fn == k.kernel) {                                                                                     \
+    if (fn == k.kernel) {                                                                                              \
         td_text_add(out, "%s_%s", #kernel, isas[i].name);                                                              \
         return;                                                                                                        \
     }

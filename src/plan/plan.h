@@ -186,6 +186,7 @@ td_status td_plan_describe(const td_plan *plan, char **text);
  *   contiguous .. of N bytes   runs of N bytes that are contiguous on both sides
  *   transpose interleave deinterleave pick    the kernel, with the bits of its element
  *   shuffle                    short blocks by a list of byte shuffles, with the bits of its vectors
+ *   two steps of shuffle       by two such lists, where a unit has few bytes in a long stretch of the source
  *   places of N bytes          the same by a list of places, element by element
  *   folded ..                  several short axes through a scratch, as one transpose or interleave
  *   packed cells loose         bit rows: without gaps, in whole bytes, one by one
