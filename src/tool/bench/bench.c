@@ -1,5 +1,6 @@
 /* `tensordoor bench`: the flags, and what is done with a run: printed, stored, held against a baseline. Exit code 0; 1
- * when --check finds what fails, or a case is broken; 2 for a command line or a file that is refused. */
+ * when --check finds what fails or a target that is missed, or a case is broken; 2 for a command line or a file that is
+ * refused. */
 #include "base/clock.h"
 #include "check/families.h"
 #include "tool/bench/again.h"
@@ -123,7 +124,8 @@ static void print_curves(FILE *out, const bench_record *now)
         bench_curve_print(out, &curves[i]);
 }
 
-static void print_run(const tool_flag *flags, const bench_out *what)
+/* Returns how many targets are missed, of those that were asked for. */
+static size_t print_run(const tool_flag *flags, const bench_out *what)
 {
     if (flags[JSON].value) {
         bench_record_write(stdout, what->now);
@@ -137,8 +139,7 @@ static void print_run(const tool_flag *flags, const bench_out *what)
     bench_out_verdict(words, what);
     if (flags[CURVES].value)
         print_curves(words, what->now);
-    if (flags[TARGETS].value)
-        (void)bench_targets_print(words, what->now);
+    return flags[TARGETS].value ? bench_targets_print(words, what->now) : 0;
 }
 
 /* The host may have taken the processors away in the middle of the run. */
@@ -207,11 +208,11 @@ static int run(const tool_flag *flags, const char *text, const bench_method *met
     now.fitness.probe_clocks = calm.floor;
     bench_numpy_stop();
     const bench_out what = {&now, then, judgements, flags[BASELINE].value};
-    print_run(flags, &what);
+    const size_t missed = print_run(flags, &what);
     int code = store(flags, &now);
     if (!code && flags[HTML].value && !bench_page_write(flags[HTML].value, &what))
         code = tool_fail(usage.command, "cannot write %s: %s", flags[HTML].value, strerror(errno));
-    if (!code && (broken || (flags[CHECK].value && bench_worst(&what) == BENCH_FAILS)))
+    if (!code && (broken || (flags[CHECK].value && (missed || bench_worst(&what) == BENCH_FAILS))))
         code = TOOL_DIFFERS;
     free(judgements);
     bench_record_clear(&now);
@@ -255,7 +256,8 @@ int bench_main(int argc, char **argv)
         [BASELINE] = {"baseline", 0, false, "NAME", "hold this run against the one that was kept", NULL},
         [HISTORY] = {"history", 0, false, "FILE", "add this run to a file, one line of JSON a run", NULL},
         [COMMIT] = {"commit", 0, false, "ID", "of what is measured; default: what the CI or git says", NULL},
-        [CHECK] = {"check", 0, false, NULL, "exit with 1 when a case fails: over 10 % slower, 20 % more memory", NULL},
+        [CHECK] = {"check", 0, false, NULL,
+                   "exit with 1 when a case fails (over 10 % slower, 20 % more memory), or a target is missed", NULL},
         [TARGETS] = {"targets", 0, false, NULL, "measure the targets on record, and say which are met", NULL},
         [CURVES] = {"curves", 0, false, NULL, "say the shape of every curve of sizes, and where an element costs more",
                     NULL},

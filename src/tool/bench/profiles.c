@@ -1,5 +1,5 @@
 /* The profile of one case of every group, for the page: the largest that takes no more than a few milliseconds, called
- * some times while the library counts its steps. Told as JSON, as td_profile_json does. */
+ * a few times while the library counts its steps. Told as JSON, as td_profile_json does. */
 #include "tool/bench/page.h"
 
 #include "tensordoor.h"
@@ -8,6 +8,8 @@
 
 #define MOST_NS 20e6
 #define CALLS 12
+#define SHORT_NS 20e3
+#define SHORT_CALLS 1000
 
 static const bench_figure *choose(const bench_record *now, const bench_group *group)
 {
@@ -34,9 +36,11 @@ static bool find_number(const bench_group *group, const char *name, size_t *numb
     return false;
 }
 
-/* The JSON of CALLS calls of ours, after one that makes what is kept; NULL where there is none. */
-static char *profile_of(const bench_group *group, size_t number)
+/* The JSON of some calls of ours, after one that makes what is kept; NULL where there is none. Of short ones it takes
+ * many, or most of what they take would be caches that the calls before have filled with something else. */
+static char *profile_of(const bench_group *group, size_t number, double call_ns)
 {
+    const uint64_t calls = call_ns < SHORT_NS ? SHORT_CALLS : CALLS;
     const bench_settings settings = {.no_peers = true};
     bench_subject subject = {0};
     char why[200] = "", *json = NULL;
@@ -45,7 +49,7 @@ static char *profile_of(const bench_group *group, size_t number)
         subject.runner[0].run(subject.runner[0].state, 1) >= 0) {
         td_profile_reset();
         if (td_profile_start(NULL) == TD_OK) {
-            (void)subject.runner[0].run(subject.runner[0].state, CALLS);
+            (void)subject.runner[0].run(subject.runner[0].state, calls);
             td_profile_stop();
             if (td_profile_json(&json) != TD_OK)
                 json = NULL;
@@ -67,7 +71,7 @@ void bench_profiles_write(FILE *out, const bench_record *now)
         size_t number = 0;
         if (!f || group->on_request || !find_number(group, f->name, &number))
             continue;
-        char *json = profile_of(group, number);
+        char *json = profile_of(group, number, f->ns.median);
         if (json)
             fprintf(out, "%s{\"group\": \"%s\", \"case\": \"%s\", \"profile\": %s}", any ? ", " : "", f->group, f->name,
                     json);
