@@ -1,15 +1,25 @@
 /* tensordoor: moves whole tensors in and out of simulated memories through the back door.
  *
- * This header is the manual of the C library. It goes from the first working program to the details:
+ * This header is the manual of the C library. It goes from the first working program to the details; a first program
+ * needs sections 1 to 7. What each section has:
  *
- *   1. Introduction          4. Memories            7. Matrices and tensors
- *   2. Status and messages   5. Layouts             8. Files
- *   3. Tensors               6. Words               9. What a layout touches
- *  10. Comparisons and reports                     11. Parts
- *  12. Speed                                       13. Codes and faults
- *  14. Places                                      15. Maps
- *  16. Programs
- *  17. Profile
+ *    1. Introduction            a first program, and three rules for all functions
+ *    2. Status and messages     td_status, td_last_error, td_version, td_free
+ *    3. Tensors                 dtypes, shapes; td_tensor_*: data, single elements, fillings, arithmetic
+ *    4. Memories                td_memory_create; memories over others: _over, _coded, _through; x and z
+ *    5. Layouts                 pattern, options, address; presets, layout files; td_layout_explain
+ *    6. Words                   td_backdoor_read, td_backdoor_write
+ *    7. Matrices and tensors    td_backdoor_load_tensor, td_backdoor_dump_tensor, banks; the words of `as`; scales
+ *    8. Files                   names and formats of files; td_tensor_open, td_tensor_save, td_memory_load_file
+ *    9. What a layout touches   td_layout_spans
+ *   10. Comparisons, reports    td_backdoor_compare_tensor, td_compare; policies; td_report_*, td_checkpoints_*
+ *   11. Parts                   block-scaled and sparse tensors: td_parts_*, td_parts_layout_*, their rules
+ *   12. Speed                   the cache of plans, threads, paths, thresholds
+ *   13. Codes and faults        check bits: td_code_*; wrong bits on purpose: td_memory_inject, td_memory_undo
+ *   14. Places                  td_where_*: from an element to the column of a macro, and back
+ *   15. Maps                    td_map_*: the memories of a chip in a file, system addresses
+ *   16. Programs                td_program_*: a whole test as text, checked and run in one call
+ *   17. Profile                 td_profile_*: where the time goes
  *
  * Memories that the library cannot reach itself, in a simulator or an emulator, have a header of their own:
  * tensordoor_bridge.h.
@@ -266,6 +276,7 @@ TD_API td_status td_tensor_clamp(const td_tensor *tensor, double low, double hig
 TD_API td_status td_memory_create(const char *name, uint64_t width_bits, uint64_t depth_words, td_memory **out);
 TD_API void td_memory_destroy(td_memory **memory);
 
+/* What it was created with, and the bytes that a word takes in calls (section 6). NULL has the name "" and zeros. */
 TD_API const char *td_memory_name(const td_memory *memory);
 TD_API uint64_t td_memory_width_bits(const td_memory *memory);
 TD_API uint64_t td_memory_depth_words(const td_memory *memory);
@@ -548,6 +559,7 @@ TD_API td_status td_layout_svg(const td_layout *layout, const td_scene *scene, c
  * `words` holds `count` words of td_memory_word_bytes(m) each, as the memory stores them. TD_RANGE when an address is
  * past the memory, or a word or mask has bits above the width. A count of 0 is TD_ARGUMENT. */
 
+/* Copies the words at these addresses, in the order of the list. */
 TD_API td_status td_backdoor_read(const td_memory *memory, const uint64_t *addresses, size_t count, void *words);
 
 /* `bit_mask` is NULL, or `count` masks in the form of words: only bits that are 1 in the mask are written. When an
@@ -693,6 +705,8 @@ TD_API td_status td_scales_set(const char *name, const td_tensor *tensor);
  * file of word 0: in bytes, or in words in readmem text. A word that a file gives only in part keeps its other bytes.
  * */
 
+/* TD_ARGUMENT for a name or an option that is none of the above, TD_FILE for what cannot be opened, read or written,
+ * TD_FORMAT for contents that are not what the format says. */
 TD_API td_status td_tensor_open(const char *path, const char *dtype, td_tensor **out);
 TD_API td_status td_tensor_save(const td_tensor *tensor, const char *path);
 
@@ -720,6 +734,8 @@ typedef struct td_span {
     uint64_t count;
 } td_span;
 
+/* Loads an image; words that the file does not give stay. Status as td_tensor_open, and TD_RANGE for an address past the
+ * memory. */
 TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 
 /* The same, and tells what part of the file was skipped because it does not lie in the memory (outside=skip): how many
@@ -804,6 +820,7 @@ typedef struct td_comparison {
     void *context;
 } td_comparison;
 
+/* TD_ARGUMENT where `golden` is missing, or where memories and a tensor are given, or neither. */
 TD_API td_status td_compare(const td_comparison *what, td_report **out);
 
 /* A copy of a memory as it is now. */
@@ -848,6 +865,7 @@ typedef struct td_mismatch {
     uint64_t bank, address, msb, lsb, lane;
 } td_mismatch;
 
+/* How many the report keeps (max=N of the policy), and one of them, from 0 on; TD_RANGE past the last. */
 TD_API size_t td_report_first_count(const td_report *report);
 TD_API td_status td_report_first(const td_report *report, size_t number, td_mismatch *out);
 
@@ -1199,7 +1217,7 @@ typedef struct td_plan_stats {
 } td_plan_stats;
 
 TD_API td_plan_stats td_plan_cache_stats(void);
-TD_API void td_plan_cache_clear(void);
+TD_API void td_plan_cache_clear(void); /* forgets all plans; the counts begin at 0 again */
 
 /* Limits calls to this many threads, including the caller's; 1 means no others. 0, the default, means TD_THREADS of the
  * environment or, without it, the number of processors. */
@@ -1611,6 +1629,7 @@ typedef struct td_map_entry {
     size_t array_count;
 } td_map_entry;
 
+/* How many memories and regions it has, and one of them, from 0 on; TD_RANGE past the last. */
 TD_API size_t td_map_count(const td_map *map);
 TD_API td_status td_map_at(const td_map *map, size_t number, td_map_entry *out);
 

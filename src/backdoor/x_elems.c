@@ -94,7 +94,7 @@ static td_status refuse(const td_call *c, const td_x_elems *x, td_dtype memory_d
     return TD_X_STATE;
 }
 
-/* Not: the first byte is 0, and every byte equals the one before it. */
+/* Whether a bit is set: it is not where the first byte is 0 and every byte equals the one before it. */
 static bool any_bit(const unsigned char *data, size_t bytes)
 {
     return bytes && (data[0] || memcmp(data, data + 1, bytes - 1) != 0);
