@@ -7,6 +7,7 @@
 #include "plan/passes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LINE 64
 
@@ -410,6 +411,7 @@ static void cut(td_move *m, td_loop_of of, uint64_t block)
 /* Block sizes per kernel call: output rows of whole lines, two where they are streamed, four of narrow elements, whose
  * rows are written in more pieces than wider ones; long contiguous runs in parts, so that threads can share them. */
 #define PART_BYTES ((uint64_t)64 << 10)
+#define COPIED_BYTES ((uint64_t)128 << 10) /* of a long run with copies: each finds it in the second-level cache */
 
 #define NARROW_ELEM 2      /* bytes */
 #define LONG_ROW_BYTES 512 /* from here on a row that begins within a line is worth streaming between its ends */
@@ -448,6 +450,24 @@ static uint64_t fold_units(const td_fold *f)
     return f->unit_rows && units > LINE ? units / LINE * LINE : units;
 }
 
+/* A run that is written several times goes in parts, each to all its places: its copies become the rows of a block. */
+static bool cut_copies(td_move *m)
+{
+    size_t i = m->loops;
+    while (i-- > 0)
+        if (m->loop[i].src == 0 && m->loop[i].extent > 1)
+            break;
+    if (m->kind != TD_MOVE_RUNS || i >= m->loops || m->wide <= COPIED_BYTES || m->high != 1)
+        return false;
+    m->high = m->loop[i].extent;
+    m->dst_stride = m->loop[i].dst;
+    m->src_stride = 0;
+    m->loops--;
+    memmove(&m->loop[i], &m->loop[i + 1], (m->loops - i) * sizeof m->loop[0]);
+    cut(m, TD_LOOP_WIDE, COPIED_BYTES);
+    return true;
+}
+
 static void block(const td_kernels *k, td_move *m)
 {
     switch (m->kind) {
@@ -472,7 +492,8 @@ static void block(const td_kernels *k, td_move *m)
         cut(m, TD_LOOP_WIDE, fold_units(m->fold));
         break;
     default:
-        cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PART_BYTES : PART_BYTES);
+        if (!cut_copies(m))
+            cut(m, TD_LOOP_WIDE, m->dst_scale == m->src_scale ? 16 * PART_BYTES : PART_BYTES);
     }
 }
 
