@@ -1,37 +1,60 @@
 """NumPy's side of the bench: lines in, one line out for each: `case BYTES BITS DIMS PERM [DTYPE AS...]`, `words BYTES
 DIMS ADDRESS...`, `time REPETITIONS`."""
+import mmap
 import sys
 import time
 
 import numpy
 
+HUGE = 2 << 20
 CONTAINER = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.uint64}
 move = None
 
 
+def room(shape, dtype):
+    """An array as ours lie: at the beginning of a huge page, where the system gives those, and touched."""
+    count = int(numpy.prod(shape))
+    size = count * numpy.dtype(dtype).itemsize
+    pages = mmap.mmap(-1, (size + 2 * HUGE) // HUGE * HUGE)
+    try:
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    except (AttributeError, OSError):
+        pass  # an older Python, or a system without them
+    whole = numpy.frombuffer(pages, dtype=numpy.uint8)
+    whole[:] = 1
+    first = -whole.ctypes.data % HUGE
+    return whole[first:first + size].view(dtype).reshape(shape)
+
+
+def place(values):
+    out = room(values.shape, values.dtype)
+    out[...] = values
+    return out
+
+
 def make(elem_bytes, bits, dims, perm):
     rng = numpy.random.default_rng(1)
-    src = rng.integers(0, 200, size=dims).astype(CONTAINER[elem_bytes])
+    src = place(rng.integers(0, 200, size=dims).astype(CONTAINER[elem_bytes]))
     if bits == 4:
         src &= 15
         flat = src.reshape(-1, 2)
-        out = numpy.zeros(flat.shape[0], dtype=numpy.uint8)
+        out = room(flat.shape[0], numpy.uint8)
         return lambda: numpy.copyto(out, flat[:, 0] | (flat[:, 1] << 4))
     if bits != 8 * elem_bytes:
         return None
     view = src.transpose(perm)
-    out = numpy.zeros(view.shape, dtype=src.dtype)
+    out = room(view.shape, src.dtype)
     return lambda: numpy.copyto(out, view)
 
 
 def make_words(elem_bytes, dims, address):
     """Rows to the words that the address says, an expression over the row `a` that Python reads as the layout does."""
-    src = numpy.random.default_rng(1).integers(0, 200, size=dims).astype(CONTAINER[elem_bytes])
-    place = eval(address, {"a": numpy.arange(dims[0])})
-    out = numpy.zeros((int(place.max()) + 1, *dims[1:]), dtype=src.dtype)
+    src = place(numpy.random.default_rng(1).integers(0, 200, size=dims).astype(CONTAINER[elem_bytes]))
+    where = eval(address, {"a": numpy.arange(dims[0])})
+    out = room((int(where.max()) + 1, *dims[1:]), src.dtype)
 
     def put():
-        out[place] = src
+        out[where] = src
 
     return put
 
@@ -46,22 +69,22 @@ def make_conversion(dims, perm, dtype, target, words):
     scale = numpy.float32(next((w[6:] for w in words if w.startswith("scale=")), 1))
     rng = numpy.random.default_rng(1)
     if (dtype, target) == ("i8", "f32"):
-        view = rng.integers(-128, 128, size=dims).astype(numpy.int8).transpose(perm)
-        out = numpy.zeros(view.shape, dtype=numpy.float32)
+        view = place(rng.integers(-128, 128, size=dims).astype(numpy.int8)).transpose(perm)
+        out = room(view.shape, numpy.float32)
         return lambda: numpy.multiply(view, scale, out=out)
-    src = rng.uniform(-5, 5, size=dims).astype(numpy.float32)
+    src = place(rng.uniform(-5, 5, size=dims).astype(numpy.float32))
     view = src.transpose(perm)
     if target == "bf16":
-        out = numpy.zeros(view.shape, dtype=numpy.uint16)
+        out = room(view.shape, numpy.uint16)
         return lambda: to_bf16(out, view)
     if target == "f16":
-        out = numpy.zeros(view.shape, dtype=numpy.float16)
+        out = room(view.shape, numpy.float16)
         return lambda: numpy.copyto(out, view, casting="same_kind")
     if target == "i8":
-        out = numpy.zeros(view.shape, dtype=numpy.int8)
+        out = room(view.shape, numpy.int8)
         return lambda: numpy.copyto(out, numpy.clip(numpy.rint(view / scale), -128, 127), casting="unsafe")
     if target == "f32":
-        out = numpy.zeros(view.shape, dtype=numpy.float32)
+        out = room(view.shape, numpy.float32)
         return lambda: numpy.divide(view, scale, out=out)
     return None
 
