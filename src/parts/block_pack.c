@@ -315,23 +315,51 @@ static void find_scales(const td_block_work *w, td_strip *s, const td_band *b, c
     look_at_scales(w, s, blocks);
 }
 
+/* The kernels that make scales and elements at once take so many blocks together, at most. */
+#define BOTH_AT_ONCE 32
+
+/* Fewer blocks than the kernels take, the last of which may be short, by way of a scratch where others follow them. */
+static bool pack_last(const td_block_work *w, td_strip *s, uint64_t elem, uint64_t first, size_t n, size_t block)
+{
+    const td_block_common *c = w->common;
+    const size_t blocks = (n - 1) / block + 1, bytes = w->packing->scale.bytes,
+                 some = blocks > BOTH_AT_ONCE / 2 || c->rule.chain ? BOTH_AT_ONCE : BOTH_AT_ONCE / 2;
+    uint8_t *const codes = (uint8_t *)s->codes;
+    const float *in = fetch(w, elem, n, s->in);
+    if (in != s->in)
+        memcpy(s->in, in, n * sizeof *in);
+    for (size_t i = n; i < blocks * block; i++)
+        s->in[i] = 0; /* which adds nothing */
+    for (size_t i = blocks * block; i < some * block; i++)
+        s->in[i] = 1; /* no scale is easier */
+    if (c->kernels.both(codes, s->scales.packed, s->in, some, block, &c->rule, &c->last) < blocks)
+        return false;
+    memcpy(w->parts.elems->data + elem, codes, n);
+    memcpy(w->parts.scales->data + first * bytes, s->scales.packed, blocks * bytes);
+    return true;
+}
+
 uint64_t td_strip_pack_both(const td_block_work *w, td_strip *s, const td_band *b, uint64_t at)
 {
     const td_block_common *c = w->common;
     const size_t block = (size_t)b->block, bytes = w->packing->scale.bytes;
     const bool as_it_is = !c->convert_source && (uintptr_t)w->tensor->data % sizeof(float) == 0;
-    const uint64_t row = td_row_at(w, b, 0), most = as_it_is ? UINT64_MAX : STRIP / b->block;
-    if (most == 0)
+    const uint64_t row = td_row_at(w, b, 0), begin = at, most = as_it_is ? UINT64_MAX : STRIP / b->block;
+    uint64_t left = (b->row_elems - at) / b->block, more = 0, asked = 0;
+    if (b->block > STRIP / BOTH_AT_ONCE)
         return 0;
-    uint64_t left = (b->row_elems - at) / b->block, done = 0, more = 0, asked = 0;
-    for (; left && more == asked; at += more * b->block, left -= more, done += more) {
+    for (; left && more == asked; at += more * b->block, left -= more) {
         const uint64_t first = b->first_scale + at / b->block;
         asked = left < most ? left : most;
         const float *in = fetch(w, row + at, (size_t)(asked * b->block), s->in);
         more = c->kernels.both(w->parts.elems->data + row + at, w->parts.scales->data + first * bytes, in,
                                (size_t)asked, block, &c->rule, &c->quant);
     }
-    return done * b->block;
+    const uint64_t rest = b->row_elems - at;
+    if (at > begin && rest && rest <= (BOTH_AT_ONCE - 1) * b->block &&
+        pack_last(w, s, row + at, b->first_scale + at / b->block, (size_t)rest, block))
+        at += rest;
+    return at - begin;
 }
 
 void td_strip_pack(const td_block_work *w, td_strip *s, const td_band *b, const td_columns *c)

@@ -24,6 +24,7 @@ struct td_block_common {
     td_ratio ratio;
     bool scales_by_kernel; /* to unpack: so do scales */
     td_quant quant, scales;
+    td_quant last; /* quant, of a scratch */
     td_quant_kernels kernels;
 };
 
@@ -36,12 +37,14 @@ typedef struct td_block_work {
     td_tensor *unpacked;
     td_block_parts parts;
     uint64_t bands;
+    uint64_t joined; /* elements of a band, where rows are joined to a long one; else 0 */
     unsigned pieces;
 } td_block_work;
 
 /* Where the rows of a band begin: `rows` of them, each `row_elems` long. */
 typedef struct td_band {
     uint64_t first_scale; /* its number */
+    uint64_t before;      /* of a tensor that is one long row: its elements before the band */
     td_shape start, extent;
     uint64_t rows, row_elems, block, unit; /* a strip has whole units: blocks, or super blocks */
 } td_band;
@@ -71,7 +74,7 @@ static inline size_t td_piece_at(const td_columns *c, uint64_t done)
 /* The number of the first element of a row. */
 static inline uint64_t td_row_at(const td_block_work *w, const td_band *b, uint64_t row)
 {
-    uint64_t elem = 0, stride = b->row_elems;
+    uint64_t elem = b->before, stride = b->row_elems;
     for (size_t d = w->shape.rank - 1; d-- > 0;) {
         elem += (b->start.dim[d] + row % b->extent.dim[d]) * stride;
         row /= b->extent.dim[d];
@@ -80,8 +83,8 @@ static inline uint64_t td_row_at(const td_block_work *w, const td_band *b, uint6
     return elem;
 }
 
-/* Values from column `at` of a band of one row on to parts, scales and elements in one step. Returns how many are done,
- * whole blocks; the kernels leave what comes then to td_strip_pack. */
+/* Values from column `at` of a band of one row on to parts, scales and elements in one step. Returns how many are done;
+ * what the kernels leave, blocks that hold an infinity and their like, is td_strip_pack's. */
 uint64_t td_strip_pack_both(const td_block_work *w, td_strip *s, const td_band *b, uint64_t at);
 
 /* Some columns of a band, from values to parts and back. */

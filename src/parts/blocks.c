@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOINED (16 * STRIP) /* elements of rows that are worked on as one */
+#define JOINED (16 * STRIP) /* elements of a band of rows that are worked on as one */
 #define NEAR (STRIP / 2)    /* of a tensor in memory: more is prefetched, which the first cache holds beside it */
 #define LARGE                                                                                                          \
     (4 * TD_PREFETCH_BYTES) /* bytes of a tensor whose next ones are prefetched: it is not in the first cache */
@@ -33,6 +33,12 @@ static td_band band_at(const td_block_work *w, uint64_t number)
                  .unit = w->block.dim[last]};
     if (w->packing->supers && w->packing->super_block <= w->common->strip)
         b.unit = w->packing->super_block;
+    if (w->joined) {
+        b.before = number * w->joined;
+        b.first_scale = b.before / b.block;
+        b.row_elems = b.row_elems - b.before < w->joined ? b.row_elems - b.before : w->joined;
+        return b;
+    }
     for (size_t d = last; d-- > 0; number /= w->count.dim[d]) {
         b.start.dim[d] = number % w->count.dim[d] * w->block.dim[d];
         const uint64_t left = w->shape.dim[d] - b.start.dim[d];
@@ -85,23 +91,22 @@ static void bind(td_dtype memory, td_dtype tensor, uint8_t round, td_direction d
     (void)td_convert_bind(&as, tensor, direction, NULL, out);
 }
 
-/* Where blocks lie along the last dimension and fill it, several rows are one: a strip then is full. */
+/* Where blocks lie along the last dimension and fill it, all rows are one, which is cut into bands. */
 static void join_rows(td_block_work *w)
 {
     const size_t rank = w->shape.rank;
     if (rank < 2 || w->shape.dim[rank - 1] % w->block.dim[rank - 1])
         return;
-    uint64_t rows = 1, elems = w->shape.dim[rank - 1];
+    uint64_t elems = w->shape.dim[rank - 1];
     for (size_t d = 0; d + 1 < rank; d++) {
         if (w->block.dim[d] != 1)
             return;
-        rows *= w->shape.dim[d];
+        elems *= w->shape.dim[d];
     }
-    for (; rows % 2 == 0 && elems < JOINED; rows /= 2)
-        elems *= 2;
-    const uint64_t size = w->block.dim[rank - 1];
-    w->shape = (td_shape){.rank = 2, .dim = {rows, elems}};
-    w->block = (td_shape){.rank = 2, .dim = {1, size}};
+    const uint64_t block = w->block.dim[rank - 1], unit = w->packing->supers ? w->packing->super_block : block;
+    w->shape = (td_shape){.rank = 1, .dim = {elems}};
+    w->block = (td_shape){.rank = 1, .dim = {block}};
+    w->joined = unit < JOINED ? JOINED / unit * unit : unit;
 }
 
 static void run(td_block_work *w, const td_shape *block, const td_tensor *whole)
@@ -114,6 +119,8 @@ static void run(td_block_work *w, const td_shape *block, const td_tensor *whole)
     w->bands = 1;
     for (size_t d = 0; d + 1 < w->shape.rank; d++)
         w->bands *= w->count.dim[d];
+    if (w->joined)
+        w->bands = (w->shape.dim[0] - 1) / w->joined + 1;
     w->pieces = td_pool_parts(whole->elems * whole->dtype.bytes, w->bands);
     td_pool_run(w->pieces, run_bands, w);
 }
@@ -155,6 +162,9 @@ static void make_pack(td_block_common *c, const td_packing *packing, const td_te
         c->quant.ahead = far ? 2 * TD_PREFETCH_BYTES : TD_PREFETCH_BYTES;
     }
     td_scaler_make(packing, amax, &c->scaler);
+    c->last = c->quant;
+    c->last.stream = false;
+    c->last.end = NULL;
     c->in_one_step = c->by_kernel && td_scaler_rule(&c->scaler, &c->ratio, &c->rule);
 }
 
