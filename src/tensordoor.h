@@ -734,8 +734,8 @@ typedef struct td_span {
     uint64_t count;
 } td_span;
 
-/* Loads an image; words that the file does not give stay. Status as td_tensor_open, and TD_RANGE for an address past the
- * memory. */
+/* Loads an image; words that the file does not give stay. Status as td_tensor_open, and TD_RANGE for an address past
+ * the memory. */
 TD_API td_status td_memory_load_file(td_memory *memory, const char *path);
 
 /* The same, and tells what part of the file was skipped because it does not lie in the memory (outside=skip): how many
