@@ -75,7 +75,7 @@ static td_status check_snapshot(const td_comparison *what)
 static td_status open_report(const td_comparison *what, const td_policy *policy, const char *memory,
                              const td_convert *convert, td_judging *c)
 {
-    td_report *r = td_report_new(memory, memory ? what->layout : NULL, what->golden);
+    td_report *r = td_report_new(memory, memory ? what->layout : NULL, what->golden, memory ? NULL : what->actual);
     if (!r)
         return td_fail_alloc(sizeof *r);
     r->dtype = r->stored = what->golden->dtype;

@@ -285,7 +285,7 @@ static td_status open_report(comparison *c, const td_policy *policy)
     const td_layout *layout = elems->layout;
     td_policy values = *policy;
     const bool sparse = c->placed->parts->is_sparse; /* its values are not where its elements were: no places */
-    td_report *r = td_report_new(sparse ? NULL : elems->bank[0]->name, sparse ? NULL : layout, c->golden);
+    td_report *r = td_report_new(sparse ? NULL : elems->bank[0]->name, sparse ? NULL : layout, c->golden, NULL);
     if (!r)
         return td_fail_alloc(sizeof *r);
     r->dtype = c->golden->dtype;

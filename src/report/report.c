@@ -9,10 +9,14 @@
 #include <string.h>
 
 /* The texts share the report's block, so that the smallest comparison makes one allocation. */
-td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden)
+td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden, const td_tensor *actual)
 {
-    const char *const text[] = {memory, layout ? layout->pattern.text : NULL, layout ? layout->options_text : NULL,
-                                layout ? layout->address_text : NULL, golden->name};
+    const char *const text[] = {memory,
+                                layout ? layout->pattern.text : NULL,
+                                layout ? layout->options_text : NULL,
+                                layout ? layout->address_text : NULL,
+                                golden->name,
+                                actual ? actual->name : NULL};
     enum { TEXTS = sizeof text / sizeof text[0] };
     size_t bytes[TEXTS], all = sizeof(td_report);
     for (int i = 0; i < TEXTS; i++)
@@ -21,7 +25,7 @@ td_report *td_report_new(const char *memory, const td_layout *layout, const td_t
     if (!r)
         return NULL;
     memset(r, 0, offsetof(td_report, last_at));
-    const char **const place[TEXTS] = {&r->memory, &r->pattern, &r->options, &r->address, &r->golden};
+    const char **const place[TEXTS] = {&r->memory, &r->pattern, &r->options, &r->address, &r->golden, &r->actual};
     char *next = (char *)(r + 1);
     for (int i = 0; i < TEXTS; i++)
         if (text[i]) {

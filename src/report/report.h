@@ -59,9 +59,10 @@ struct td_report_parts; /* parts.h */
 typedef struct td_macros td_macros;
 
 struct td_report {
-    const char *memory;                      /* NULL: two tensors. This and the four below lie behind the report */
+    const char *memory;                      /* NULL: two tensors. This and the five below lie behind the report */
     const char *pattern, *options, *address; /* of the layout; NULL: two tensors */
     const char *golden;            /* the name of the golden tensor, which is its file where it has one; or NULL */
+    const char *actual;            /* that of the other, where two tensors are compared; or NULL */
     struct td_report_parts *parts; /* of a comparison of parts; or NULL */
     char *time;                    /* of the simulation, where somebody said it; or NULL */
     char **bank_name;              /* of each bank, where there are several and something differs; or NULL */
@@ -116,8 +117,8 @@ typedef struct td_report_source {
     bool direct; /* the values are the memory's bits: wrong bits are those that differ */
 } td_report_source;
 
-/* A report with nothing counted yet: `memory` and `layout` are NULL between two tensors. NULL without memory. */
-td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden);
+/* A report with nothing counted yet: `memory` and `layout` are NULL between two tensors, `actual` elsewhere. NULL without memory. */
+td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden, const td_tensor *actual);
 
 /* One pair that the policy does not accept. `place` is NULL between two tensors. */
 void td_report_mismatch(td_report *report, const td_report_source *source, uint64_t elem, uint64_t expected,

@@ -89,6 +89,8 @@ static void add_head(const td_report *r, td_text *out)
                     td_text_s(r->geometry.banks - 1));
     else if (r->memory)
         td_text_add(out, "compare \"%s\" with", r->memory);
+    else if (r->actual)
+        td_text_add(out, "compare tensor \"%s\" with", r->actual);
     else
         td_text_add(out, "compare a tensor with");
     td_text_add(out, " golden %s %s", dtype, td_shape_print(&r->shape, shape));

@@ -35,11 +35,14 @@ static td_status read_scene(td_view *s, const td_layout *layout, const td_scene 
                        layout->dtype_text, layout->dtype_text);
     td_dtype_print(r->tensor_dtype, s->dtype_name[0]);
     td_dtype_print(r->memory_dtype, s->dtype_name[1]);
-    if (scene->width_bits > TD_MAX_WIDTH_BITS || scene->depth_words > TD_MAX_DEPTH_WORDS || scene->banks > TD_MAX_BANKS)
-        return td_fail(TD_ARGUMENT,
-                       "a memory of %" PRIu64 " words of %" PRIu64 " bits in %" PRIu64
-                       " banks; pass at most 2^40, 2^24 and 2^15",
-                       scene->depth_words, scene->width_bits, scene->banks);
+    if (scene->width_bits > TD_MAX_WIDTH_BITS)
+        return td_fail(TD_ARGUMENT, "a width of %" PRIu64 " bits; a width is 1 to %" PRIu64 " bits", scene->width_bits,
+                       TD_MAX_WIDTH_BITS);
+    if (scene->depth_words > TD_MAX_DEPTH_WORDS)
+        return td_fail(TD_ARGUMENT, "a depth of %" PRIu64 " words; a depth is 1 to %" PRIu64 " words",
+                       scene->depth_words, TD_MAX_DEPTH_WORDS);
+    if (scene->banks > TD_MAX_BANKS)
+        return td_fail(TD_ARGUMENT, "%" PRIu64 " banks; pass at most %" PRIu64, scene->banks, TD_MAX_BANKS);
     r->geometry = (td_geometry){.width_bits = scene->width_bits,
                                 .depth_words = scene->depth_words ? scene->depth_words : TD_MAX_DEPTH_WORDS,
                                 .banks = scene->banks ? scene->banks : TD_MAX_BANKS};

@@ -232,6 +232,12 @@ static void test_refused(void **state)
                    "words; use smaller "
                    "addresses, or a depth of at least 4\n"
                    "    shape (2, 6), sizes cs=3");
+    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){"i8", scene.shape, .width_bits = 1 << 25}, &text), TD_ARGUMENT,
+                   "layout_explain: a width of 33554432 bits; a width is 1 to 16777216 bits");
+    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){"i8", scene.shape, .depth_words = 1ull << 41}, &text),
+                   TD_ARGUMENT, "layout_explain: a depth of 2199023255552 words; a depth is 1 to 1099511627776 words");
+    ASSERT_REFUSED(td_layout_explain(layout, &(td_scene){"i8", scene.shape, .banks = 1 << 16}, &text), TD_ARGUMENT,
+                   "layout_explain: 65536 banks; pass at most 32768");
     ASSERT_REFUSED(td_layout_explain(NULL, &scene, &text), TD_ARGUMENT, "layout_explain: the layout is NULL; pass one");
     ASSERT_REFUSED(td_layout_svg(layout, NULL, &text), TD_ARGUMENT, "layout_svg: the scene is NULL; pass one");
     assert_int_equal(td_layout_explain(layout, &(td_scene){.shape = scene.shape}, &text), TD_DTYPE);

@@ -126,6 +126,12 @@ static void tensors_without_a_memory(void **state)
     assert_string_equal(text, "compare a tensor with golden u8 (3), policy exact: all 3 elements match\n");
     td_free(text);
     td_report_destroy(&r);
+    ASSERT_OK(td_tensor_set_name(b, "run/b.npy"));
+    ASSERT_OK(td_tensor_compare(a, b, NULL, &r));
+    assert_string_equal(td_report_line(r),
+                        "compare tensor \"run/b.npy\" with golden u8 (3), policy exact: all 3 elements match");
+    td_report_destroy(&r);
+    ASSERT_OK(td_tensor_set_name(b, NULL));
     ASSERT_OK(td_tensor_set_bits(b, 1, 200));
     ASSERT_OK(td_tensor_compare(a, b, NULL, &r));
     ASSERT_OK(td_report_text(r, &text));
