@@ -21,7 +21,13 @@ bool td_move_converts(const td_move *m, const td_convert *convert)
     return !convert->numbers || m->kind == TD_MOVE_RUNS || converts_first(m) == m->tensor_first;
 }
 
-/* Bytes of an element in the kernel. */
+/* Elements in so many bytes of the kernel's narrower type. All sizes are powers of two: a small call would feel a
+ * division. */
+static size_t elems_in(const td_move *m, const td_convert *c, size_t bytes)
+{
+    return bytes >> (__builtin_ctz(c->src.bytes) - __builtin_ctz(m->src_scale));
+}
+
 static size_t narrow_bytes(const td_move *m, const td_convert *c)
 {
     return c->src.bytes / m->src_scale;
@@ -47,7 +53,7 @@ static void convert_runs(const td_move *m, const td_move_values *v, unsigned cha
                           .dst_stride = m->dst_stride,
                           .src_stride = m->src_stride,
                           .rows = high,
-                          .n = wide / narrow_bytes(m, v->convert),
+                          .n = elems_in(m, v->convert, wide),
                           .stream = stream,
                           .far = stream};
     b.dst = dst;
@@ -74,7 +80,7 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
     _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
     const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
     const bool one_row = m->kind != TD_MOVE_PICKS && m->src_stride == 0;
-    const size_t n = row_bytes / narrow_bytes(m, v->convert), pitch = close_rows(m, v->convert, high, n);
+    const size_t n = elems_in(m, v->convert, row_bytes), pitch = close_rows(m, v->convert, high, n);
     const ptrdiff_t scratch_row = (ptrdiff_t)(pitch ? pitch * narrow_bytes(m, v->convert) : row_bytes);
     td_convert_block b = {.dst = scratch,
                           .src = src,
@@ -104,7 +110,7 @@ static void move_then_convert(const td_move *m, const td_move_values *v, unsigne
                               .dst_stride = m->dst_stride,
                               .src_stride = (ptrdiff_t)row_bytes,
                               .rows = wide,
-                              .n = row_bytes / narrow_bytes(m, v->convert),
+                              .n = elems_in(m, v->convert, row_bytes),
                               .stream = stream};
         b.dst = dst;
         convert(m, v, &b);

@@ -236,6 +236,12 @@ void td_move_run(const td_move *m, const td_move_values *values, bool one_thread
             td_move_fence();
         return;
     }
+    if (m->loops == 0 && values && !m->fill) {
+        td_move_convert_block(m, values, dst, src, m->high, m->wide, stream);
+        if (stream)
+            td_move_fence();
+        return;
+    }
     shared_move s = {.move = m, .values = values, .dst = dst, .src = src, .stream = stream, .shift = shift, .parts = 1};
     if (m->splits && !one_thread)
         s.parts = td_pool_parts(m->bytes, m->loop[m->split].extent);

@@ -291,25 +291,30 @@ static void run_row(const td_convert *c, const td_convert_block *b, size_t r)
         run_exact(c, dst, src, n, first, step);
 }
 
+static void run_rows(const td_convert *c, const td_convert_block *b)
+{
+    if ((c->decode || c->encode) && !c->axis.extent)
+        run_fast(c, b, &c->decode_params, &c->encode_params);
+    else if (c->decode || c->encode || (b->n < FEW_ELEMS && c->lane_bytes) || !td_convert_cast_rows(c, b))
+        for (size_t r = 0; r < b->rows; r++)
+            run_row(c, b, r);
+}
+
+/* The block is copied only where rows become one: a copy of what was just written waits for the stores. */
 void td_convert_rows(const td_convert *c, const td_convert_block *block)
 {
-    td_convert_block b = *block;
     const unsigned mode = td_mode_enter();
     if (c->chain) {
         c->chain(c, block);
-        td_mode_leave(mode);
-        return;
-    }
-    if (!c->numbers && b.src_stride == (ptrdiff_t)(b.n * c->src.bytes) &&
-        b.dst_stride == (ptrdiff_t)(b.n * c->dst.bytes)) {
+    } else if (block->rows > 1 && !c->numbers && block->src_stride == (ptrdiff_t)(block->n * c->src.bytes) &&
+               block->dst_stride == (ptrdiff_t)(block->n * c->dst.bytes)) {
+        td_convert_block b = *block;
         b.n *= b.rows;
         b.rows = 1;
+        run_rows(c, &b);
+    } else {
+        run_rows(c, block);
     }
-    if ((c->decode || c->encode) && !c->axis.extent)
-        run_fast(c, &b, &c->decode_params, &c->encode_params);
-    else if (c->decode || c->encode || (b.n < FEW_ELEMS && c->lane_bytes) || !td_convert_cast_rows(c, &b))
-        for (size_t r = 0; r < b.rows; r++)
-            run_row(c, &b, r);
     td_mode_leave(mode);
 }
 
