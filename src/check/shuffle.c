@@ -153,8 +153,8 @@ static void what_is_prepared_follows_the_rule(void **state)
         }
 }
 
-/* Few bytes out of long stretches: in two steps where there are wide vectors, for one unit to some more than the scratch
- * holds. */
+/* Few bytes out of long stretches: in two steps where there are wide vectors, for one unit to some more than the
+ * scratch holds. */
 static void two_steps_follow_the_rule(void **state)
 {
     static const struct shape sparse[] = {
