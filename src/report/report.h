@@ -117,7 +117,8 @@ typedef struct td_report_source {
     bool direct; /* the values are the memory's bits: wrong bits are those that differ */
 } td_report_source;
 
-/* A report with nothing counted yet: `memory` and `layout` are NULL between two tensors, `actual` elsewhere. NULL without memory. */
+/* A report with nothing counted yet: `memory` and `layout` are NULL between two tensors, `actual` elsewhere. NULL
+ * without memory. */
 td_report *td_report_new(const char *memory, const td_layout *layout, const td_tensor *golden, const td_tensor *actual);
 
 /* One pair that the policy does not accept. `place` is NULL between two tensors. */
