@@ -6,6 +6,7 @@
 
 #define SCRATCH_BYTES 16384 /* 64 rows off the lines */
 #define LINE 64
+#define FEW_ELEMS 12
 #define SHORT_ROW 128 /* elements; what a call for a row costs is small beside longer ones */
 
 /* Elements are converted before they are moved; of two types of one size, on the tensor's side. */
@@ -72,12 +73,22 @@ static size_t close_rows(const td_move *m, const td_convert *c, uint64_t high, s
                : 0;
 }
 
+/* Rows apart that are so short that a copy of them, converted in one run, takes less than the calls for each: one, or
+ * several where a conversion has steps. */
+static bool copies_rows(const td_move_values *v, uint64_t rows, ptrdiff_t stride, size_t n, size_t bytes)
+{
+    const td_convert *c = v->convert;
+    const bool steps = c->widen || c->scale_narrow || c->take || c->scale_wide || c->odd || c->hands_back;
+    return rows > 1 && stride != (ptrdiff_t)(n * bytes) && n < (steps ? SHORT_ROW : FEW_ELEMS) && !c->decode &&
+           !c->encode && !c->numbers && !c->chain && rows * n * bytes <= SCRATCH_BYTES;
+}
+
 /* The source of a block is `high` rows, contiguous but for the blocks of picks, whose order the kernel knows. Rows that
  * are one, as those of a copy that is read into each of its elements, are converted once. */
 static void convert_then_move(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
-    _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
+    _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES], rows[SCRATCH_BYTES];
     const size_t row_bytes = m->kind == TD_MOVE_PICKS ? m->picks->bytes : wide * m->elem_bytes;
     const bool one_row = m->kind != TD_MOVE_PICKS && m->src_stride == 0;
     const size_t n = elems_in(m, v->convert, row_bytes), pitch = close_rows(m, v->convert, high, n);
@@ -92,6 +103,11 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
     if (pitch) { /* nothing lies behind the last row */
         b.rows = 1;
         b.n = (high - 1) * pitch + n;
+    } else if (copies_rows(v, b.rows, b.src_stride, n, v->convert->src.bytes)) {
+        const size_t bytes = n * v->convert->src.bytes;
+        td_short_rows(rows, (ptrdiff_t)bytes, src, b.src_stride, b.rows, bytes);
+        b.src = rows;
+        b.src_stride = (ptrdiff_t)bytes;
     }
     convert(m, v, &b);
     td_move_block(m, dst, m->dst_stride, m->part_stride, scratch, one_row ? 0 : scratch_row, high, wide, stream);
@@ -101,7 +117,7 @@ static void convert_then_move(const td_move *m, const td_move_values *v, unsigne
 static void move_then_convert(const td_move *m, const td_move_values *v, unsigned char *dst, const unsigned char *src,
                               uint64_t high, uint64_t wide, bool stream)
 {
-    _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES];
+    _Alignas(LINE) unsigned char scratch[SCRATCH_BYTES], rows[SCRATCH_BYTES];
     const size_t row_bytes = high * m->elem_bytes, part_bytes = wide * row_bytes;
     const uint64_t parts = m->kind == TD_MOVE_PICKS ? m->picks->parts : 1;
     td_move_block(m, scratch, (ptrdiff_t)row_bytes, (ptrdiff_t)part_bytes, src, m->src_stride, high, wide, false);
@@ -113,7 +129,16 @@ static void move_then_convert(const td_move *m, const td_move_values *v, unsigne
                               .n = elems_in(m, v->convert, row_bytes),
                               .stream = stream};
         b.dst = dst;
+        if (!copies_rows(v, wide, m->dst_stride, b.n, v->convert->dst.bytes)) {
+            convert(m, v, &b);
+            continue;
+        }
+        const size_t bytes = b.n * v->convert->dst.bytes;
+        b.dst = rows;
+        b.dst_stride = (ptrdiff_t)bytes;
+        b.stream = false;
         convert(m, v, &b);
+        td_short_rows(dst, m->dst_stride, rows, (ptrdiff_t)bytes, wide, bytes);
     }
 }
 

@@ -76,6 +76,12 @@ static void copy_runs(unsigned char *dst, const unsigned char *src, const step *
     }
 }
 
+void td_short_rows(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
+                   uint64_t rows, size_t bytes)
+{
+    copy_runs(dst, src, &(step){.extent = 1}, &(step){rows, dst_stride, src_stride}, bytes);
+}
+
 static void copy_nest(unsigned char *dst, const unsigned char *src, const step *loop, size_t loops, size_t run)
 {
     static const step single = {.extent = 1};

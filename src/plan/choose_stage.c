@@ -14,6 +14,7 @@
 #define ENOUGH_CELLS 16 /* of a row: loads have vectors for them, dumps have none */
 #define SHORT_RUN 32    /* elements that are converted faster in a scratch than between their places */
 #define SMALL_BOX 1024  /* elements of one block that is converted before a stage has begun */
+#define FEW_LANES 5     /* the same, of the shorter side of one */
 #define SHORT_BLOCK 256 /* the same, of a transpose that is one of many */
 #define FEW_BYTES 16    /* of a run by table: a scratch of whole words is as fast */
 
@@ -28,6 +29,9 @@ static bool converts_few(const td_plan *plan, const td_box *box, const td_move *
         return false;
     if (m->loops == 0 && !box->selectors && td_stage_elems(plan, box) < SMALL_BOX)
         return false;
+    const uint64_t lanes = m->high * m->elem_bytes / narrow < wide ? m->high * m->elem_bytes / narrow : wide;
+    if (m->kind == TD_MOVE_TRANSPOSE && m->loops && lanes < FEW_LANES)
+        return true;
     return (m->kind == TD_MOVE_RUNS ? wide < SHORT_RUN : block < SHORT_BLOCK) ||
            (box->selectors && block < SHORT_BLOCK);
 }

@@ -56,4 +56,8 @@ typedef struct td_fold {
 /* exec/run_fold.c */
 void td_fold_run(const td_fold *f, unsigned char *dst, const unsigned char *src, uint64_t units);
 
+/* No fold: rows of a few bytes, for run_convert.c. */
+void td_short_rows(unsigned char *dst, ptrdiff_t dst_stride, const unsigned char *src, ptrdiff_t src_stride,
+                   uint64_t rows, size_t bytes);
+
 #endif

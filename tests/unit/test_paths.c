@@ -188,7 +188,7 @@ static const path_case cases[] = {
     {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "i16", "", 256, 1, "padded places of 2 bytes",
      "{places of 2 bytes|places of 2 bytes|transpose_x16_*|two steps of shuffle_x512_vbmi}"},
     {"(c1 c0) h w -> (h w c1) c0", "c0=16 pad=0", "", SHAPE(3, 20, 30), "f32", "i8 scale=0.05", 128, 1,
-     "converted padded transpose_x8_*", "converted transpose_x8_*"},
+     "converted padded transpose_x8_*", "converted staged 8-bit copied"},
     {"(r s) c -> (r c) s", "s=40 pad=9 fill=keep lsb=8", "", SHAPE(59, 50), "i8", "", 384, 1,
      "transpose_x8_* + padded transpose_x8_*", "2 x transpose_x8_*"},
     {"a b -> a b", "lsb=8", "", SHAPE(64, 16), "i8", "", 192, 1, PADDED("16 bytes"),
