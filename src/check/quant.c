@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A strip of a row has up to MANY_BLOCKS of 16 or 32; the others are few, of every size. */
+/* A strip of a row has up to MANY_BLOCKS of 1, 16 or 32; the others are few, of every size. */
 enum { LARGEST_BLOCK = 130, MOST_BLOCKS = 9, MANY_BLOCKS = 140, MOST = MANY_BLOCKS * 32, GUARD = 0x5a };
 
 static uint32_t next(uint32_t *state)
@@ -362,6 +362,7 @@ static void check_both(const td_quant_kernels *plain, const td_quant_kernels *k,
     const size_t done = k->both(got + d.off, all.code, d.row + d.off, blocks, block, &rule, &q);
     td_move_fence();
     assert_true(done <= blocks && done % 16 == 0);
+    assert_true(done == 0 || k->has_both(block, &rule, &q));
     bool good = true;
     for (size_t j = 0; j + 16 <= blocks && good; j += 16) {
         uint8_t dst[16 * 128];
@@ -403,6 +404,7 @@ static void both_are_the_two_steps(void **state)
         q.powers = true;
         for (size_t i = 0; i < MOST; i++)
             d.row[i] = (float)(i % 7) + 1;
+        assert_true(best.has_both(32, &rule, &q) && !best.has_both(33, &rule, &q));
         assert_int_equal(best.both(got, s.code, d.row, 100, 32, &rule, &q), 96);
     }
 }
@@ -427,8 +429,8 @@ static void every_version_keeps_the_rule(void **state)
                 check_floats(&plain, &k, &formats[f], MOST_BLOCKS - seed % 3, seed % 2 ? 32 : 16, 77 + seed);
         for (uint32_t seed = 0; seed < 400; seed++)
             check_values(&plain, &k, MOST_BLOCKS - seed % 3, seed % 5 == 4 ? 128 : seed & 8 ? 32 : 16, 77 + seed);
-        for (uint32_t seed = 0; seed < 40; seed++) {
-            const size_t blocks = 60 + 2 * seed, block = seed % 2 ? 32 : 16;
+        for (uint32_t seed = 0; seed < 160; seed++) {
+            const size_t blocks = 60 + seed / 2, block = seed % 4 < 2 ? 1 : seed % 4 == 2 ? 32 : 16;
             check_floats(&plain, &k, &formats[seed % FORMATS], blocks, block, 770 + seed);
             check_ints(&plain, &k, blocks, block, 770 + seed);
             check_values(&plain, &k, blocks, block, 770 + seed);

@@ -13,8 +13,8 @@
  *            kernels/block.h makes of the row, by rule->power what `powers` does, by rule->chain what `amax` and
  *            `chain` do, by rule->ratio what `amax`, `ratio` and `half` do; scales have the size of that. Returns how
  *            many blocks are done, a multiple of 16; it ends before 32 of which one holds an infinity or a NaN, has a
- *            scale that is one, or is not bounded, and before fewer than 32; scales of all blocks may be written. A
- *            version that has no such step does none. dst streams, the row is prefetched as above
+ *            scale that is one, or is not bounded, and before fewer than 32; scales of all blocks may be written. dst
+ *            streams, the row is prefetched as above. has_both: whether there is such a step; without one none is done
  *   values   dst[j * block + i] = (q->table[codes[j * block + i]] - zero[j]) * by[j] * q->extra, each rounded to f32.
  *            zero is NULL for none; q->stream as above */
 #ifndef TD_KERNELS_QUANT_H
@@ -68,6 +68,7 @@ typedef struct td_quant_kernels {
                  const td_quant *q, bool bounded);
     void (*values)(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks, size_t block,
                    const td_quant *q);
+    bool (*has_both)(size_t block, const td_quant_rule *rule, const td_quant *q);
     size_t (*both)(uint8_t *dst, void *scales, const float *row, size_t blocks, size_t block, const td_quant_rule *rule,
                    const td_quant *q);
 } td_quant_kernels;

@@ -25,6 +25,12 @@ static void values_c(float *dst, const uint8_t *codes, const float *by, const fl
 }
 
 /* Two steps do the same, and no slower. */
+static bool has_both_c(size_t block, const td_quant_rule *rule, const td_quant *q)
+{
+    (void)block, (void)rule, (void)q;
+    return false;
+}
+
 static size_t both_c(uint8_t *dst, /* NOLINT(readability-non-const-parameter): as the type of the kernel says */
                      void *scales, const float *row, size_t blocks, size_t block, const td_quant_rule *rule,
                      const td_quant *q)
@@ -36,7 +42,7 @@ static size_t both_c(uint8_t *dst, /* NOLINT(readability-non-const-parameter): a
 void td_quant_init(td_quant_kernels *kernels, unsigned cpu_flags)
 {
     (void)cpu_flags;
-    *kernels = (td_quant_kernels){floats_c, ints_c, values_c, both_c};
+    *kernels = (td_quant_kernels){floats_c, ints_c, values_c, has_both_c, both_c};
 #define X(isa, flag)                                                                                                   \
     if (cpu_flags & (flag))                                                                                            \
         td_quant_init_##isa(kernels);

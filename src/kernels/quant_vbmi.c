@@ -67,6 +67,25 @@ INLINE size_t values_256(float *dst, const uint8_t *codes, const float *by, cons
     return vectors / per_block;
 }
 
+/* The same of blocks of one element. Returns how many are done. */
+INLINE size_t values_256_each(float *dst, const uint8_t *codes, const float *by, const float *zero, size_t blocks,
+                              const td_quant *q, const bool stream)
+{
+    const byte_table low = load_bytes(q->half[0]), high = load_bytes(q->half[1]);
+    const __m512 extra = _mm512_set1_ps(q->extra), none = _mm512_setzero_ps();
+    size_t i = 0;
+    for (; i + 64 <= blocks; i += 64) {
+        __m512 four[4];
+        values_64(codes + i, &low, &high, four);
+        for (size_t k = 0; k < 4; k++) {
+            const size_t at = i + 16 * k;
+            const __m512 value = _mm512_sub_ps(four[k], zero ? _mm512_loadu_ps(zero + at) : none);
+            put_values(dst + at, _mm512_mul_ps(_mm512_mul_ps(value, _mm512_loadu_ps(by + at)), extra), stream);
+        }
+    }
+    return i;
+}
+
 /* Where bytes 0 of the elements of two vectors are. */
 static const uint8_t first_bytes[64]
     __attribute__((aligned(64))) = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
@@ -90,6 +109,12 @@ INLINE void put_codes(uint8_t *dst, __m512i codes, bool stream)
         _mm512_stream_si512((void *)dst, codes);
     else
         _mm512_storeu_si512(dst, codes);
+}
+
+/* What the 16 elements from number `at` on have each, of numbers of their blocks. */
+INLINE __m512 of_blocks(const float *numbers, size_t at, const size_t block)
+{
+    return block == 1 ? _mm512_loadu_ps(numbers + at) : _mm512_set1_ps(numbers[at / block]);
 }
 
 /* `once`: rows that are read in one step, not for a second time. */
@@ -118,8 +143,7 @@ INLINE void floats_64(uint8_t *dst, const float *row, const float *by, size_t bl
         __m512i codes[4], values[4];
         td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
         for (size_t k = 0; k < 4; k++) {
-            const __m512 x =
-                _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(by[at / block + 16 * k / block]));
+            const __m512 x = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), of_blocks(by, at + 16 * k, block));
             codes[k] = magnitude_codes(x, &r);
             values[k] = _mm512_castps_si512(x);
         }
@@ -186,10 +210,9 @@ INLINE void bounded_64(uint8_t *dst, const float *row, const float *by, size_t b
         __m512i codes[4];
         prefetch_64(row, ahead, end, once);
         for (size_t k = 0; k < 4; k++) {
-            const size_t j = at / block + 16 * k / block;
             const __m512 x = _mm512_loadu_ps(row + 16 * k);
-            codes[k] = bases ? sum_codes(x, _mm512_set1_ps(bases->least[j]), up, weights)
-                             : sum_codes(_mm512_mul_ps(x, _mm512_set1_ps(by[j])), least, up, weights);
+            codes[k] = bases ? sum_codes(x, of_blocks(bases->least, at + 16 * k, block), up, weights)
+                             : sum_codes(_mm512_mul_ps(x, of_blocks(by, at + 16 * k, block)), least, up, weights);
         }
         const __m512i low = _mm512_permutex2var_epi8(codes[0], order, codes[1]),
                       high = _mm512_permutex2var_epi8(codes[2], other_order, codes[3]);
@@ -232,6 +255,10 @@ INLINE void bounded_powers(uint8_t *dst, const float *row, const float *by, size
             bounded_64(dst, row, by, blocks, 32, q, man_bits, bits, NULL, false);                                      \
         else if (bounded && block == 16)                                                                               \
             bounded_64(dst, row, by, blocks, 16, q, man_bits, bits, NULL, false);                                      \
+        else if (bounded && block == 1)                                                                                \
+            bounded_64(dst, row, by, blocks, 1, q, man_bits, bits, NULL, false);                                       \
+        else if (block == 1)                                                                                           \
+            floats_64(dst, row, by, blocks, 1, q, man_bits, bits);                                                     \
         else                                                                                                           \
             floats_64(dst, row, by, blocks, block, q, man_bits, bits);                                                 \
     }
@@ -245,7 +272,7 @@ TARGET static void floats_vbmi(uint8_t *dst, const float *row, const float *by, 
                                const td_quant *q, bool bounded)
 {
     size_t done = 0;
-    if (!q->divides && (block == 16 || block == 32 || block % 64 == 0)) {
+    if (!q->divides && (block == 1 || block == 16 || block == 32 || block % 64 == 0)) {
         done = blocks * block / 64 * 64 / block;
         (q->bits == 4       ? e2m1_64
          : q->bits == 6     ? q->man_bits == 2 ? e3m2_64 : e2m3_64
@@ -315,10 +342,10 @@ INLINE void ints_64(uint8_t *dst, const float *row, const float *by, const int_r
         td_prefetch_pages(row, 64 * sizeof *row, ahead, end);
         __m512 close = _mm512_setzero_ps();
         for (size_t k = 0; k < 4; k++) {
-            const size_t j = at / block + 16 * k / block;
-            const __m512 product = _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), _mm512_set1_ps(r->inverse[j]));
+            const __m512 product =
+                _mm512_mul_ps(_mm512_loadu_ps(row + 16 * k), of_blocks(r->inverse, at + 16 * k, block));
             const __m512 quotient = _mm512_range_ps(product, most, 2); /* the smaller magnitude */
-            const __m512 large = _mm512_set1_ps(r->large[j]), whole = _mm512_add_ps(quotient, large);
+            const __m512 large = of_blocks(r->large, at + 16 * k, block), whole = _mm512_add_ps(quotient, large);
             sum[k] = _mm512_castps_si512(whole);
             close = _mm512_range_ps(close, _mm512_sub_ps(quotient, _mm512_sub_ps(whole, large)), 0xb); /* the larger */
         }
@@ -344,9 +371,10 @@ INLINE void bounded_ints(uint8_t *dst, const float *row, const float *by, const 
         __m512i sum[4], close = _mm512_set1_epi32(-1);
         prefetch_64(row, ahead, end, once);
         for (size_t k = 0; k < 4; k++) {
-            const size_t j = at / block + 16 * k / block;
+            const size_t number = at + 16 * k;
             const __m512 x = _mm512_loadu_ps(row + 16 * k);
-            const __m512 whole = _mm512_fmadd_ps(x, _mm512_set1_ps(r->inverse[j]), _mm512_set1_ps(r->large[j]));
+            const __m512 whole =
+                _mm512_fmadd_ps(x, of_blocks(r->inverse, number, block), of_blocks(r->large, number, block));
             sum[k] = _mm512_add_epi32(_mm512_castps_si512(whole), more);
             close = _mm512_min_epu16(close, sum[k]);
         }
@@ -365,13 +393,17 @@ INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const 
     int_rule rule;
     const size_t most = blocks < INVERSES ? blocks : INVERSES, done = most * block / 64 * 64 / block;
     if (!int_rules(by, zero, done, bounded ? BASE : LARGE, &rule))
-        ints_of(dst, row, by, zero, done, block, q);
+        ints_by_size(dst, row, by, zero, done, block, q);
     else if (block == 32 && bounded)
         INTS_64(bounded_ints, 32, q, false);
     else if (block == 128 && bounded)
         INTS_64(bounded_ints, 128, q, false);
+    else if (block == 1 && bounded)
+        INTS_64(bounded_ints, 1, q, false);
     else if (bounded)
         INTS_64(bounded_ints, block, q, false);
+    else if (block == 1)
+        INTS_64(ints_64, 1, q);
     else
         INTS_64(ints_64, block, q);
     return done;
@@ -380,7 +412,7 @@ INLINE size_t ints_chunk(uint8_t *dst, const float *row, const float *by, const 
 TARGET static void ints_vbmi(uint8_t *dst, const float *row, const float *by, const float *zero, size_t blocks,
                              size_t block, const td_quant *q, bool bounded)
 {
-    const bool in_bytes = q->high < 64 && (block == 16 || block == 32 || block % 64 == 0);
+    const bool in_bytes = q->high < 64 && (block == 1 || block == 16 || block == 32 || block % 64 == 0);
     size_t done = 0, more = in_bytes && blocks;
     for (; more; done += more)
         more = ints_chunk(dst + done * block, row + done * block, by + done, zero ? zero + done : NULL, blocks - done,
@@ -394,7 +426,9 @@ TARGET static void values_vbmi(float *dst, const uint8_t *codes, const float *by
                                size_t block, const td_quant *q)
 {
     size_t done = 0;
-    if (q->bits > 4 && block % 16 == 0 && q->stream && (uintptr_t)dst % 64 == 0)
+    if (q->bits > 4 && block == 1)
+        done = values_256_each(dst, codes, by, zero, blocks, q, q->stream && (uintptr_t)dst % 64 == 0);
+    else if (q->bits > 4 && block % 16 == 0 && q->stream && (uintptr_t)dst % 64 == 0)
         done = values_256(dst, codes, by, zero, blocks, block, q, true);
     else if (q->bits > 4 && block % 16 == 0)
         done = values_256(dst, codes, by, zero, blocks, block, q, false);
@@ -407,5 +441,5 @@ TARGET static void values_vbmi(float *dst, const uint8_t *codes, const float *by
 
 void td_quant_init_vbmi(td_quant_kernels *kernels)
 {
-    *kernels = (td_quant_kernels){floats_vbmi, ints_vbmi, values_vbmi, both_vbmi};
+    *kernels = (td_quant_kernels){floats_vbmi, ints_vbmi, values_vbmi, has_both_vbmi, both_vbmi};
 }

@@ -346,7 +346,7 @@ uint64_t td_strip_pack_both(const td_block_work *w, td_strip *s, const td_band *
     const bool as_it_is = !c->convert_source && (uintptr_t)w->tensor->data % sizeof(float) == 0;
     const uint64_t row = td_row_at(w, b, 0), begin = at, most = as_it_is ? UINT64_MAX : STRIP / b->block;
     uint64_t left = (b->row_elems - at) / b->block, more = 0, asked = 0;
-    if (b->block > STRIP / BOTH_AT_ONCE)
+    if (block > STRIP / BOTH_AT_ONCE || !c->kernels.has_both(block, &c->rule, &c->quant))
         return 0;
     for (; left && more == asked; at += more * b->block, left -= more) {
         const uint64_t first = b->first_scale + at / b->block;
