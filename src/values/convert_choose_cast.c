@@ -77,6 +77,14 @@ bool td_convert_holds(td_dtype from, td_dtype to)
     return highest(from) < highest(to); /* of equal ones the mantissas would have to be compared */
 }
 
+/* Integers that no float of the type is too short for in its range, with a bit to spare for the zero point and for a
+ * rounding. */
+static bool is_within(const td_convert *c)
+{
+    return c->src.kind != TD_KIND_FLOAT && c->dst.kind == TD_KIND_FLOAT && c->dst.flavor != TD_FLAVOR_SCALE &&
+           !c->scaled && highest(c->src) + 1 < highest(c->dst);
+}
+
 /* Integers of up to 32 bits by scales that are far from the ends of f32: neither infinite nor subnormal there. */
 static bool is_tame(const td_convert *c)
 {
@@ -105,7 +113,7 @@ void td_convert_simplify(td_convert *c)
         c->rounding.round = TD_ROUND_EVEN;
         c->numbers = c->axis.extent != 0;
     }
-    if (fits)
+    if (fits || is_within(c))
         c->check = false;
 }
 

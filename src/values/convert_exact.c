@@ -90,7 +90,11 @@ void td_convert_find_safe(td_convert *c, bool refuses)
         return;
     const double scale = furthest_scale(c);
     const bool ordered = c->src.kind == TD_KIND_FLOAT && c->src.flavor != TD_FLAVOR_SCALE;
-    const td_num any_integer = {.class = TD_NUM_FINITE, .sig = UINT64_MAX, .exp = 1};
+    /* No integer is further from 0, nor from its zero point. */
+    const bool short_integer = c->src.bits < 62;
+    const td_num any_integer = {.class = TD_NUM_FINITE,
+                                .sig = short_integer ? (uint64_t)2 << c->src.bits : UINT64_MAX,
+                                .exp = short_integer ? 0 : 1};
     uint64_t low = 0, high = ordered ? td_dtype_max_bits(c->src) : 0;
     td_num num = c->src.kind == TD_KIND_FLOAT ? td_num_from_bits(c->src, td_dtype_max_bits(c->src)) : any_integer;
     if (scale_by(c, &num, scale).class != TD_NUM_INF)
