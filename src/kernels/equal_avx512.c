@@ -37,8 +37,8 @@ INLINE bool is_equal(vec d)
 
 /* Vectors whose differences are or-ed together before one test. */
 #define TOGETHER 16
-/* From here on the C library is as fast or faster. */
-#define LONG_BYTES 2048
+/* The C library is as fast on longer rows, and leaves them at their first difference. */
+#define LONG_BYTES 65536
 
 INLINE bool short_rows(const unsigned char *a, ptrdiff_t a_stride, const unsigned char *b, ptrdiff_t b_stride,
                        size_t high, const size_t wide)
