@@ -43,7 +43,9 @@ static inline void td_grounds_give(const td_grounds *grounds, const td_run *run,
     g->bank_shift = table->bank_shift;
     g->entry = (const unsigned char *)table->entry + select * table->entry_bytes;
     g->word_bytes = run->plan->geometry.word_bytes;
-    if (grounds) {
+    g->lines = table->lines;
+    g->entry_at = (size_t)select;
+    if (grounds && !table->lines) {
         g->bank = NULL;
         g->entry_bytes = sizeof grounds->at[0];
         g->entry = grounds->at + select;

@@ -15,6 +15,8 @@
 #define SMALL_TABLE 4096 /* entries: stays in the first-level cache */
 #define LEAST_WORDS 256  /* fewer have a table that is small anyway */
 #define MORE_STRIDES 3   /* loops that are better than a table */
+#define LONG_RUN 1024    /* entries of consecutive words: many lines, of which few are cut (table_lines.c) */
+#define FEW_ENTRIES 16   /* words for each entry of a table that is made longer for that */
 
 typedef struct found_digit {
     int axis;
@@ -26,8 +28,9 @@ typedef struct found_digit {
 typedef struct search {
     const td_places *places;
     const td_bound *bound;
-    const td_words *words;
+    td_words *words;
     uint64_t random;
+    bool in_lines; /* words that kernels may move by lines */
     bool failed;
     int count;
     found_digit digit[TD_MAX_DIGITS];
@@ -235,6 +238,58 @@ static void add_faster(search *s, uint64_t below)
         s->digit[i].tabled |= s->digit[i].step < below;
 }
 
+/* Cuts a digit in two, of which the faster one has so many steps. */
+static void split_digit(search *s, int i, uint64_t steps)
+{
+    memmove(&s->digit[i + 1], &s->digit[i], (size_t)(s->count++ - i) * sizeof s->digit[0]);
+    found_digit *slow = &s->digit[i], *fast = &s->digit[i + 1];
+    fast->d.size = steps;
+    slow->d.size = (slow->d.size - 1) / steps + 1;
+    slow->d.unit *= steps;
+    slow->d.address *= (int64_t)steps;
+    slow->d.bank *= (int64_t)steps;
+    slow->step *= steps;
+}
+
+/* Of a digit, as many steps as are wanted or as there is room for. The slowest digit of an axis, which may end early,
+ * is cut anywhere, others into equal parts; 1: there is no such part. */
+static uint64_t steps_to_take(const search *s, const found_digit *f, uint64_t wanted, uint64_t most)
+{
+    const bool slowest = s->bound->axis[f->axis].size <= f->d.unit * f->d.size;
+    uint64_t best = 1;
+    if (f->d.size <= most && (f->d.size <= wanted || s->count == TD_MAX_DIGITS))
+        return f->d.size;
+    for (uint64_t steps = 2; steps <= most && steps < f->d.size && best < wanted; steps += slowest ? steps : 1)
+        if (slowest || f->d.size % steps == 0)
+            best = steps;
+    return s->count == TD_MAX_DIGITS ? 1 : best;
+}
+
+/* The table's runs of consecutive words grow by the digits that come next in number and in memory, so that few of their
+ * lines are cut at an end. */
+static void lengthen_runs(search *s)
+{
+    const uint64_t room = s->words->count / FEW_ENTRIES < SMALL_TABLE ? s->words->count / FEW_ENTRIES : SMALL_TABLE;
+    uint64_t run = 1;
+    for (int i = 0; i < s->count && run < LONG_RUN && s->in_lines; i++) {
+        found_digit *f = &s->digit[i];
+        if (f->step != run || f->d.size < 2)
+            continue;
+        if (!f->tabled) {
+            if (f->d.address <= 0 || (uint64_t)f->d.address > run)
+                return;
+            const uint64_t steps = steps_to_take(s, f, (LONG_RUN + run - 1) / run, room / table_size(s));
+            if (steps == 1)
+                return;
+            if (steps < f->d.size)
+                split_digit(s, i++, steps);
+            s->digit[i].tabled = true;
+        }
+        run *= s->digit[i].d.size;
+        i = -1; /* the next may be of any axis */
+    }
+}
+
 /* Many short loops are slower than a table: digits become one, the fastest in number and the fastest in memory in turn,
  * so that its words are close together on both sides. */
 static void table_fastest(search *s)
@@ -275,6 +330,7 @@ static void choose_table(search *s)
             slowest = s->digit[i].step;
     }
     add_faster(s, slowest);
+    lengthen_runs(s);
 }
 
 static void number_entries(search *s)
@@ -459,13 +515,44 @@ static bool is_proved(const search *s, const proof *p, td_places_part *all)
     return whole && !(p->table->entry && p->base.address) && td_places_prove(s->places, strided, count, p->table, all);
 }
 
+/* All copies of an element have to be in one box (copies.c), so that the digits of a repeat must not end early. */
+static bool cuts_copies(const search *s)
+{
+    bool cuts = false;
+    for (int i = 0; i < s->count; i++) {
+        const found_digit *f = &s->digit[i];
+        const td_bound_axis *axis = &s->bound->axis[f->axis];
+        cuts |= axis->dim < 0 && axis->size % (f->d.unit * f->d.size) != 0;
+    }
+    return cuts;
+}
+
+/* Pieces, unless they cut a repeat. */
+static td_status find_pieces(const search *s, const td_plan *plan)
+{
+    td_words *words = s->words;
+    const td_status status = td_places_pieces(s->places, s->bound, words, plan);
+    bool cuts = false;
+    for (size_t i = 0; i < words->piece_count; i++)
+        for (int a = 0; a < s->bound->axis_count; a++)
+            cuts |= s->bound->axis[a].dim < 0 && words->piece[i].at.extent[a] < s->bound->axis[a].size;
+    if (cuts) {
+        free(words->piece);
+        words->piece = NULL;
+        words->piece_count = 0;
+    }
+    return status;
+}
+
 td_status td_places_digits(const td_places *places, const td_bound *bound, td_words *words, td_plan *plan)
 {
+    const td_geometry *g = &plan->geometry;
     search s = {.places = places, .bound = bound, .words = words};
+    s.in_lines = g->word_bytes <= TD_LINE / 8 && (g->banks == 1 || g->banks * g->word_bytes <= TD_LINE_PIECES);
     td_table table = {0};
     td_places_part all;
-    /* copies.c wants one node for every axis */
-    if (words->count < LEAST_WORDS || bound->layout->skews || bound->repeats || bound->slides)
+    /* copies.c wants one node for every axis of windows */
+    if (words->count < LEAST_WORDS || bound->layout->skews || bound->slides)
         return TD_OK;
     for (int a = 0; a < bound->axis_count && !s.failed; a++)
         if (bound->axis[a].placed && bound->axis[a].size > 1)
@@ -477,9 +564,11 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
     join_digits(&s);
     choose_table(&s);
     join_digits(&s);
+    if (cuts_copies(&s))
+        return TD_OK;
     number_entries(&s);
     const uint64_t entries = table_size(&s);
-    td_status status = entries > 1 ? td_places_pieces(places, bound, words, plan) : TD_OK;
+    td_status status = entries > 1 ? find_pieces(&s, plan) : TD_OK;
     if (status || words->piece || entries > words->count / 4 || bound->axis_count + s.count > TD_MAX_BOUND)
         return status;
     status = entries > 1 ? td_table_create(&plan->geometry, entries, &table) : TD_OK;
@@ -492,7 +581,7 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
         all.stopped = true;
     if (status || all.stopped) {
         free(table.entry); /* strides that only a few words break, which no probe met, may still be those of pieces */
-        return status || entries > 1 ? status : td_places_pieces(places, bound, words, plan);
+        return status || entries > 1 ? status : find_pieces(&s, plan);
     }
     plan->table = table;
     words->low = all.low;

@@ -89,6 +89,7 @@ void td_plan_release(td_plan **plan)
     td_plan_release(&p->last);
     td_copies_free(p->copies);
     free(p->table.entry);
+    free(p->table.lines);
     free(p->place);
     free(p->place_table.entry);
     free(p->lane_mask);

@@ -104,7 +104,7 @@ static bool wants_stage(const td_plan *plan, size_t b, bool dump)
                (!dump && fills_apart(plan, b));
     if (plan->skewed) /* a word has elements of several steps, and only those that are whole bytes stand alone */
         return false;
-    if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE)
+    if (box->piece_count || r->way == TD_ROWS_NONE || r->way == TD_ROWS_LOOSE || (plan->table.lines && box->selectors))
         return true;
     /* Long rows are fast, however few grounds share them; short ones whose elements are in lines of their own are not,
      * as the other grounds come back to those lines. */

@@ -101,13 +101,14 @@ static td_status run_passes(const td_plan_request *request, work *w, td_plan *pl
         w->placed = request->dense && !status ? td_words_dense(&w->bound, &w->words) : w->words;
         status = status ? status : td_boxes_make(&w->bound, request, &w->lanes, &w->placed, plan, &w->written);
         status = status ? status : td_words_check(&w->bound, &w->words, plan, &w->written);
+        status = status || request->dense || plan->in_order ? status : td_table_find_lines(plan);
         status = status || !request->dense ? status : td_words_keep(&w->bound, &w->words, plan);
         status = status ? status : td_lanes_mask(&w->bound, request, &w->lanes, plan);
         status = status || !plan->fills_pads ? status : td_fills_find(&w->bound, request, &w->lanes, plan);
         if (status)
             return status;
         take_facts(request, w, plan);
-        status = request->last ? TD_OK : td_copies_find(&w->bound, &w->lanes, plan);
+        status = request->last ? TD_OK : td_copies_find(&w->bound, &w->lanes, &w->placed, plan);
         if (status)
             return status;
         td_boxes_fold(plan);

@@ -17,8 +17,16 @@
 /* A step of `by` along one axis and of `back` against another leads to a copy of the same element. */
 typedef struct copier {
     int axis, other; /* other: -1 for a repeat */
+    int digit;       /* of a repeat whose axis has several: each of them copies by itself */
     uint64_t by, back;
 } copier;
+
+/* What the boxes were made from. */
+typedef struct source {
+    const td_bound *bound;
+    const td_lanes *lanes;
+    const td_words *words;
+} source;
 
 /* -- the axes that copy -------------------------------------------------------------------------------------------- */
 
@@ -32,9 +40,15 @@ static uint64_t divisor_of(uint64_t a, uint64_t b)
     return a ? a : 1; /* anything divides 0 and 0 */
 }
 
-static bool has_node(const td_bound *bound, const td_lanes *lanes, int axis)
+static bool has_node(const source *s, int axis)
 {
-    return lanes->by_strides || bound->axis[axis].role != TD_ROLE_LANE;
+    return s->lanes->by_strides || s->bound->axis[axis].role != TD_ROLE_LANE;
+}
+
+/* The nodes that an axis has in a box. */
+static int nodes_of(const source *s, int axis)
+{
+    return s->words->by_digits && s->bound->axis[axis].placed ? s->words->digits[axis] : 1;
 }
 
 /* Axes of a sliding dimension of more than one step, the shortest first; returns how many. */
@@ -66,21 +80,23 @@ static bool stand_apart(const td_bound *bound, const int *axis, int count)
 }
 
 /* Gives the copiers of a layout; false where they have no such form. */
-static bool find_copiers(const td_bound *bound, const td_lanes *lanes, copier *out, size_t *count)
+static bool find_copiers(const source *s, copier *out, size_t *count)
 {
+    const td_bound *bound = s->bound;
     *count = 0;
     for (int a = 0; a < bound->axis_count; a++)
         if (bound->axis[a].dim < 0 && bound->axis[a].size > 1) {
-            if (!has_node(bound, lanes, a))
+            if (!has_node(s, a))
                 return false;
-            out[(*count)++] = (copier){.axis = a, .other = -1, .by = 1};
+            for (int digit = 0; digit < nodes_of(s, a); digit++)
+                out[(*count)++] = (copier){.axis = a, .digit = digit, .other = -1, .by = 1};
         }
     for (size_t d = 0; d < bound->rank; d++) {
         int axis[TD_MAX_BOUND];
         const int axes = bound->dim[d].sliding ? sort_axes(bound, (int)d, axis) : 0;
         if (axes == 0 || stand_apart(bound, axis, axes))
             continue;
-        if (axes != 2 || !has_node(bound, lanes, axis[0]) || !has_node(bound, lanes, axis[1]))
+        if (axes != 2 || !has_node(s, axis[0]) || !has_node(s, axis[1]))
             return false;
         const td_bound_axis *near = &bound->axis[axis[0]], *far = &bound->axis[axis[1]];
         const uint64_t common = divisor_of(near->dim_stride, far->dim_stride);
@@ -94,12 +110,13 @@ static bool find_copiers(const td_bound *bound, const td_lanes *lanes, copier *o
 
 /* -- cutting ------------------------------------------------------------------------------------------------------- */
 
-/* The node of an axis: nodes stand in the order of the roles. */
-static size_t node_of(const td_bound *bound, int axis)
+/* The first node of an axis: nodes stand in the order of the roles. */
+static size_t node_of(const source *s, int axis)
 {
+    const td_bound *bound = s->bound;
     size_t at = 0;
     for (int role = TD_ROLE_BANK; role <= TD_ROLE_LANE; role++)
-        for (int i = 0; i < bound->role_count[role]; i++, at++)
+        for (int i = 0; i < bound->role_count[role]; at += (size_t)nodes_of(s, bound->role_axis[role][i]), i++)
             if (bound->role_axis[role][i] == axis)
                 return at;
     return at;
@@ -117,15 +134,54 @@ static void keep_steps(td_copy_region *r, size_t at, uint64_t start, uint64_t ex
     node->extent = extent;
 }
 
+/* Where the copies of all words of a table's node lie the same way off, and the words are some consecutive ones in any
+ * order, that order does not matter: the node becomes a stride. */
+static td_status straighten(const td_plan *plan, td_copy_region *r)
+{
+    td_box *box = &r->box;
+    td_node *node = &r->node[0];
+    if (!plan->table.entry || box->selectors != 1 || node->extent < 2)
+        return TD_OK;
+    uint64_t lowest = UINT64_MAX, highest = 0, seen = 0;
+    int64_t lowest_at = box->select;
+    for (uint64_t i = 0; i < node->extent; i++) {
+        const int64_t at = box->select + node->select * (int64_t)i;
+        const uint64_t entry = td_table_get(&plan->table, (uint64_t)at);
+        highest = entry > highest ? entry : highest;
+        if (entry < lowest) {
+            lowest = entry;
+            lowest_at = at;
+        }
+    }
+    if (highest - lowest != node->extent - 1 || highest >> plan->table.bank_shift != lowest >> plan->table.bank_shift)
+        return TD_OK;
+    unsigned char *is_there = calloc(node->extent, 1);
+    if (!is_there)
+        return td_fail_alloc(node->extent);
+    for (uint64_t i = 0; i < node->extent; i++) {
+        const uint64_t entry = td_table_get(&plan->table, (uint64_t)(box->select + node->select * (int64_t)i));
+        seen += !is_there[entry - lowest];
+        is_there[entry - lowest] = 1;
+    }
+    free(is_there);
+    if (seen < node->extent)
+        return TD_OK;
+    box->select = lowest_at;
+    node->select = 0;
+    node->memory = 8 * (int64_t)plan->geometry.word_bytes;
+    td_box_fold(r->node, box, false);
+    return TD_OK;
+}
+
 /* Holds the copies that one axis makes against each other. */
-static td_status link_region(const td_linking *l, const td_bound *bound, const copier *c, const td_copy_region *of)
+static td_status link_region(const td_linking *l, const source *s, const copier *c, const td_copy_region *of)
 {
     td_copy_region r = *of;
-    const size_t at = node_of(bound, c->axis);
+    const size_t at = node_of(s, c->axis) + (size_t)c->digit;
     int64_t memory = r.node[at].memory * (int64_t)c->by, select = r.node[at].select * (int64_t)c->by;
     keep_steps(&r, at, 0, r.node[at].extent - c->by);
     if (c->other >= 0) {
-        const size_t other = node_of(bound, c->other);
+        const size_t other = node_of(s, c->other);
         memory -= r.node[other].memory * (int64_t)c->back;
         select -= r.node[other].select * (int64_t)c->back;
         keep_steps(&r, other, c->back, r.node[other].extent - c->back);
@@ -141,7 +197,8 @@ static td_status link_region(const td_linking *l, const td_bound *bound, const c
     for (size_t i = 0; i < r.box.node_count; i++)
         r.node[i].tensor = 0;
     td_box_fold(r.node, &r.box, false);
-    return td_link_add(&in, &r, memory, select);
+    const td_status status = select ? TD_OK : straighten(l->plan, &r);
+    return status ? status : td_link_add(&in, &r, memory, select);
 }
 
 /* Keeps every `step`th step of a node. */
@@ -157,15 +214,15 @@ static void skip_steps(td_copy_region *r, size_t at, uint64_t step)
 /* What is left of a region when the copies of one axis are dropped: one region, or two. Of windows without gaps, every
  * so many that stand side by side, so that few words are read and those whole, and the end of the last window; of
  * others the first steps of each, and the last windows. */
-static size_t drop_copies(const td_bound *bound, const copier *c, const td_copy_region *r, td_copy_region *out)
+static size_t drop_copies(const source *s, const copier *c, const td_copy_region *r, td_copy_region *out)
 {
-    const size_t at = node_of(bound, c->axis);
+    const size_t at = node_of(s, c->axis) + (size_t)c->digit;
     out[0] = *r;
     if (c->other < 0) {
         keep_steps(&out[0], at, 0, 1);
         return 1;
     }
-    const size_t other = node_of(bound, c->other);
+    const size_t other = node_of(s, c->other);
     const uint64_t windows = r->node[at].extent, wide = r->node[other].extent;
     out[1] = *r;
     keep_steps(&out[1], at, windows - c->by, c->by);
@@ -203,7 +260,7 @@ static td_status add_once(td_plan *once, const td_copy_region *r)
 }
 
 /* All copies of one box: every axis that makes some is linked and then dropped. */
-static td_status link_box(const td_linking *l, const td_bound *bound, const copier *c, size_t count, const td_box *box,
+static td_status link_box(const td_linking *l, const source *s, const copier *c, size_t count, const td_box *box,
                           td_copy_region *set)
 {
     size_t regions = 1;
@@ -215,8 +272,8 @@ static td_status link_box(const td_linking *l, const td_bound *bound, const copi
         size_t next = regions;
         for (size_t r = 0; r < regions && !status; r++) {
             td_copy_region left[2];
-            status = link_region(l, bound, &c[i], &set[r]);
-            const size_t parts = drop_copies(bound, &c[i], &set[r], left);
+            status = link_region(l, s, &c[i], &set[r]);
+            const size_t parts = drop_copies(s, &c[i], &set[r], left);
             set[r] = left[0];
             if (parts == 2)
                 set[next++] = left[1];
@@ -246,13 +303,14 @@ static void begin_once(const td_plan *plan, td_plan *once)
                       .elems = plan->elems};
 }
 
-td_status td_copies_find(const td_bound *bound, const td_lanes *lanes, td_plan *plan)
+td_status td_copies_find(const td_bound *bound, const td_lanes *lanes, const td_words *words, td_plan *plan)
 {
+    const source from = {.bound = bound, .lanes = lanes, .words = words};
     copier c[TD_MAX_BOUND];
     size_t count = 0, regions = 1;
     if (!bound->repeats && !bound->slides)
         return TD_OK;
-    plan->slides = !find_copiers(bound, lanes, c, &count);
+    plan->slides = !find_copiers(&from, c, &count);
     for (size_t i = 0; i < count; i++)
         regions *= c[i].other < 0 ? 1 : 2;
     plan->slides |= regions > MAX_REGIONS;
@@ -266,7 +324,7 @@ td_status td_copies_find(const td_bound *bound, const td_lanes *lanes, td_plan *
         const td_linking l = {.plan = plan, .copies = copies};
         begin_once(plan, &copies->once);
         for (size_t b = 0; b < plan->data_count && !status; b++)
-            status = link_box(&l, bound, c, count, &plan->data[b], set);
+            status = link_box(&l, &from, c, count, &plan->data[b], set);
     }
     free(set);
     return status;

@@ -328,7 +328,10 @@ td_status td_plan_describe(const td_plan *plan, char **text)
     if (plan->lane_mask)
         add_boxes(plan, "clear", plan->words, plan->words_count, &out);
     if (plan->table.entry)
-        td_text_add(&out, "; table of %" PRIu64 " words%s", plan->table.count, plan->in_order ? ", in order" : "");
+        td_text_add(&out, "; table of %" PRIu64 " words%s", plan->table.count,
+                    plan->in_order      ? ", in order"
+                    : plan->table.lines ? ", in lines"
+                                        : "");
     td_text_add(&out, "; load ");
     add_paths(plan_of(plan, false), false, true, &out);
     td_text_add(&out, "; dump ");

@@ -136,6 +136,11 @@ td_status td_boxes_make(const td_bound *bound, const td_plan_request *request, c
 /* Refuses a word outside its memory, and two words in one place unless alias=last. */
 td_status td_words_check(const td_bound *bound, const td_words *words, td_plan *plan, const td_regions *written);
 
+/* -- 5b. table_lines.c: how a table moves words within lines -- */
+
+/* Gives plan->table.lines where most words of a line stay together. Fails only with TD_NO_MEMORY. */
+td_status td_table_find_lines(td_plan *plan);
+
 /* -- 6. lanes.c again: the bits that a load clears -- */
 
 /* Gives plan->lane_mask, unless fill=keep or the lanes own every bit. */
@@ -151,7 +156,7 @@ td_status td_fills_find(const td_bound *bound, const td_plan_request *request, c
 
 /* Gives plan->copies, or plan->slides where copies have no form that it knows. Fails only with TD_NO_MEMORY. The moves
  * of the plan of a dump are made later. */
-td_status td_copies_find(const td_bound *bound, const td_lanes *lanes, td_plan *plan);
+td_status td_copies_find(const td_bound *bound, const td_lanes *lanes, const td_words *words, td_plan *plan);
 
 /* -- 8. optimise.c: fewer and longer loops -- */
 

@@ -70,6 +70,7 @@ typedef struct td_table {
     uint64_t count;
     uint8_t entry_bytes; /* 2, 4 or 8 */
     uint8_t bank_shift;
+    struct td_lines *lines; /* how it moves words within lines (kernels/gather.h), or NULL */
 } td_table;
 
 static inline uint64_t td_table_get(const td_table *table, uint64_t i)

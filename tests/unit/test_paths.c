@@ -199,6 +199,8 @@ static const path_case cases[] = {
      "u7", "", 7, 1, "staged 7-bit pack_words_x8_{c|avx2|avx2|vbmi} by table",
      "staged 7-bit unpack_words_x8_{c|avx2|avx2|vbmi} by table"},
     {"a b -> (k a b) 1", "k=2 slot=5 fill=keep", "index ^ 5", SHAPE(56, 256), "u4", "", 5, 1,
+     "staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi}", "staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi}"},
+    {"a b -> (k a b) 1", "k=2 slot=5 fill=keep", "index ^ (index & 56) >> 3", SHAPE(56, 256), "u4", "", 5, 1,
      "staged 4-bit pack_words_x8_{c|avx2|avx2|vbmi} by table",
      "staged 4-bit unpack_words_x8_{c|avx2|avx2|vbmi} by table"},
     {"a (b c) -> (a b) c", "c=32 pad=0", "", SHAPE(64, 50), "i4", "", 128, 1,
@@ -500,6 +502,59 @@ static void the_line_says_everything(void **state)
     td_cpu_mask(TD_CPU_ALL);
 }
 
+/* Tables that leave the words of a line together, in one piece or a few, are moved by lines where kernels can. */
+static void tables_move_lines(void **state)
+{
+    static const struct {
+        const char *pattern, *options, *address, *dtype;
+        uint64_t width_bits, banks;
+        bool lines;
+    } rows[] = {
+        {"r c -> (r c) 1", "", "index ^ (index >> 2 & 3)", "i8", 8, 1, true},
+        {"r c -> (c r) 1", "", "index ^ (index & 448) >> 3", "u5", 5, 1, true},
+        {"r c -> (r c) 1", "", "index ^ (index >> 3 & 1)", "i16", 16, 1, true},
+        {"r c -> (r c) 1", "", "index ^ (index >> 2 & 3)", "f32", 32, 1, true},
+        {"r c -> (r c) 1", "", "index ^ (index >> 2 & 3)", "i64", 64, 1, true},
+        {"r c -> (r c) 1", "", "index ^ (index >> 2 & 3)", "i64", 128, 1, false},
+        {"r c -> (k r c) 1", "k=2", "index ^ (index >> 2 & 3)", "i8", 8, 1, true},
+        {"r c -> (r c) 1", "", "100*r + (c + r) % 100", "i8", 8, 1, true}, /* a rotation: lines in two pieces */
+        {"r c -> (r c) 1", "", "bank = (index ^ r) % 4; addr = index / 4", "i8", 8, 4, true},
+        {"r c -> (r c) 1", "", "bank = (index ^ r) % 8; addr = index / 8", "i16", 16, 8, false},
+        {"r c -> (r c) 1", "", "index*(index + 1)/2 % 16384", "i8", 8, 1, false},
+        {"r c -> (r c) 1", "alias=last", "(index ^ (index >> 2 & 3)) & 4095", "i8", 8, 1, false},
+    };
+    const td_shape shape = SHAPE(128, 100), power = SHAPE(128, 128);
+    (void)state;
+    td_cpu_mask(TD_CPU_ALL);
+    const unsigned machine = td_cpu_flags();
+    for (int vbmi = 0; vbmi < 2; vbmi++)
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            td_layout *layout = NULL;
+            td_plan *plan = NULL;
+            char *line = NULL;
+            const bool triangular = strstr(rows[i].address, "16384") != NULL;
+            td_plan_request request = {.shape = triangular ? &power : &shape,
+                                       .geometry = {.width_bits = rows[i].width_bits,
+                                                    .depth_words = 1 << 16,
+                                                    .banks = rows[i].banks,
+                                                    .word_bytes = td_word_bytes(rows[i].width_bits)}};
+            td_cpu_mask(vbmi ? TD_CPU_ALL : TD_CPU_AVX2);
+            ASSERT_OK(td_layout_create(rows[i].pattern, rows[i].options, rows[i].address, &layout));
+            ASSERT_OK(td_dtype_parse(rows[i].dtype, &request.tensor_dtype));
+            request.memory_dtype = request.tensor_dtype;
+            request.layout = layout;
+            ASSERT_OK(td_plan_create(&request, &plan));
+            ASSERT_OK(td_plan_describe(plan, &line));
+            const bool expected = rows[i].lines && vbmi && machine & TD_CPU_VBMI;
+            if ((strstr(line, ", in lines") != NULL) != expected)
+                fail_msg("\"%s\" at \"%s\" of %s: %s", rows[i].pattern, rows[i].address, rows[i].dtype, line);
+            td_free(line);
+            td_plan_release(&plan);
+            td_layout_destroy(&layout);
+        }
+    td_cpu_mask(TD_CPU_ALL);
+}
+
 /* Words by table that are all words from one to another are filled as one run; where one is missing, each by itself. */
 static void fills_are_one_run(void **state)
 {
@@ -563,7 +618,8 @@ static void a_memory_may_end_with_the_tensor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_layout_gets_its_kernel),
-                                       cmocka_unit_test(the_line_says_everything), cmocka_unit_test(fills_are_one_run),
+                                       cmocka_unit_test(the_line_says_everything), cmocka_unit_test(tables_move_lines),
+                                       cmocka_unit_test(fills_are_one_run),
                                        cmocka_unit_test(a_memory_may_end_with_the_tensor)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
