@@ -3,51 +3,29 @@
  * mixes. Nothing is read from the expression: its values show where digits begin, a few points which of them add up,
  * and then every word is held against what was found, unless the expressions only move bits (address_bits.c). Called by
  * addresses.c. Where nothing is regular, the table of all words remains. */
+#include "plan/address_digits.h"
 #include "base/random.h"
-#include "plan/places.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_UNITS 12    /* of one axis */
-#define SLICES 4         /* in which digits of an axis are looked for */
-#define PROBES 24        /* points at which a digit's stride is tried */
-#define SMALL_TABLE 4096 /* entries: stays in the first-level cache */
-#define LEAST_WORDS 256  /* fewer have a table that is small anyway */
-#define MORE_STRIDES 3   /* loops that are better than a table */
-#define LONG_RUN 1024    /* entries of consecutive words: many lines, of which few are cut (table_lines.c) */
-#define FEW_ENTRIES 16   /* words for each entry of a table that is made longer for that */
-
-typedef struct found_digit {
-    int axis;
-    td_digit d;
-    uint64_t step; /* in numbers of words */
-    bool tabled;
-} found_digit;
-
-typedef struct search {
-    const td_places *places;
-    const td_bound *bound;
-    td_words *words;
-    uint64_t random;
-    bool in_lines; /* words that kernels may move by lines */
-    bool failed;
-    int count;
-    found_digit digit[TD_MAX_DIGITS];
-} search;
+#define MOST_UNITS 12   /* of one axis */
+#define SLICES 4        /* in which digits of an axis are looked for */
+#define PROBES 24       /* points at which a digit's stride is tried */
+#define LEAST_WORDS 256 /* fewer have a table that is small anyway */
 
 typedef struct place {
     int64_t address, bank;
 } place;
 
-static place place_at(search *s, uint64_t number)
+static place place_at(td_digit_search *s, uint64_t number)
 {
     place p = {0, 0};
     s->failed |= !td_places_points(s->places, &number, 1, &p.address, &p.bank);
     return p;
 }
 
-static uint64_t next_random(search *s, uint64_t below)
+static uint64_t next_random(td_digit_search *s, uint64_t below)
 {
     return td_random_at(1, s->random++) % below;
 }
@@ -55,7 +33,7 @@ static uint64_t next_random(search *s, uint64_t below)
 /* -- where digits begin -- */
 
 /* Step i of the slice lies where a constant stride would put it. */
-static bool continues(search *s, uint64_t base, uint64_t step, uint64_t i)
+static bool continues(td_digit_search *s, uint64_t base, uint64_t step, uint64_t i)
 {
     const place zero = place_at(s, base), one = place_at(s, base + step), at = place_at(s, base + i * step);
     int64_t address = 0, bank = 0;
@@ -69,7 +47,7 @@ static bool continues(search *s, uint64_t base, uint64_t step, uint64_t i)
 
 /* The first step of the slice that breaks its stride, `steps` when none does. Steps that double are tried first: what
  * a division or a remainder breaks stays broken for as long again. */
-static uint64_t first_break(search *s, uint64_t base, uint64_t step, uint64_t steps)
+static uint64_t first_break(td_digit_search *s, uint64_t base, uint64_t step, uint64_t steps)
 {
     uint64_t good = 1, bad = steps;
     for (uint64_t i = 2; i < steps && bad == steps; i *= 2)
@@ -123,7 +101,7 @@ static void add_unit(uint64_t *unit, int *count, uint64_t added, uint64_t size)
 }
 
 /* The digits of one axis, from slices along it. */
-static void cut_axis(search *s, int a)
+static void cut_axis(td_digit_search *s, int a)
 {
     const td_bound_axis *axis = &s->bound->axis[a];
     const uint64_t stride = s->words->number_stride[a];
@@ -151,14 +129,14 @@ static void cut_axis(search *s, int a)
     for (int i = count; i >= 0; i--) {
         const uint64_t from = i ? unit[i - 1] : 1, to = i < count ? unit[i] : axis->size;
         s->digit[s->count++] =
-            (found_digit){.axis = a, .step = stride * from, .d = {.unit = from, .size = (to - 1) / from + 1}};
+            (td_found_digit){.axis = a, .step = stride * from, .d = {.unit = from, .size = (to - 1) / from + 1}};
     }
 }
 
 /* -- which of them add up -- */
 
 /* A word at which this digit is 0, and how far the digit can go from there. */
-static uint64_t random_word(search *s, const found_digit *of, uint64_t *most)
+static uint64_t random_word(td_digit_search *s, const td_found_digit *of, uint64_t *most)
 {
     uint64_t number = 0;
     *most = 0;
@@ -177,7 +155,7 @@ static uint64_t random_word(search *s, const found_digit *of, uint64_t *most)
     return number;
 }
 
-static void try_stride(search *s, found_digit *f)
+static void try_stride(td_digit_search *s, td_found_digit *f)
 {
     const place zero = place_at(s, 0), one = place_at(s, f->step);
     f->tabled = __builtin_sub_overflow(one.address, zero.address, &f->d.address) ||
@@ -198,11 +176,11 @@ static void try_stride(search *s, found_digit *f)
 }
 
 /* Neighbours of one axis that are one digit again. */
-static void join_digits(search *s)
+static void join_digits(td_digit_search *s)
 {
     int kept = 0;
     for (int i = 1; i < s->count; i++) {
-        found_digit *slow = &s->digit[kept], *fast = &s->digit[i];
+        td_found_digit *slow = &s->digit[kept], *fast = &s->digit[i];
         const int64_t size = (int64_t)fast->d.size;
         if (slow->axis == fast->axis && slow->tabled == fast->tabled &&
             (slow->tabled || (slow->d.address == fast->d.address * size && slow->d.bank == fast->d.bank * size))) {
@@ -215,201 +193,10 @@ static void join_digits(search *s)
     s->count = kept + 1;
 }
 
-/* -- what the table has -- */
-
-static uint64_t table_size(const search *s)
-{
-    uint64_t size = 1;
-    for (int i = 0; i < s->count; i++)
-        if (s->digit[i].tabled && !td_mul_fits(size, s->digit[i].d.size, &size))
-            return UINT64_MAX;
-    return size;
-}
-
-/* The digits of words that are close in number come with those of the table, so that its entries are for consecutive
- * words, as long as it stays small. */
-static void add_faster(search *s, uint64_t below)
-{
-    uint64_t size = table_size(s);
-    for (int i = 0; i < s->count; i++)
-        if (!s->digit[i].tabled && s->digit[i].step < below && !td_mul_fits(size, s->digit[i].d.size, &size))
-            return;
-    for (int i = 0; i < s->count && size <= SMALL_TABLE; i++)
-        s->digit[i].tabled |= s->digit[i].step < below;
-}
-
-/* Cuts a digit in two, of which the faster one has so many steps. */
-static void split_digit(search *s, int i, uint64_t steps)
-{
-    memmove(&s->digit[i + 1], &s->digit[i], (size_t)(s->count++ - i) * sizeof s->digit[0]);
-    found_digit *slow = &s->digit[i], *fast = &s->digit[i + 1];
-    fast->d.size = steps;
-    slow->d.size = (slow->d.size - 1) / steps + 1;
-    slow->d.unit *= steps;
-    slow->d.address *= (int64_t)steps;
-    slow->d.bank *= (int64_t)steps;
-    slow->step *= steps;
-}
-
-/* Of a digit, as many steps as are wanted or as there is room for. The slowest digit of an axis, which may end early,
- * is cut anywhere, others into equal parts; 1: there is no such part. */
-static uint64_t steps_to_take(const search *s, const found_digit *f, uint64_t wanted, uint64_t most)
-{
-    const bool slowest = s->bound->axis[f->axis].size <= f->d.unit * f->d.size;
-    uint64_t best = 1;
-    if (f->d.size <= most && (f->d.size <= wanted || s->count == TD_MAX_DIGITS))
-        return f->d.size;
-    for (uint64_t steps = 2; steps <= most && steps < f->d.size && best < wanted; steps += slowest ? steps : 1)
-        if (slowest || f->d.size % steps == 0)
-            best = steps;
-    return s->count == TD_MAX_DIGITS ? 1 : best;
-}
-
-/* The table's runs of consecutive words grow by the digits that come next in number and in memory, so that few of their
- * lines are cut at an end. */
-static void lengthen_runs(search *s)
-{
-    const uint64_t room = s->words->count / FEW_ENTRIES < SMALL_TABLE ? s->words->count / FEW_ENTRIES : SMALL_TABLE;
-    uint64_t run = 1;
-    for (int i = 0; i < s->count && run < LONG_RUN && s->in_lines; i++) {
-        found_digit *f = &s->digit[i];
-        if (f->step != run || f->d.size < 2)
-            continue;
-        if (!f->tabled) {
-            if (f->d.address <= 0 || (uint64_t)f->d.address > run)
-                return;
-            const uint64_t steps = steps_to_take(s, f, (LONG_RUN + run - 1) / run, room / table_size(s));
-            if (steps == 1)
-                return;
-            if (steps < f->d.size)
-                split_digit(s, i++, steps);
-            s->digit[i].tabled = true;
-        }
-        run *= s->digit[i].d.size;
-        i = -1; /* the next may be of any axis */
-    }
-}
-
-/* Many short loops are slower than a table: digits become one, the fastest in number and the fastest in memory in turn,
- * so that its words are close together on both sides. */
-static void table_fastest(search *s)
-{
-    for (int turn = 0; table_size(s) < SMALL_TABLE; turn++) {
-        found_digit *fastest = NULL;
-        for (int i = 0; i < s->count; i++) {
-            found_digit *f = &s->digit[i];
-            if (!f->tabled &&
-                (!fastest || (turn % 2 ? llabs(f->d.address) < llabs(fastest->d.address) : f->step < fastest->step)))
-                fastest = f;
-        }
-        if (!fastest || fastest->d.size > SMALL_TABLE)
-            return;
-        fastest->tabled = true;
-    }
-}
-
-static void choose_table(search *s)
-{
-    uint64_t slowest = 0;
-    int strided = 0, axes = 0;
-    for (int i = 0; i < s->count; i++) {
-        axes += i == 0 || s->digit[i].axis != s->digit[i - 1].axis;
-        strided += !s->digit[i].tabled;
-    }
-    if (strided == s->count && strided > axes + MORE_STRIDES) {
-        table_fastest(s);
-        for (int i = 0; i < s->count; i++)
-            s->digit[i].tabled |= s->digit[i].d.bank != 0;
-        return;
-    }
-    if (strided == s->count)
-        return;
-    for (int i = 0; i < s->count; i++) { /* the table has the bank of every word */
-        s->digit[i].tabled |= s->digit[i].d.bank != 0;
-        if (s->digit[i].tabled && s->digit[i].step > slowest)
-            slowest = s->digit[i].step;
-    }
-    add_faster(s, slowest);
-    lengthen_runs(s);
-}
-
-static void number_entries(search *s)
-{
-    int64_t entries = 1;
-    for (uint64_t done = 0;;) { /* in the order of the words' numbers, fastest first */
-        found_digit *next = NULL;
-        for (int i = 0; i < s->count; i++)
-            if (s->digit[i].tabled && s->digit[i].step > done && (!next || s->digit[i].step < next->step))
-                next = &s->digit[i];
-        if (!next)
-            return;
-        next->d.entry = entries;
-        next->d.address = next->d.bank = 0;
-        entries *= (int64_t)next->d.size;
-        done = next->step;
-    }
-}
-
-/* How far strides lead below the words of the table: entries are the lowest places, so that no word lies below its
- * own. */
-static bool find_lowest(const search *s, int64_t *below)
-{
-    *below = 0;
-    for (int i = 0; i < s->count; i++) {
-        int64_t most = 0;
-        if (!s->digit[i].tabled && s->digit[i].d.address < 0 &&
-            (__builtin_mul_overflow(s->digit[i].d.address, (int64_t)s->digit[i].d.size - 1, &most) ||
-             __builtin_sub_overflow(*below, most, below)))
-            return false;
-    }
-    return true;
-}
-
-/* The words whose digits outside of the table are 0. Where the slowest digit of an axis ends early, so do the words:
- * entries past its end are never reached. */
-static bool fill_table(search *s, int64_t below, td_table *table)
-{
-    uint64_t number[TD_EXPR_RUN];
-    int64_t address[TD_EXPR_RUN], bank[TD_EXPR_RUN];
-    const uint64_t most = td_places_most(s->places);
-    for (uint64_t first = 0; first < table->count; first += most) {
-        const size_t count = (size_t)(table->count - first < most ? table->count - first : most);
-        for (size_t i = 0; i < count; i++) {
-            uint64_t at[TD_MAX_BOUND] = {0};
-            number[i] = 0;
-            for (int k = 0; k < s->count; k++) {
-                const found_digit *f = &s->digit[k];
-                if (!f->tabled)
-                    continue;
-                const uint64_t value = (first + i) / (uint64_t)f->d.entry % f->d.size;
-                at[f->axis] += value * f->d.unit;
-                number[i] += value * f->step;
-            }
-            for (int a = 0; a < s->bound->axis_count; a++)
-                if (s->bound->axis[a].placed && at[a] >= s->bound->axis[a].size)
-                    number[i] = 0;
-        }
-        if (!td_places_points(s->places, number, count, address, bank))
-            return false;
-        for (size_t i = 0; i < count; i++) {
-            if (address[i] < below || bank[i] < 0)
-                return false;
-            address[i] -= below;
-        }
-        td_table_put(table, first, count, address, bank);
-        for (size_t i = 0; i < count; i++) { /* words past the memory, which no load may write, can be too far */
-            const uint64_t entry = td_table_get(table, first + i);
-            if (td_table_word(table, entry) != (uint64_t)address[i] || entry >> table->bank_shift != (uint64_t)bank[i])
-                return false;
-        }
-    }
-    return true;
-}
-
 /* -- every word -- */
 
 typedef struct proof {
-    const search *s;
+    const td_digit_search *s;
     const td_table *table;
     place base;
 } proof;
@@ -422,7 +209,7 @@ static void predict(const proof *p, uint64_t number, size_t count, uint64_t *add
     memset(bank, 0, count * sizeof *bank);
     memset(entry, 0, count * sizeof *entry);
     for (int k = 0; k < p->s->count; k++) {
-        const found_digit *f = &p->s->digit[k];
+        const td_found_digit *f = &p->s->digit[k];
         const uint64_t size = p->s->bound->axis[f->axis].size, stride = p->s->words->number_stride[f->axis];
         if (size % (f->d.unit * f->d.size) == 0 || size <= f->d.unit * f->d.size) {
             /* below a whole axis the numbers themselves have the digit */
@@ -472,7 +259,7 @@ static bool holds(void *context, uint64_t number, size_t count, const int64_t *a
     return differs == 0;
 }
 
-static void keep(const search *s, const proof *p, bool inside, td_words *words)
+static void keep(const td_digit_search *s, const proof *p, bool inside, td_words *words)
 {
     words->by_digits = true;
     words->inside = inside;
@@ -501,13 +288,13 @@ uint64_t td_digits_part(const td_words *words, int axis, uint64_t at, uint64_t c
 }
 
 /* Whether the digits need no look at every word. */
-static bool is_proved(const search *s, const proof *p, td_places_part *all)
+static bool is_proved(const td_digit_search *s, const proof *p, td_places_part *all)
 {
     td_proved_digit strided[TD_MAX_DIGITS];
     int count = 0;
     bool whole = p->base.address >= 0 && td_places_move_bits(s->bound, s->words);
     for (int i = 0; i < s->count && whole; i++) {
-        const found_digit *f = &s->digit[i];
+        const td_found_digit *f = &s->digit[i];
         whole = s->bound->axis[f->axis].size % (f->d.unit * f->d.size) == 0;
         if (!f->tabled)
             strided[count++] = (td_proved_digit){f->step, f->d.size, f->d.address, f->d.bank};
@@ -516,11 +303,11 @@ static bool is_proved(const search *s, const proof *p, td_places_part *all)
 }
 
 /* All copies of an element have to be in one box (copies.c), so that the digits of a repeat must not end early. */
-static bool cuts_copies(const search *s)
+static bool cuts_copies(const td_digit_search *s)
 {
     bool cuts = false;
     for (int i = 0; i < s->count; i++) {
-        const found_digit *f = &s->digit[i];
+        const td_found_digit *f = &s->digit[i];
         const td_bound_axis *axis = &s->bound->axis[f->axis];
         cuts |= axis->dim < 0 && axis->size % (f->d.unit * f->d.size) != 0;
     }
@@ -528,7 +315,7 @@ static bool cuts_copies(const search *s)
 }
 
 /* Pieces, unless they cut a repeat. */
-static td_status find_pieces(const search *s, const td_plan *plan)
+static td_status find_pieces(const td_digit_search *s, const td_plan *plan)
 {
     td_words *words = s->words;
     const td_status status = td_places_pieces(s->places, s->bound, words, plan);
@@ -547,7 +334,7 @@ static td_status find_pieces(const search *s, const td_plan *plan)
 td_status td_places_digits(const td_places *places, const td_bound *bound, td_words *words, td_plan *plan)
 {
     const td_geometry *g = &plan->geometry;
-    search s = {.places = places, .bound = bound, .words = words};
+    td_digit_search s = {.places = places, .bound = bound, .words = words};
     s.in_lines = g->word_bytes <= TD_LINE / 8 && (g->banks == 1 || g->banks * g->word_bytes <= TD_LINE_PIECES);
     td_table table = {0};
     td_places_part all;
@@ -562,20 +349,20 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
     if (s.failed || !s.count)
         return TD_OK; /* the table of all words refuses what fails */
     join_digits(&s);
-    choose_table(&s);
+    td_digits_choose_table(&s);
     join_digits(&s);
     if (cuts_copies(&s))
         return TD_OK;
-    number_entries(&s);
-    const uint64_t entries = table_size(&s);
+    td_digits_number(&s);
+    const uint64_t entries = td_digits_entries(&s);
     td_status status = entries > 1 ? find_pieces(&s, plan) : TD_OK;
     if (status || words->piece || entries > words->count / 4 || bound->axis_count + s.count > TD_MAX_BOUND)
         return status;
     status = entries > 1 ? td_table_create(&plan->geometry, entries, &table) : TD_OK;
     proof p = {.s = &s, .table = &table, .base = place_at(&s, 0)};
-    if (table.entry && !find_lowest(&s, &p.base.address))
+    if (table.entry && !td_digits_find_lowest(&s, &p.base.address))
         s.failed = true;
-    if (!status && !s.failed && (!table.entry || fill_table(&s, p.base.address, &table)))
+    if (!status && !s.failed && (!table.entry || td_digits_fill(&s, p.base.address, &table)))
         status = is_proved(&s, &p, &all) ? TD_OK : td_places_all(places, holds, &p, &all);
     else
         all.stopped = true;

@@ -183,8 +183,8 @@ static td_lines *keep(const search *s)
 td_status td_table_find_lines(td_plan *plan)
 {
     const size_t bytes = plan->geometry.word_bytes, words = bytes <= TD_LINE ? TD_LINE / bytes : 0;
-    if (!plan->table.entry || plan->table.lines || !(td_cpu_flags() & TD_CPU_VBMI) || words < LEAST_WORDS || TD_LINE % bytes ||
-        plan->table.count < words)
+    if (!plan->table.entry || plan->table.lines || !(td_cpu_flags() & TD_CPU_VBMI) || words < LEAST_WORDS ||
+        TD_LINE % bytes || plan->table.count < words)
         return TD_OK;
     search *s = calloc(1, sizeof *s);
     if (!s)
