@@ -8,9 +8,11 @@
 #define LINE 64
 #define LEAST_LISTED 16 /* units: fewer are done before a list is made */
 
-/* The units of a run between a table's places and a dense scratch. */
-static void copy_by_table(const td_stage_job *j, const td_node *run, bool to_memory, td_at at, unsigned char *words)
+/* The units of some runs between a table's places and a dense scratch. */
+static void copy_by_table(const td_stage_job *j, const td_node *outer, const td_node *run, bool to_memory, td_at at,
+                          unsigned char *words)
 {
+    const td_gather_fn fn = to_memory ? j->stage->scatter : j->stage->gather;
     td_gather g = {.elem_step = (ptrdiff_t)j->stage->code.bytes,
                    .far = j->stage->far,
                    .entry_step = run->select,
@@ -20,7 +22,14 @@ static void copy_by_table(const td_stage_job *j, const td_node *run, bool to_mem
                    .count = run->extent};
     g.elems = words;
     td_grounds_give(j->grounds, j->run, at.select, &g);
-    (to_memory ? j->stage->scatter : j->stage->gather)(&g);
+    const ptrdiff_t step = outer->select * g.entry_bytes;
+    for (uint64_t i = outer->extent; i; i--) {
+        fn(&g);
+        g.elems += run->extent * g.bytes;
+        g.entry = (const unsigned char *)g.entry + step;
+        g.entry_at += (size_t)outer->select;
+        g.offset += outer->memory / 8;
+    }
 }
 
 /* Any number of bytes up to 64: two copies that overlap. */
@@ -259,14 +268,14 @@ void td_stage_copy_units(const td_stage_job *j, const td_stage_batch *b, bool to
     if (copy_by_list(j, b, to_memory, words, l))
         return;
     const bool by_table = j->run->plan->table.entry && run->select && run->extent >= TD_STAGE_SHORT_RUN;
-    const bool nested = b->count && !by_table;
+    const bool nested = b->count != 0;
     const td_node *outer = nested ? run - 1 : &single;
     const size_t step = outer->extent * run->extent * bytes;
     td_walk w;
     for (td_walk_begin(&w, b->unit, b->count - nested, b->at); w.more; td_walk_next(&w), words += step)
         switch (by_table ? 0 : bytes) {
         case 0:
-            copy_by_table(j, run, to_memory, w.at, words);
+            copy_by_table(j, outer, run, to_memory, w.at, words);
             break;
             COPY(1)
             COPY(2)

@@ -4,6 +4,7 @@
  * and then every word is held against what was found, unless the expressions only move bits (address_bits.c). Called by
  * addresses.c. Where nothing is regular, the table of all words remains. */
 #include "plan/address_digits.h"
+#include "base/cpu.h"
 #include "base/random.h"
 
 #include <stdlib.h>
@@ -182,7 +183,7 @@ static void join_digits(td_digit_search *s)
     for (int i = 1; i < s->count; i++) {
         td_found_digit *slow = &s->digit[kept], *fast = &s->digit[i];
         const int64_t size = (int64_t)fast->d.size;
-        if (slow->axis == fast->axis && slow->tabled == fast->tabled &&
+        if (slow->axis == fast->axis && slow->tabled == fast->tabled && slow->in_line == fast->in_line &&
             (slow->tabled || (slow->d.address == fast->d.address * size && slow->d.bank == fast->d.bank * size))) {
             const uint64_t sizes = slow->d.size * fast->d.size, whole = s->bound->axis[fast->axis].size;
             *slow = *fast;
@@ -335,7 +336,9 @@ td_status td_places_digits(const td_places *places, const td_bound *bound, td_wo
 {
     const td_geometry *g = &plan->geometry;
     td_digit_search s = {.places = places, .bound = bound, .words = words};
-    s.in_lines = g->word_bytes <= TD_LINE / 8 && (g->banks == 1 || g->banks * g->word_bytes <= TD_LINE_PIECES);
+    s.line_words = g->word_bytes < TD_LINE ? TD_LINE / g->word_bytes : 1;
+    s.in_lines = td_cpu_flags() & TD_CPU_VBMI && g->word_bytes <= TD_LINE / 8 &&
+                 (g->banks == 1 || g->banks * g->word_bytes <= TD_LINE_PIECES);
     td_table table = {0};
     td_places_part all;
     /* copies.c wants one node for every axis of windows */

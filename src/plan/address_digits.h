@@ -10,6 +10,7 @@ typedef struct td_found_digit {
     td_digit d;
     uint64_t step; /* in numbers of words */
     bool tabled;
+    bool in_line; /* and its steps stay in a line of memory, which the entries have together */
 } td_found_digit;
 
 typedef struct td_digit_search {
@@ -17,7 +18,9 @@ typedef struct td_digit_search {
     const td_bound *bound;
     td_words *words;
     uint64_t random;
-    bool in_lines; /* words that kernels may move by lines */
+    bool in_lines;       /* words that kernels may move by lines */
+    uint64_t line_words; /* of a line of memory */
+    bool by_memory;      /* the entries of the table are in the order of their places */
     bool failed;
     int count;
     td_found_digit digit[TD_MAX_DIGITS];

@@ -9,6 +9,7 @@
 #define SMALL_TABLE 4096 /* entries: stays in the first-level cache */
 #define MORE_STRIDES 3   /* loops that are better than a table */
 #define LONG_RUN 1024    /* entries of consecutive words: many lines, of which few are cut (table_lines.c) */
+#define LEAST_LINE 16    /* words; lines of fewer are not worth more loops */
 #define FEW_ENTRIES 16   /* words for each entry of a table that is made longer for that */
 
 uint64_t td_digits_entries(const td_digit_search *s)
@@ -84,19 +85,41 @@ static void lengthen_runs(td_digit_search *s)
     }
 }
 
+/* How far the digits of the table lead without a gap, in words: of memory or of number. */
+static uint64_t run_of(const td_digit_search *s, bool in_memory)
+{
+    uint64_t run = 1;
+    for (int i = 0; i < s->count; i++) {
+        const td_found_digit *f = &s->digit[i];
+        if (!f->tabled || f->d.size < 2 || (in_memory ? (uint64_t)llabs(f->d.address) : f->step) != run)
+            continue;
+        run *= f->d.size;
+        i = -1;
+    }
+    return run;
+}
+
 /* Many short loops are slower than a table: digits become one, the fastest in number and the fastest in memory in turn,
- * so that its words are close together on both sides. */
+ * so that its words are close together on both sides. Words that kernels move by lines have exactly a line on the side
+ * of the memory, whose digits come first in the table: the words of a line are then next to each other there. */
 static void table_fastest(td_digit_search *s)
 {
-    for (int turn = 0; td_digits_entries(s) < SMALL_TABLE; turn++) {
+    s->by_memory = s->in_lines && s->line_words >= LEAST_LINE;
+    for (int turn = 0;; turn++) {
+        const bool has_line = s->by_memory && run_of(s, true) >= s->line_words,
+                   has_words = s->by_memory && run_of(s, false) >= s->line_words,
+                   in_memory = has_words || (turn % 2 && !has_line);
         td_found_digit *fastest = NULL;
         for (int i = 0; i < s->count; i++) {
             td_found_digit *f = &s->digit[i];
             if (!f->tabled &&
-                (!fastest || (turn % 2 ? llabs(f->d.address) < llabs(fastest->d.address) : f->step < fastest->step)))
+                (!fastest || (in_memory ? llabs(f->d.address) < llabs(fastest->d.address) : f->step < fastest->step)))
                 fastest = f;
         }
-        if (!fastest || fastest->d.size > SMALL_TABLE)
+        for (int i = 0; i < s->count; i++)
+            s->digit[i].in_line =
+                s->by_memory && s->digit[i].tabled && (uint64_t)llabs(s->digit[i].d.address) < s->line_words;
+        if ((has_line && has_words) || !fastest || fastest->d.size > SMALL_TABLE / td_digits_entries(s))
             return;
         fastest->tabled = true;
     }
@@ -129,19 +152,24 @@ void td_digits_choose_table(td_digit_search *s)
 
 void td_digits_number(td_digit_search *s)
 {
-    int64_t entries = 1;
-    for (uint64_t done = 0;;) { /* in the order of the words' numbers, fastest first */
-        td_found_digit *next = NULL;
-        for (int i = 0; i < s->count; i++)
-            if (s->digit[i].tabled && s->digit[i].step > done && (!next || s->digit[i].step < next->step))
-                next = &s->digit[i];
-        if (!next)
-            return;
-        next->d.entry = entries;
-        next->d.address = next->d.bank = 0;
-        entries *= (int64_t)next->d.size;
-        done = next->step;
+    bool numbered[TD_MAX_DIGITS] = {false};
+    for (uint64_t entries = 1;;) { /* the fastest first: in the order of the words' numbers, or of their places */
+        int next = -1;
+        for (int i = 0; i < s->count; i++) {
+            const td_found_digit *f = &s->digit[i], *best = &s->digit[next < 0 ? 0 : next];
+            if (f->tabled && !numbered[i] &&
+                (next < 0 || (s->by_memory ? llabs(f->d.address) < llabs(best->d.address) : f->step < best->step)))
+                next = i;
+        }
+        if (next < 0)
+            break;
+        numbered[next] = true;
+        s->digit[next].d.entry = (int64_t)entries;
+        entries *= s->digit[next].d.size;
     }
+    for (int i = 0; i < s->count; i++)
+        if (s->digit[i].tabled)
+            s->digit[i].d.address = s->digit[i].d.bank = 0;
 }
 
 bool td_digits_find_lowest(const td_digit_search *s, int64_t *below)

@@ -64,6 +64,15 @@ static bool shares_lines(const td_plan *plan, const td_box *box)
     return false;
 }
 
+/* Whole words of a table that has them in lines, whose runs are no lines of the tensor: a scratch has them so. */
+static bool goes_by_lines(const td_plan *plan, const td_words_move *g)
+{
+    const uint64_t bytes = plan->tensor_dtype.bytes;
+    return plan->table.lines && g->bytes == plan->geometry.word_bytes &&
+           (g->row.select != 1 || g->row.tensor * (int64_t)bytes != (int64_t)g->bytes ||
+            g->row.extent * g->bytes < 2 * LINE);
+}
+
 /* Elements of whole bytes by table or bank that would go a few bytes at a time, or few of them in one call. */
 static bool gathers_few(const td_plan *plan, size_t b, bool dump)
 {
@@ -72,6 +81,8 @@ static bool gathers_few(const td_plan *plan, size_t b, bool dump)
     if (!box->selectors || plan->skewed || m->dst_scale != m->src_scale)
         return false;
     const td_words_move *g = &plan->gather[2 * b + dump];
+    if (g->bytes && goes_by_lines(plan, g))
+        return true;
     if (g->bytes)
         return g->bytes < FEW_BYTES && (scatters(plan, g) || (g->loops && g->row.extent < SHORT_RUN));
     if (plan->table.entry && m->bytes >= SMALL_BOX)

@@ -92,7 +92,8 @@ static bool choose_batch(td_stage_draft *d)
 
 /* -- the order of the nodes over units ----------------------------------------------------------------------------- */
 
-#define LOOKED_AT 8 /* steps of a table */
+#define LOOKED_AT 8                      /* steps of a table */
+#define BEHIND_TABLE ((uint64_t)1 << 62) /* further than any entry */
 
 /* Neighbours in a table that take the banks in turn, as hashes of the low bits of an index do: every bank goes forward,
  * and in their order long parts of the table are one run. Not where words have strides inside of one bank. */
@@ -113,6 +114,8 @@ static uint64_t distance(const td_plan *plan, const td_box *box, const td_node *
     const uint64_t apart = td_stage_step(node->memory);
     if (node->select && !plan->table.entry)
         return UINT64_MAX;
+    if (plan->table.lines) /* its runs are long when all its nodes are together */
+        return node->select ? td_stage_step(node->select) : BEHIND_TABLE + apart;
     if (!node->select || node->extent < 2)
         return apart;
     const uint64_t steps = node->extent - 1 < LOOKED_AT ? node->extent - 1 : LOOKED_AT;
