@@ -3,7 +3,8 @@
  * milliseconds. On a machine of the second kind two more questions are open: whether transposes evict the lines that
  * they come back to, and whether copies that nearly fill the last level still fit. Each is timed, there and back, when
  * the first move of that size asks: what is stored past the caches has to be read from memory later. The process keeps
- * the answers. A machine without the pages is taken to store into its caches. */
+ * the answers. A neighbour that fills the caches in these milliseconds makes stores into them look slow, so the first
+ * answer against them is asked twice more, later. A machine without the pages is taken to store into its caches. */
 #include "kernels/stream.h"
 
 #include "base/caches.h"
@@ -30,7 +31,10 @@
 
 td_stream_when td_stream_cuts_when = TD_STREAM_BY_MACHINE;
 
-typedef enum answer { UNKNOWN, PAST_CACHES, INTO_CACHES } answer;
+typedef enum answer { PAST_CACHES, INTO_CACHES } answer;
+
+#define TIMES 3       /* that PAST_CACHES has to come out before it is kept */
+#define LATER_NS 30e6 /* longer than the system lets a neighbour run in one go */
 
 /* The move of a question, from one half of the pages to the other. */
 typedef void (*trial)(const td_move_kernels *kernels, unsigned char *dst, const unsigned char *src, size_t bytes,
@@ -57,11 +61,12 @@ typedef struct question {
     bool back; /* the time of the way back counts too; or else that of the second of two turns */
     int least_rounds, most_rounds;
     unsigned noise; /* the eighths by which ordinary stores have to win */
+    int times;      /* that they have to lose */
 } question;
 
-static const question small_copies = {try_copy, false, LEAST_ROUNDS, ROUNDS, 1};
-static const question transposes = {try_transpose, true, LEAST_ROUNDS / 2, ROUNDS / 2, 0};
-static const question large_copies = {try_copy, true, LEAST_ROUNDS / 2, LEAST_ROUNDS, 0};
+static const question small_copies = {try_copy, false, LEAST_ROUNDS, ROUNDS, 1, TIMES};
+static const question transposes = {try_transpose, true, LEAST_ROUNDS / 2, ROUNDS / 2, 0, 1};
+static const question large_copies = {try_copy, true, LEAST_ROUNDS / 2, LEAST_ROUNDS, 0, 1};
 
 /* Streamed lines leave the caches, so the first ordinary copy after them brings all of them back from memory, which is
  * not what a caller who writes the same buffer again sees: each move runs twice. */
@@ -99,17 +104,33 @@ static answer ask_machine(const question *q, const td_move_kernels *kernels, uin
     return past < into + into / 8 * q->noise ? PAST_CACHES : INTO_CACHES;
 }
 
+/* What is known: INTO_CACHES, or how often it was PAST_CACHES, and when that was asked. */
+typedef struct known_answer {
+    atomic_bool into;
+    atomic_int past;
+    _Atomic uint64_t asked_ns;
+} known_answer;
+
 /* Two threads may both ask. */
-static bool goes_past(const question *q, atomic_int *known, uint64_t bytes)
+static bool goes_past(const question *q, known_answer *known, uint64_t bytes)
 {
-    int is = atomic_load_explicit(known, memory_order_relaxed);
-    if (is == UNKNOWN) {
-        td_move_kernels kernels;
-        td_move_init(&kernels, td_cpu_flags());
-        is = (int)ask_machine(q, &kernels, bytes);
-        atomic_store_explicit(known, is, memory_order_relaxed);
-    }
-    return is == PAST_CACHES;
+    if (atomic_load_explicit(&known->into, memory_order_relaxed))
+        return false;
+    const int past = atomic_load_explicit(&known->past, memory_order_relaxed);
+    if (past >= q->times)
+        return true;
+    const uint64_t asked_ns = atomic_load_explicit(&known->asked_ns, memory_order_relaxed);
+    if (past && (double)(td_now_ns() - asked_ns) < LATER_NS)
+        return true;
+    td_move_kernels kernels;
+    td_move_init(&kernels, td_cpu_flags());
+    const bool is_past = ask_machine(q, &kernels, bytes) == PAST_CACHES;
+    atomic_store_explicit(&known->asked_ns, td_now_ns(), memory_order_relaxed);
+    if (is_past)
+        atomic_fetch_add_explicit(&known->past, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&known->into, true, memory_order_relaxed);
+    return is_past;
 }
 
 /* The second and the last level, as far as they count here. */
@@ -129,7 +150,7 @@ static uint64_t large_bytes(uint64_t second)
 
 static bool small_copies_go_past(uint64_t second)
 {
-    static atomic_int known = UNKNOWN;
+    static known_answer known;
     return goes_past(&small_copies, &known, 2 * second);
 }
 
@@ -141,7 +162,7 @@ static uint64_t near_last_bytes(const td_caches *caches)
 
 static bool large_copies_go_past(void)
 {
-    static atomic_int known = UNKNOWN;
+    static known_answer known;
     const td_caches caches = find_caches();
     const uint64_t near_last = near_last_bytes(&caches);
     return small_copies_go_past(caches.second_bytes) ||
@@ -150,7 +171,7 @@ static bool large_copies_go_past(void)
 
 static bool pays_by_rule(td_stream_class kind, unsigned transposed_bytes, uint64_t bytes)
 {
-    static atomic_int known = UNKNOWN;
+    static known_answer known;
     const td_caches caches = find_caches();
     const uint64_t second = caches.second_bytes, near_last = near_last_bytes(&caches);
     /* Ordinary stores of a transpose come back to lines that were evicted meanwhile, the more often the narrower its
