@@ -9,7 +9,7 @@
 #define SMALL_TABLE 4096 /* entries: stays in the first-level cache */
 #define MORE_STRIDES 3   /* loops that are better than a table */
 #define LONG_RUN 1024    /* entries of consecutive words: many lines, of which few are cut (table_lines.c) */
-#define LEAST_LINE 16    /* words; lines of fewer are not worth more loops */
+#define LEAST_LINE 32    /* words; lines of fewer are not worth more loops */
 #define FEW_ENTRIES 16   /* words for each entry of a table that is made longer for that */
 
 uint64_t td_digits_entries(const td_digit_search *s)
