@@ -1,6 +1,7 @@
 /* The kernels of sparse tensors for AVX-512 VBMI, whose masks close up and spread out lanes of any size. Where fewer
  * elements are left than a vector holds, or fewer have room, masks on loads and stores keep within them. */
 #include "kernels/keep.h"
+#include "kernels/prefetch.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -63,6 +64,7 @@ INLINE uint64_t set_of(const unsigned char *set, size_t n)
         return room - left;                                                                                            \
     }
 
+/* What is read goes on by uneven steps across lines, which the processor's own prefetching does not follow. */
 #define SPREAD(size)                                                                                                   \
     TARGET static size_t spread_##size(unsigned char *dst, const unsigned char *src, size_t room,                      \
                                        const unsigned char *set, size_t n)                                             \
@@ -71,6 +73,7 @@ INLINE uint64_t set_of(const unsigned char *set, size_t n)
         for (; n >= LANES(size) && left >= LANES(size); n -= LANES(size), set += LANES(size) / 8, dst += 64) {         \
             const uint64_t some = set_of(set, LANES(size));                                                            \
             const size_t taken = (size_t)__builtin_popcountll(some);                                                   \
+            __builtin_prefetch(src + TD_PREFETCH_BYTES, 0, 3);                                                         \
             _mm512_storeu_si512(dst, OPEN(size, some, _mm512_loadu_si512(src)));                                       \
             src += taken * ((size) / 8);                                                                               \
             left -= taken;                                                                                             \
