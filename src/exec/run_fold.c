@@ -60,17 +60,7 @@ static inline __attribute__((always_inline)) void copy_grid(unsigned char *dst, 
 static void copy_runs(unsigned char *dst, const unsigned char *src, const step *outer, const step *inner, size_t run)
 {
     switch (run) {
-        GRID(1)
-        GRID(2)
-        GRID(3)
-        GRID(4)
-        GRID(8)
-        GRID(12)
-        GRID(16)
-        GRID(24)
-        GRID(32)
-        GRID(48)
-        GRID(64)
+        TD_FOLD_RUNS(GRID)
     default:
         copy_grid(dst, src, outer, inner, run);
     }

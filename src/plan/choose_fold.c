@@ -239,6 +239,7 @@ static void describe(const td_nest *n, const draft *d, const td_kernels *k, td_f
 /* In cycles, as measured: a run costs the step of its loop and its bytes; an element what the transpose takes, which is
  * more where its rows do not fill vectors; a block a few calls. */
 #define RUN_COST 1.2
+#define ODD_RUN_COST 2.2 /* of a length that the copies have no loop for */
 #define RUN_BYTE_COST (1.0 / 24)
 #define BYTE_COST .15
 #define FEW_ROWS 8
@@ -247,10 +248,22 @@ static void describe(const td_nest *n, const draft *d, const td_kernels *k, td_f
 #define BLOCK_COST 60
 #define GAIN .7 /* what it must be of the other way's: the estimates are rough */
 
+static double run_cost(uint64_t bytes)
+{
+    switch (bytes) {
+#define RUN(size) case size:
+        TD_FOLD_RUNS(RUN)
+#undef RUN
+        return RUN_COST;
+    default:
+        return bytes > LINE ? RUN_COST : ODD_RUN_COST;
+    }
+}
+
 static double copy_cost(const td_fold_copy *c, const draft *d, uint64_t elem)
 {
     const uint64_t run = !c->units_run ? c->run : d->unit_rows ? MOST_ROW : d->col_elems * d->row_elems * elem;
-    return c->needed ? (RUN_COST / (double)run + RUN_BYTE_COST) * (double)elem : 0;
+    return c->needed ? (run_cost(run) / (double)run + RUN_BYTE_COST) * (double)elem : 0;
 }
 
 static double cost_of(const td_fold *f, const draft *d)

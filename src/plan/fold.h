@@ -21,6 +21,9 @@
 #define TD_FOLD_BYTES 8192 /* of each scratch */
 #define TD_FOLD_LOOPS 12
 
+/* The lengths of runs, in bytes, for which the copies have a loop of their own; others take half as long again. */
+#define TD_FOLD_RUNS(X) X(1) X(2) X(3) X(4) X(8) X(12) X(16) X(24) X(32) X(48) X(64)
+
 typedef struct td_fold_loop {
     uint64_t extent;
     int64_t far;    /* bytes per step, in the source or the destination of the move */

@@ -368,9 +368,9 @@ static const path_case cases[] = {
      "deinterleave_x8_{*|*|avx2|vbmi}"},
     {"preset:im2col", "", "", SHAPE(1, 16, 16, 16), "i8", "", 1152, 1,
      "{places of 3 bytes|shuffle_x128_*|shuffle_x128_avx2|shuffle_x512_vbmi}",
-     "{2 x places of 3 bytes + places of 1 byte + contiguous copy_* of 1 byte|folded transpose_x24_* + shuffle_x128_* "
-     "+ places of 1 byte + contiguous copy_* of 1 byte|folded transpose_x24_avx2 + shuffle_x128_avx2 + places of 1 "
-     "byte + contiguous copy_* of 1 byte|2 x shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
+     "{2 x places of 3 bytes + places of 1 byte + contiguous copy_* of 1 byte|2 x shuffle_x128_* + places of 1 byte + "
+     "contiguous copy_* of 1 byte|2 x shuffle_x128_avx2 + places of 1 byte + contiguous copy_* of 1 byte|2 x "
+     "shuffle_x512_vbmi + places of 1 byte + contiguous copy_* of 1 byte}"},
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
