@@ -43,6 +43,10 @@ class td_bank_set extends td_backdoor;
     td_status_e status;
     banks = null;
     message = "";
+    if (count < 1) begin
+      message = $sformatf("bank_set_create \"%s\": %0d banks; pass 1 or more", name, count);
+      return TD_ARGUMENT;
+    end
     made = new(name);
     status = TD_OK;
     for (int i = 0; i < count && status == TD_OK; i++) begin

@@ -277,9 +277,10 @@ WHOLE_KERNEL(u32_odd, uint32_t, _mm512_loadu_si512, _mm512_maskz_loadu_epi32, UN
  * lacks: so half a code's step is added, and one less only where the number is exact and the code even. */
 INLINE __m512i bf16_from_int(__m512i x, const td_convert_params *p, bool sign, bool full)
 {
-    const int mode = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+#define CUT (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC) /* a literal: clang takes no other */
     const __m512i own = full ? x : sign ? own_signed(x, p) : own_unsigned(x, p);
-    const __m512 cut = sign ? _mm512_cvt_roundepi32_ps(own, mode) : _mm512_cvt_roundepu32_ps(own, mode);
+    const __m512 cut = sign ? _mm512_cvt_roundepi32_ps(own, CUT) : _mm512_cvt_roundepu32_ps(own, CUT);
+#undef CUT
     const __m512i back = sign ? _mm512_cvttps_epi32(cut) : _mm512_cvttps_epu32(cut);
     const __m512i bits = full ? _mm512_castps_si512(cut) : UNIT(cut, p);
     const __mmask16 exact_and_even =

@@ -38,12 +38,15 @@ static void get_entries(const search *s, size_t line, uint64_t *e)
         e[i] = td_table_get(s->table, line * s->words + i);
 }
 
-/* Whether these entries are those of the pattern, wherever its pieces begin. */
+/* Whether these entries are those of the pattern, wherever its pieces begin. Where banks are as deep as their numbers
+ * go, the entry behind the last word of a bank is the first of the next one: that is another piece. */
 static bool fits(const search *s, size_t p, const uint64_t *e)
 {
     uint64_t differs = 0;
-    for (size_t i = 0; i < s->words; i++)
-        differs |= e[i] ^ (e[s->begins[p][s->piece_of[p][i]]] + s->offset[p][i]);
+    for (size_t i = 0; i < s->words; i++) {
+        const uint64_t begin = e[s->begins[p][s->piece_of[p][i]]];
+        differs |= (e[i] ^ (begin + s->offset[p][i])) | (e[i] ^ begin) >> s->table->bank_shift;
+    }
     return differs == 0;
 }
 

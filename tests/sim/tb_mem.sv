@@ -452,6 +452,7 @@ module tb_mem;
     td_memory   one;
     td_bank_set three;
     td_bank_set uneven;
+    td_bank_set empty;
     td_memory   inside_0;
     td_memory   library_1;
     td_memory   library_2;
@@ -485,6 +486,9 @@ module tb_mem;
     refused(status, TD_ARGUMENT, message,
             "backdoor_write \"banks\": addresses in a set of banks need banks of one depth; add such banks",
             "banks of two depths");
+    status = td_bank_set::try_create("none", 0, 40, 64, empty, message);
+    refused(status, TD_ARGUMENT, message, "bank_set_create \"none\": 0 banks; pass 1 or more", "a set of no banks");
+    ok(empty == null, "a refused set is none");
     three.destroy();
     uneven.destroy();
     one.destroy();
