@@ -463,6 +463,14 @@ static void write_address(draft *d)
             ADD(options, " addr_unit=byte");
         return;
     }
+    if (!d->bank_group && random_chance(r, 3)) { /* one bank after the other, from anywhere in the first */
+        static const unsigned depths[] = {16, 24, 64, 96, 128, 256, 1000, 1024};
+        const unsigned depth = depths[random_below(r, sizeof depths / sizeof depths[0])];
+        const unsigned first = (unsigned)random_below(r, depth);
+        ADD(address, "bank = (index + %u) / %u; addr = (index + %u) %% %u%s", first, depth, first, depth,
+            random_chance(r, 30) ? " ^ 1" : "");
+        return;
+    }
     if (!d->bank_group && random_chance(r, 8)) {
         uint64_t banks = 1 + random_below(r, 5);
         if (d->words && random_chance(r, 60))
