@@ -1837,8 +1837,8 @@ TD_API td_status td_program_spans(td_program *program, const char *label, const 
  *     threads           work that is shared with the pool: its own time is waking and waiting, "part" in it is the work
  *                       of the caller; what the threads of the pool do has its own lines and no share, since their
  *                       callers wait meanwhile
- *     measure wake-up, measure stores    once in a process, or up to three times: what threads cost, and stores past the
- *                       caches
+ *     measure wake-up, measure stores    once in a process, or up to three times: what threads cost, and stores past
+ *                       the caches
  *     read file, write file
  *     words from layers, words to layers, x and z    memories over others and in designs
  *     move blocks       block by block through the layers of a memory over others

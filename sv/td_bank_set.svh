@@ -42,13 +42,9 @@ class td_bank_set extends td_backdoor;
     td_memory   memory;
     td_status_e status;
     banks = null;
-    message = "";
-    if (count < 1) begin
-      message = $sformatf("bank_set_create \"%s\": %0d banks; pass 1 or more", name, count);
-      return TD_ARGUMENT;
-    end
+    message = count < 1 ? $sformatf("bank_set_create \"%s\": %0d banks; pass 1 or more", name, count) : "";
     made = new(name);
-    status = TD_OK;
+    status = count < 1 ? TD_ARGUMENT : TD_OK;
     for (int i = 0; i < count && status == TD_OK; i++) begin
       status = td_memory::try_create($sformatf("%s[%0d]", name, i), width, depth, memory, message);
       if (status == TD_OK) made.add(memory);
