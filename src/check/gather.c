@@ -147,7 +147,7 @@ static uint64_t below(uint64_t n)
 static void make_line(size_t line, size_t words, size_t bytes, size_t *free_word, size_t bank_words)
 {
     td_line_pattern *p = &line_patterns[line];
-    uint8_t order[TD_LINE];
+    uint8_t order[TD_LINE] = {0};
     memset(p, 0, sizeof *p);
     for (size_t i = 0; i < words; i++) {
         const size_t other = below(i + 1);

@@ -66,8 +66,8 @@ static int by_entry(const void *a, const void *b)
  * there are too many. */
 static bool make_pattern(search *s, const uint64_t *e)
 {
-    sorted at[TD_LINE];
-    uint8_t start[TD_LINE_PIECES + 1], order[TD_LINE_PIECES], lowest[TD_LINE_PIECES];
+    sorted at[TD_LINE] = {{0}};
+    uint8_t start[TD_LINE_PIECES + 1], order[TD_LINE_PIECES], lowest[TD_LINE_PIECES] = {0};
     const size_t p = s->patterns;
     td_line_pattern *made = &s->pattern[p];
     size_t pieces = 0;
