@@ -135,12 +135,13 @@ static void keep_steps(td_copy_region *r, size_t at, uint64_t start, uint64_t ex
 }
 
 /* Where the copies of all words of a table's node lie the same way off, and the words are some consecutive ones in any
- * order, that order does not matter: the node becomes a stride. */
+ * order, that order does not matter: the node becomes a stride. Lanes that lie in a word each have an order: each is at
+ * a bit of its own. */
 static td_status straighten(const td_plan *plan, td_copy_region *r)
 {
     td_box *box = &r->box;
     td_node *node = &r->node[0];
-    if (!plan->table.entry || box->selectors != 1 || node->extent < 2)
+    if (!plan->table.entry || box->selectors != 1 || node->extent < 2 || node->memory)
         return TD_OK;
     uint64_t lowest = UINT64_MAX, highest = 0, seen = 0;
     int64_t lowest_at = box->select;

@@ -104,6 +104,37 @@ static void every_copy_counts(void **state)
     }
 }
 
+/* Lanes that lie in words of their own by a table: every place of every element, and no bit beside them. */
+static void skewed_copies_count(void **state)
+{
+    (void)state;
+    static const char *const addresses[] = {"0x2f ^ b", "4 + (b + 1) % 4", "b * b"};
+    static const uint64_t words[][4] = {{0x2f, 0x2e, 0x2d, 0x2c}, {5, 6, 7, 4}, {0, 1, 4, 9}};
+    for (size_t a = 0; a < sizeof addresses / sizeof addresses[0]; a++) {
+        const copies_case c = {"b c -> 1 (c k b)", "k=2", {4, 2}, "i2", 32, 48, 1, 0, 0, 0};
+        scene s = {0};
+        td_tensor *out = NULL;
+        assert_int_equal(td_tensor_create(c.dtype, TD_SHAPE(c.dim[0], c.dim[1]), &s.tensor), TD_OK);
+        assert_int_equal(td_tensor_create(c.dtype, TD_SHAPE(c.dim[0], c.dim[1]), &out), TD_OK);
+        assert_int_equal(td_tensor_fill_random(s.tensor, 7), TD_OK);
+        assert_int_equal(td_layout_create(c.pattern, c.options, addresses[a], &s.layout), TD_OK);
+        assert_int_equal(td_memory_create("m", c.width, c.depth, &s.bank[0]), TD_OK);
+        assert_int_equal(td_backdoor_load_tensor(s.bank[0], s.tensor, s.layout, NULL), TD_OK);
+        unsigned char *data = td_memory_data(s.bank[0]);
+        for (uint64_t word = 0; word < c.depth; word++)
+            for (uint64_t bit = 0; bit < c.width; bit++) {
+                const bool owned = words[a][bit / 2 % 4] == word;
+                data[word * 4 + bit / 8] ^= (unsigned char)(1u << bit % 8);
+                const td_status status = td_backdoor_dump_tensor(s.bank[0], out, s.layout, NULL);
+                data[word * 4 + bit / 8] ^= (unsigned char)(1u << bit % 8);
+                if (status != (owned ? TD_DISAGREE : TD_OK))
+                    fail_msg("{%s}: word %d, bit %d: status %d", addresses[a], (int)word, (int)bit, (int)status);
+            }
+        td_tensor_destroy(&out);
+        close_scene(&c, &s);
+    }
+}
+
 /* The walk that names a clash passes over rows that are the same. */
 static void the_message_names_the_element(void **state)
 {
@@ -130,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_copy_counts),
+        cmocka_unit_test(skewed_copies_count),
         cmocka_unit_test(the_message_names_the_element),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
