@@ -1,6 +1,7 @@
 /* The oracle's walk over a layout: every vector, every lane, every bit, one at a time. See oracle.h. */
 #include "oracle.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +305,15 @@ static oracle_verdict check_flat(oracle *o)
     return ORACLE_OK;
 }
 
+/* A word, a number (0x23 does not name x23), or a character. */
+static size_t token_length(const char *p)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
+    return n ? n : 1;
+}
+
 /* An address that names a lane axis: its lanes lie in words of their own. */
 static bool is_skewed(const oracle *o)
 {
@@ -311,7 +321,7 @@ static bool is_skewed(const oracle *o)
         const char *name = o->axes[o->lane.axis[i]].name, *texts[] = {o->bank_text, o->address_text};
         const size_t length = strlen(name);
         for (size_t t = 0; t < 2; t++)
-            for (const char *p = texts[t]; *p; p += oracle_word_length(p) ? oracle_word_length(p) : 1)
+            for (const char *p = texts[t]; *p; p += token_length(p))
                 if (oracle_word_length(p) == length && memcmp(p, name, length) == 0)
                     return true;
     }
