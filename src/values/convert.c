@@ -214,6 +214,7 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
     td_convert_aim_one(c, &decode, &encode);
     /* A decoder multiplies by them itself, unless it has another factor. */
     const bool at_once = decodes && !forward && decode.divide == TD_DIVIDE_NONE;
+    const bool whole = at_once && !encodes; /* the only step: rounds are its rows */
     float scratch[SCRATCH_ELEMS], scale[SCRATCH_ELEMS];
     td_cast_params by = {.scale_way = forward ? TD_CAST_DIVIDE : TD_CAST_MULTIPLY, .scales32 = scale};
     /* Scales that come round soon are the same for every part of whole rounds. */
@@ -222,19 +223,20 @@ static void run_each(const td_convert *c, void *dst, const void *src, size_t n, 
     const size_t most = again ? SCRATCH_ELEMS / round * round : SCRATCH_ELEMS;
     decode.scales = at_once ? scale : NULL;
     for (bool filled = false; n; filled = again) {
-        const size_t part = n < most ? n : most;
+        const size_t part = n < most ? n : most, rows = whole && again ? n / part : 1, done = rows * part;
         if (!filled)
             td_convert_scales_f32(c, first, step, part, scale);
         if (decodes)
-            c->decode(at_once && !encodes ? dst : scratch, 0, src, 0, 1, part, &decode);
+            c->decode(whole ? dst : scratch, (ptrdiff_t)(part * c->dst.bytes), src, (ptrdiff_t)(part * c->src.bytes),
+                      rows, part, &decode);
         if (!at_once)
             c->scale_each(encodes ? scratch : dst, decodes ? scratch : src, part, &by);
         if (encodes)
             c->encode(dst, 0, scratch, 0, 1, part, &encode);
-        dst = (char *)dst + part * c->dst.bytes;
-        src = (const char *)src + part * c->src.bytes;
-        first += (uint64_t)step * part;
-        n -= part;
+        dst = (char *)dst + done * c->dst.bytes;
+        src = (const char *)src + done * c->src.bytes;
+        first += (uint64_t)step * done;
+        n -= done;
     }
 }
 
