@@ -13,12 +13,12 @@ for name in $td_page_modules; do
   test -s "$folder/new"
   cmp -s "$folder/new" "$folder/$name.sv" || cp "$folder/new" "$folder/$name.sv"
   # The first block of text after it is what the command after it prints.
-  needed=$(td_page_module "$root" "$name" text | grep -v '^exit status ')
-  found=$("$simulate" "$build" "$name" "$folder/$name.sv") ||
-    grep -q '^exit status ' <(td_page_module "$root" "$name" text)
+  shown=$(td_page_module "$root" "$name" text)
+  needed=$(grep -v '^exit status ' <<<"$shown")
+  found=$("$simulate" "$build" "$name" "$folder/$name.sv") || grep -q '^exit status ' <<<"$shown"
+  printed=$(sed 's/^ *//' <<<"$found")
   while read -r line; do
-    grep -qxF -- "$line" <(sed 's/^ *//' <<<"$found") ||
-      { echo "$name.sv prints \"$found\", without \"$line\""; exit 1; }
+    grep -qxF -- "$line" <<<"$printed" || { echo "$name.sv prints \"$found\", without \"$line\""; exit 1; }
   done <<<"$needed"
   echo "$name.sv: $needed"
 done
