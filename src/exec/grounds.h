@@ -14,9 +14,8 @@ typedef struct td_grounds {
     uintptr_t at[TD_GROUNDS];
 } td_grounds;
 
-/* For so many words in all; NULL where the plan has no table, or one of a single bank, or one that is
- * too long or not worth it. Entries that no
- * box reaches may name banks that do not exist. */
+/* For so many words in all; NULL where the plan has no table, or one of a single bank, or one that is too long or not
+ * worth it. Entries that no box reaches may name banks that do not exist. */
 static inline const td_grounds *td_grounds_find(td_grounds *grounds, const td_run *run, uint64_t words)
 {
     const td_plan *plan = run->plan;

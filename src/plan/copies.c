@@ -1,8 +1,7 @@
 /* Finds the copies of a plan (copies.h) from the axes that make them: a repeat, or two axes of a sliding group whose
- * windows overlap. copy_links.c makes the links. Called by compile.c once the
- * boxes are made. It refuses nothing: where copies have no such form
- * (three overlapping axes, lanes in pieces) plan->slides says so, and a dump holds all places against the tensor
- * instead. */
+ * windows overlap. copy_links.c makes the links. Called by compile.c once the boxes are made. It refuses nothing: where
+ * copies have no such form (three overlapping axes, lanes in pieces) plan->slides says so, and a dump holds all places
+ * against the tensor instead. */
 #include "plan/copy_links.h"
 
 #include "plan/passes.h"
